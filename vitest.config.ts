@@ -1,0 +1,66 @@
+import { fileURLToPath } from 'node:url'
+import { defineConfig } from 'vitest/config'
+
+const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
+const source = (file: string): string => path(`./packages/idp-client/src/${file}`)
+
+// Unit and flow tests run the sources; only e2e runs what is shipped.
+const alias = [
+  { find: '#cipher', replacement: source('crypto/cipher.node.ts') },
+  { find: '#async-context', replacement: source('lib/async-context.node.ts') },
+  { find: /^idp-client$/, replacement: source('index.ts') },
+  { find: /^idp-client\/(next|express)$/, replacement: source('adapters/$1/index.ts') },
+  { find: /^idp-client\/(react|errors|testing)$/, replacement: source('$1/index.ts') },
+  { find: /^idp-dev-provider$/, replacement: path('./packages/dev-provider/src/index.ts') },
+]
+
+// Time limits only end a test that hangs; no test asserts how long something took.
+const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000 }
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        resolve: { alias },
+        test: {
+          name: 'unit',
+          include: ['packages/idp-client/src/**/*.test.{ts,tsx}'],
+          ...hangGuard,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'flows',
+          include: ['packages/idp-client/test/**/*.test.{ts,tsx}'],
+          ...hangGuard,
+        },
+      },
+      {
+        resolve: { alias },
+        test: {
+          name: 'dev-provider',
+          include: ['packages/dev-provider/{src,test}/**/*.test.ts'],
+          ...hangGuard,
+        },
+      },
+      {
+        test: {
+          name: 'tools',
+          include: ['tools/**/*.test.mjs'],
+          ...hangGuard,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['e2e/*.test.ts', 'e2e/tests/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 300_000,
+          teardownTimeout: 60_000,
+        },
+      },
+    ],
+  },
+})
