@@ -1,0 +1,154 @@
+import type { SameSite } from '../http/cookie-jar.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { Log } from '../log/log.ts'
+import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
+
+/** Names of the mounted routes; the keys of `routes` options. */
+export type RouteKey =
+  | 'login'
+  | 'logout'
+  | 'callback'
+  | 'profile'
+  | 'accessToken'
+  | 'connectAccount'
+  | 'backChannelLogout'
+  | 'mfaAuthenticators'
+  | 'mfaChallenge'
+  | 'mfaAssociate'
+  | 'mfaVerify'
+
+/** Paths without base path, each beginning with exactly one slash and not ending with one. */
+export type RoutePaths = Readonly<Record<RouteKey, string>>
+
+/** Where the application lives as a browser sees it. A URL here has no trailing slash, query or fragment. */
+export type AppBaseUrl =
+  | { readonly kind: 'static'; readonly url: string }
+  | { readonly kind: 'allow-list'; readonly entries: readonly { readonly origin: string; readonly url: string }[] }
+  | { readonly kind: 'inferred' }
+
+export type ClientAuth =
+  | { readonly kind: 'secret'; readonly secret: string }
+  | { readonly kind: 'assertion'; readonly key: string | CryptoKey; readonly algorithm?: string }
+
+/** The provider as configured: the issuers that discovery may return, nothing else is accepted. */
+export interface ProviderAddress {
+  /** Base of the discovery URL, without trailing slash (`https://host`, `https://host:8443/tenant`). */
+  readonly url: string
+  /** Exact issuer identifiers: with and without the trailing slash for a bare host, the URL as written for one with a path. */
+  readonly issuers: readonly string[]
+}
+
+/** `'from-base-url'`: Secure when the base URL of the request is https. */
+export type Secure = boolean | 'from-base-url'
+
+export interface CookieSettings {
+  readonly path: string
+  readonly domain?: string
+  readonly secure: Secure
+  readonly sameSite: SameSite
+}
+
+export interface SessionConfig {
+  readonly rolling: boolean
+  /** Seconds. */
+  readonly absoluteDuration: number
+  /** Seconds. */
+  readonly inactivityDuration: number
+  readonly cookie: CookieSettings & {
+    readonly name: string
+    readonly transient: boolean
+    /** Bytes of all session cookies together, names included. */
+    readonly maxBytes: number
+  }
+}
+
+export interface TransactionConfig {
+  readonly parallel: boolean
+  readonly cookie: CookieSettings & {
+    readonly prefix: string
+    /** Seconds. */
+    readonly maxAge: number
+  }
+}
+
+export type ScopeSetting =
+  | { readonly kind: 'text'; readonly scope: string }
+  | { readonly kind: 'map'; readonly byAudience: ReadonlyMap<string, string> }
+
+export interface AuthorizationConfig {
+  readonly scope: ScopeSetting
+  readonly audience?: string
+  /** Byte for byte as configured. */
+  readonly redirectUri?: string
+  /** Seconds. */
+  readonly maxAge?: number
+  /** All other configured parameters that may be sent, values as given. */
+  readonly parameters: ReadonlyMap<string, string>
+}
+
+export type LogoutStrategy = 'auto' | 'oidc' | 'v2'
+
+/** What is known without the required options: enough to dispatch, answer failure pages and pass requests through. */
+export interface Settings {
+  readonly production: boolean
+  readonly routes: RoutePaths
+  /** Routes that pass through because their option is off. */
+  readonly disabledRoutes: ReadonlySet<RouteKey>
+  /** `''` or `/path`, without trailing slash; from FRAMEWORK_PUBLIC_BASE_PATH (or the host's public variable). */
+  readonly basePath: string
+  readonly trustProxy: boolean
+  readonly noContentProfileResponseWhenUnauthenticated: boolean
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** Complete, valid, deeply frozen. Nothing below `config/` applies a default. */
+export interface Config extends Settings {
+  readonly provider: ProviderAddress
+  readonly clientId: string
+  readonly clientAuth: ClientAuth
+  /** The first seals, all open. */
+  readonly secrets: readonly [string, ...string[]]
+  readonly appBaseUrl: AppBaseUrl
+  readonly authorization: AuthorizationConfig
+  readonly signInReturnToPath: string
+  readonly session: SessionConfig
+  readonly transaction: TransactionConfig
+  readonly logoutStrategy: LogoutStrategy
+  readonly includeIdTokenHint: boolean
+  readonly hooks: { readonly beforeSessionSaved?: BeforeSessionSavedHook; readonly onCallback?: OnCallbackHook }
+  /** False in production whatever the option says. */
+  readonly allowInsecureRequests: boolean
+  /** Milliseconds. */
+  readonly httpTimeout: number
+  readonly telemetry: boolean
+  /** Seconds. */
+  readonly tokenRefreshBuffer: number
+  /** Seconds. */
+  readonly mfaTokenTtl: number
+  readonly fetch: typeof globalThis.fetch
+  readonly vendor: Readonly<Record<string, string>>
+}
+
+export type ProblemKind =
+  /** Required and not given, or too weak to count: one warning, and every use that needs it throws. */
+  | 'missing'
+  /** An option that is wrong or contradictory: the constructor throws. */
+  | 'wrong-option'
+  /** A variable that is wrong: reported, and every use throws. */
+  | 'wrong-variable'
+  /** Worth reporting, without effect on what works (unknown key, flag without effect). */
+  | 'notice'
+
+export interface Problem {
+  readonly kind: ProblemKind
+  /** Our own text: names option and variable and says how to put it right. Never a value. */
+  readonly message: string
+}
+
+export interface Resolved {
+  readonly settings: Settings
+  /** Null while something is missing or wrong. */
+  readonly config: Config | null
+  readonly problems: readonly Problem[]
+}

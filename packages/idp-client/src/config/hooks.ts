@@ -1,0 +1,47 @@
+import type { IdpError } from '../errors/base.ts'
+import type { SessionData } from '../session/session-data.ts'
+
+/**
+ * Runs before a session is persisted at login, connect, refresh and MFA verification (not on a roll, not on
+ * `updateSession`), always with all claims of the ID token in `session.user`. What it returns is saved, except
+ * `internal`, which cannot be changed. Without this hook the protocol's own claims are removed from `user`.
+ */
+export type BeforeSessionSavedHook = (
+  session: SessionData,
+  idToken?: string,
+) => SessionData | Promise<SessionData>
+
+/** A connected account, as the provider reports it after a successful connect. */
+export interface ConnectedAccount {
+  id: string
+  connection: string
+  access_type: string
+  scopes: string[]
+  created_at: string
+  expires_at?: string
+}
+
+export interface OnCallbackContext {
+  /** The new session with all ID-token claims, not yet saved; null when the attempt failed. */
+  session: SessionData | null
+  /** The callback request as this host knows it. */
+  request: unknown
+  /** Present when the attempt failed. */
+  error?: IdpError
+  /** Same-origin path to go to; recovered from the state where the transaction is lost, absent where nothing is known. */
+  returnTo?: string
+  responseType?: 'code' | 'connect_code'
+  challengeMode?: 'redirect' | 'popup'
+  appBaseUrl?: string
+  connectedAccount?: ConnectedAccount
+}
+
+/** What may be returned: nothing (default answer), another same-origin target, or a complete response. */
+export type OnCallbackResult = { returnTo: string } | Response | undefined
+
+/**
+ * Runs once after every login attempt, also a failed one. Throwing, or a `Response` with status 400 or more, means
+ * that no session is written.
+ */
+// biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
+export type OnCallbackHook = (context: OnCallbackContext) => OnCallbackResult | void | Promise<OnCallbackResult | void>

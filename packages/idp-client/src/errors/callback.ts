@@ -1,0 +1,25 @@
+import { IdpError, type IdpErrorOptions } from './base.ts'
+
+export type CallbackErrorCode =
+  | 'MISSING_STATE'
+  | 'UNKNOWN_STATE'
+  | 'EXPIRED_STATE'
+  | 'REPLAYED_STATE'
+  | 'STATE_OTHER_HOST'
+  | 'SUPERSEDED_STATE'
+  | 'INVALID_CALLBACK'
+  | 'ISSUER_MISMATCH'
+  | 'AUTHORIZATION_ERROR'
+  | 'AUTHORIZATION_REQUEST_ERROR'
+  | 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR'
+  | 'AUTHORIZATION_CODE_GRANT_ERROR'
+  | 'HOOK_FAILED'
+
+/** A login attempt failed; reaches `onCallback` as `context.error`. */
+export class CallbackError extends IdpError<CallbackErrorCode> {
+  override readonly name = 'CallbackError'
+
+  constructor(code: CallbackErrorCode, options: IdpErrorOptions = {}) {
+    super(code, options)
+  }
+}

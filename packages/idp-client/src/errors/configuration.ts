@@ -1,0 +1,8 @@
+import { IdpError } from './base.ts'
+
+/** Options or variables are missing, wrong or contradictory; the message names each with its cure. */
+export class InvalidConfigurationError extends IdpError<
+  'INVALID_CONFIGURATION' | 'BASE_URL_UNKNOWN' | 'BASE_URL_NOT_ALLOWED'
+> {
+  override readonly name = 'InvalidConfigurationError'
+}

@@ -1,0 +1,7 @@
+export { AccessTokenError } from './access-token.ts'
+export { IdpError, type IdpErrorOptions, isIdpError } from './base.ts'
+export { CallbackError, type CallbackErrorCode } from './callback.ts'
+export { type Code, type CodeEntry, codes } from './codes.ts'
+export { InvalidConfigurationError } from './configuration.ts'
+export { DiscoveryError, OAuthError, type OAuthErrorOptions } from './provider.ts'
+export { SessionStoreError, type SessionTooLarge } from './session.ts'

@@ -1,0 +1,95 @@
+export type SameSite = 'strict' | 'lax' | 'none'
+
+/** Everything of a cookie that its deletion must repeat. HttpOnly is not here: it is always set. */
+export interface CookieScope {
+  readonly path: string
+  readonly domain?: string
+  readonly secure: boolean
+  readonly sameSite: SameSite
+}
+
+export interface CookieSpec {
+  readonly name: string
+  readonly scope: CookieScope
+}
+
+/** Attributes as host writers take them; `maxAge` in seconds, absent = until the browser closes, 0 = delete. */
+export interface CookieAttributes extends CookieScope {
+  readonly httpOnly: true
+  readonly maxAge?: number
+}
+
+/** Structurally satisfied by `cookies()` of next/headers, by `NextResponse.cookies` and by our own header sink. */
+export interface CookieSink {
+  set(name: string, value: string, attributes: CookieAttributes): unknown
+}
+
+export interface StagedCookie {
+  readonly name: string
+  readonly value: string
+  readonly attributes: CookieAttributes
+}
+
+/**
+ * The cookies of one request with the writes staged on top. Reads see staged writes; the last write per name wins;
+ * nothing reaches the browser until the host's binding flushes.
+ */
+export class CookieJar {
+  readonly #received: ReadonlyMap<string, string>
+  readonly #staged = new Map<string, StagedCookie>()
+  readonly #pending = new Set<string>()
+
+  constructor(received: ReadonlyMap<string, string>) {
+    this.#received = received
+  }
+
+  get(name: string): string | undefined {
+    const staged = this.#staged.get(name)
+    if (staged) return staged.attributes.maxAge === 0 ? undefined : staged.value
+    return this.#received.get(name)
+  }
+
+  /** Names that a read would find, received ones first. */
+  names(): string[] {
+    const all = new Set([...this.#received.keys(), ...this.#staged.keys()])
+    return [...all].filter((name) => this.get(name) !== undefined)
+  }
+
+  set(spec: CookieSpec, value: string, maxAge?: number): void {
+    const attributes = { ...spec.scope, httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) } as const
+    this.#staged.set(spec.name, { name: spec.name, value, attributes })
+    this.#pending.add(spec.name)
+  }
+
+  /** Deletes with the very attributes of the write, since browsers match name, path, domain and (newer ones) Secure. */
+  clear(spec: CookieSpec): void {
+    this.set(spec, '', 0)
+  }
+
+  /** Writes that no sink has taken yet. */
+  pending(): readonly StagedCookie[] {
+    return [...this.#pending].flatMap((name) => this.#staged.get(name) ?? [])
+  }
+
+  /** Hands every pending write to the host. A host that refuses throws at the first one, so nothing is half-written. */
+  flush(sink: CookieSink): void {
+    for (const { name, value, attributes } of this.pending()) {
+      sink.set(name, value, attributes)
+      this.#pending.delete(name)
+    }
+  }
+
+  /** Takes over a write that was staged in another jar of the same request. */
+  adopt(staged: StagedCookie): void {
+    this.#staged.set(staged.name, staged)
+    this.#pending.add(staged.name)
+  }
+
+  /** Every cookie as a request would carry it after the staged writes; for hosts that forward the request. */
+  entries(): readonly (readonly [string, string])[] {
+    return this.names().flatMap((name) => {
+      const value = this.get(name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+  }
+}

@@ -1,0 +1,24 @@
+import type { CookieJar } from './cookie-jar.ts'
+
+/** What an operation may know of a request; every host builds one. */
+export interface RequestView {
+  readonly headers: Headers
+  readonly method: string
+  /** The absolute URL as this process received it; null where the host tells none (a Server Component). */
+  readonly url: URL | null
+  /**
+   * Path of the request with the prefixes that the host itself manages (base path, locale) removed. Absent: derived
+   * from `url`.
+   */
+  readonly path?: string
+  /** The URL-encoded body; a body that another parser consumed already is rebuilt from what that parser left. */
+  form(): Promise<URLSearchParams>
+}
+
+/** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */
+export interface Exchange {
+  readonly request: RequestView
+  readonly cookies: CookieJar
+  /** Whether staged cookies can reach the browser; asked before something irrevocable is spent. */
+  canWrite(): boolean
+}

@@ -1,0 +1,8 @@
+/** Runs `create` at the first call and remembers its result; a throw is not remembered, so the next call tries again. */
+export function lazy<T>(create: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    made ??= { value: create() }
+    return made.value
+  }
+}

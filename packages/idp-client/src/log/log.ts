@@ -1,0 +1,38 @@
+import type { Code } from '../errors/codes.ts'
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+
+interface Event<Name extends string> {
+  readonly level: LogLevel
+  readonly code: Name
+  /** Correlation id of the request, also shown on failure pages; absent for what belongs to no request. */
+  readonly id?: string
+}
+
+/** Which of the provider's endpoints a failure concerns. */
+export type ProviderEndpoint = 'discovery' | 'jwks' | 'par' | 'token' | 'userinfo' | 'revocation' | 'end_session'
+
+/**
+ * What the library reports. Every member is a name from a closed set, a number or our own text about options, so no
+ * token, cookie, e-mail or other input can get into a log.
+ */
+export type LogEvent =
+  | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
+  | Event<'LOGIN_COMPLETED'>
+  | (Event<'LOGIN_FAILED'> & { readonly error: Code; readonly providerError?: string })
+  | Event<'SESSION_ROLLED'>
+  | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
+  | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
+  | (Event<'PROVIDER_FAILURE'> & { readonly endpoint: ProviderEndpoint; readonly error: Code; readonly status?: number })
+  | (Event<'REQUEST_FAILED'> & { readonly error: Code })
+  | (Event<'CONFIGURATION'> & { readonly message: string })
+  | (Event<'NOTICE'> & { readonly message: string })
+
+/** Receives every event; must not throw (a throw is swallowed). Default: warnings and errors go to the console. */
+export type Logger = (event: LogEvent) => void
+
+export interface Log {
+  emit(event: LogEvent): void
+  /** Reports a `NOTICE` once per process and text: for conditions that every request would repeat. */
+  once(message: string): void
+}

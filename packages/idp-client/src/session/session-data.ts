@@ -1,0 +1,74 @@
+/**
+ * Claims of the signed-in user. Applications type their own claims by declaration merging:
+ * `declare module 'idp-client' { interface User { department?: string } }`.
+ */
+export interface User {
+  /** Subject: the stable identifier of the user at this provider (OIDC Core section 2). */
+  sub: string
+  name?: string
+  nickname?: string
+  given_name?: string
+  family_name?: string
+  picture?: string
+  email?: string
+  email_verified?: boolean
+  org_id?: string
+  /** The actor of a delegation (RFC 8693 section 4.1). */
+  act?: { sub: string; [claim: string]: unknown }
+  [claim: string]: unknown
+}
+
+/** The tokens of the default audience, and the ID and refresh token that all audiences share. */
+export interface TokenSet {
+  accessToken: string
+  /** Seconds since the epoch; always finite. */
+  expiresAt: number
+  idToken?: string
+  refreshToken?: string
+  /** Scope that the provider granted; absent when its answer named none. */
+  scope?: string
+  /** Scope that was asked for, which decides whether a later request is covered. */
+  requestedScope?: string
+  audience?: string
+  /** `Bearer` or `DPoP`, in this spelling whatever the provider's. */
+  token_type?: string
+}
+
+/** An access token for a further audience (Multi-Resource Refresh Tokens). */
+export interface AccessTokenSet {
+  accessToken: string
+  /** Seconds since the epoch. */
+  expiresAt: number
+  audience: string
+  scope?: string
+  requestedScope?: string
+  token_type?: string
+}
+
+/** An access token of a connected account's provider. */
+export interface ConnectionTokenSet {
+  accessToken: string
+  /** Seconds since the epoch. */
+  expiresAt: number
+  connection: string
+  loginHint?: string
+  scope?: string
+}
+
+export interface InternalSessionData {
+  /** The provider's session id (`sid` claim of the ID token); absent when it sent none. */
+  sid?: string
+  /** When the user logged in, seconds since the epoch; the absolute lifetime counts from here. */
+  createdAt: number
+}
+
+/** A signed-in user's session, as applications read it and session stores keep it. Further keys are kept as they are. */
+export interface SessionData {
+  user: User
+  tokenSet: TokenSet
+  accessTokens?: AccessTokenSet[]
+  connectionTokenSets?: ConnectionTokenSet[]
+  /** Written by the library only; whatever an application or a hook puts here is ignored. */
+  internal: InternalSessionData
+  [key: string]: unknown
+}
