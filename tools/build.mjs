@@ -1,0 +1,99 @@
+// npm run build [idp-client] [dev-provider] [--allow-missing] [--force]
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { packages } from './lib/build-plan.mjs'
+import { bundle } from './lib/bundle.mjs'
+import { declarations } from './lib/declarations.mjs'
+import { filesBelow, readText } from './lib/files.mjs'
+import { fromRoot, isMain } from './lib/run.mjs'
+
+/**
+ * Builds packages into their `dist` folders; one that has not changed since its last build is left
+ * alone.
+ *
+ * @param {{ only?: string[], allowMissing?: boolean, force?: boolean }} [options] `allowMissing`
+ *   leaves out entries whose source does not exist
+ */
+export async function build(options = {}) {
+  const names = options.only?.length ? options.only : Object.keys(packages)
+  for (const name of names) {
+    const plan = packages[name]
+    if (plan === undefined) throw new Error(`build: no package ${name}; known: ${Object.keys(packages).join(', ')}`)
+    await buildPackage(name, plan, options)
+  }
+}
+
+async function buildPackage(name, plan, options) {
+  const wanted = present(plan, options.allowMissing ?? false)
+  const hash = sourceHash(plan)
+  const record = fromRoot(`node_modules/.cache/idp-build/${name}.json`)
+  if (!options.force && isCurrent(record, hash, plan)) {
+    console.log(`build: ${name} is up to date`)
+    return
+  }
+  console.log(`build: ${name}`)
+  const started = performance.now()
+  const staging = fromRoot(`node_modules/.cache/idp-build/${name}-${process.pid}`)
+  rmSync(staging, { recursive: true, force: true })
+  mkdirSync(staging, { recursive: true })
+  try {
+    await declarations(plan, wanted, staging)
+    const files = await bundle(plan, wanted)
+    for (const file of files) write(join(staging, file.path), file.contents)
+    for (const command of plan.commands) if (wanted[command]) chmodSync(join(staging, `${command}.js`), 0o755)
+    const target = fromRoot(`${plan.folder}/dist`)
+    rmSync(target, { recursive: true, force: true })
+    renameSync(staging, target)
+    write(record, JSON.stringify({ hash, outputs: files.map((file) => file.path) }))
+    console.log(`build: ${name} done, ${files.length} files, ${Math.round(performance.now() - started)} ms`)
+  } finally {
+    rmSync(staging, { recursive: true, force: true })
+  }
+}
+
+/** The entries to build; a missing source is an error unless it is allowed. */
+function present(plan, allowMissing) {
+  const entries = Object.entries({ ...plan.entries, ...plan.separate })
+  const missing = entries.filter(([, source]) => !existsSync(fromRoot(`${plan.folder}/src/${source}`)))
+  for (const [entry, source] of missing) {
+    const message = `build: ${plan.folder}/src/${source} (entry ${entry}) does not exist`
+    if (!allowMissing) throw new Error(message)
+    console.log(`${message}, left out`)
+  }
+  const gone = new Set(missing.map(([entry]) => entry))
+  return Object.fromEntries(entries.filter(([entry]) => !gone.has(entry)))
+}
+
+function sourceHash(plan) {
+  const hash = createHash('sha256')
+  const inputs = [
+    ...filesBelow(`${plan.folder}/src`, (path) => !/\.test\.tsx?$/.test(path)),
+    ...plan.inputs,
+    'tsconfig.base.json',
+    'package-lock.json',
+    ...filesBelow('tools', (path) => /^tools\/(?:build|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path)),
+  ]
+  for (const path of inputs) hash.update(`${path}\0`).update(readText(path)).update('\0')
+  return hash.digest('hex')
+}
+
+function isCurrent(record, hash, plan) {
+  if (!existsSync(record)) return false
+  const last = JSON.parse(readFileSync(record, 'utf8'))
+  return last.hash === hash && last.outputs.every((path) => existsSync(fromRoot(`${plan.folder}/dist/${path}`)))
+}
+
+function write(path, contents) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, contents)
+}
+
+if (isMain(import.meta)) {
+  const args = process.argv.slice(2)
+  await build({
+    only: args.filter((argument) => !argument.startsWith('--')),
+    allowMissing: args.includes('--allow-missing'),
+    force: args.includes('--force'),
+  })
+}

@@ -1,0 +1,48 @@
+/**
+ * What each package ships. `entries` share chunks; `separate` files are chosen by the `imports` map
+ * of the package at run time and therefore stay files of their own. `commands` get a shebang,
+ * `clientEntries` must keep their "use client" directive.
+ */
+export const packages = {
+  'idp-client': {
+    folder: 'packages/idp-client',
+    entries: {
+      index: 'index.ts',
+      next: 'adapters/next/index.ts',
+      express: 'adapters/express/index.ts',
+      react: 'react/index.ts',
+      errors: 'errors/index.ts',
+      testing: 'testing/index.ts',
+      cli: 'cli/index.ts',
+    },
+    separate: {
+      'cipher.node': 'crypto/cipher.node.ts',
+      'cipher.web': 'crypto/cipher.web.ts',
+      'async-context.node': 'lib/async-context.node.ts',
+      'async-context.web': 'lib/async-context.web.ts',
+    },
+    external: ['#cipher', '#async-context'],
+    commands: ['cli'],
+    clientEntries: ['react'],
+    types: 'packages/idp-client/tsconfig.build.json',
+    inputs: [
+      'packages/idp-client/package.json',
+      'packages/idp-client/tsconfig.build.json',
+      'packages/idp-client/tsconfig.next.json',
+    ],
+  },
+  'dev-provider': {
+    folder: 'packages/dev-provider',
+    entries: { index: 'index.ts', cli: 'cli.ts' },
+    separate: {},
+    external: [],
+    commands: ['cli'],
+    clientEntries: [],
+    types: 'tsconfig.dev-provider.build.json',
+    inputs: [
+      'packages/dev-provider/package.json',
+      'tsconfig.dev-provider.json',
+      'tsconfig.dev-provider.build.json',
+    ],
+  },
+}

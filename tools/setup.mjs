@@ -1,0 +1,101 @@
+// Prepares a fresh clone. Uses nothing but Node, because it runs before anything is installed.
+import { existsSync, readFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fromRoot, isMain, run } from './lib/run.mjs'
+
+const minimumNode = [20, 19]
+
+/**
+ * What the tests need from the system: the Debian package and how to see that it is there. A store
+ * test that needs redis-server or postgresql adds its row here.
+ */
+const systemPackages = [
+  { name: 'chromium', present: () => onPath('chromium') || onPath('chromium-browser') || onPath('google-chrome') },
+  {
+    name: 'fonts-dejavu-core',
+    present: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/dejavu'),
+  },
+]
+
+/**
+ * Installs what is missing and says what it does.
+ *
+ * @param {{ tests?: boolean }} [options] `tests` adds the Debian packages that the tests need
+ * @returns {Promise<boolean>} false if something is missing that could not be installed; the reason
+ *   has been printed
+ */
+export async function setup(options = {}) {
+  if (!nodeIsNewEnough()) return false
+  if (!(await installPackages())) return false
+  return options.tests ? installSystemPackages() : true
+}
+
+function nodeIsNewEnough() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const [needMajor, needMinor] = minimumNode
+  if (major > needMajor || (major === needMajor && minor >= needMinor)) return true
+  console.error(`setup: Node ${minimumNode.join('.')} or newer is needed, this is ${process.versions.node}`)
+  return false
+}
+
+async function installPackages() {
+  const reason = outdated()
+  if (reason === null) {
+    console.log('setup: npm packages are up to date')
+    return true
+  }
+  console.log(`setup: ${reason}: npm ci`)
+  const { code } = await run('npm', ['ci', '--no-fund', '--no-audit'], { show: true })
+  if (code !== 0) console.error(`setup: npm ci failed with exit code ${code}`)
+  return code === 0
+}
+
+/**
+ * Why `npm ci` has to run, or null. npm leaves a record of what it installed in node_modules; it is
+ * compared with the lock, so that a changed lock, an interrupted installation and a manual
+ * `npm install` are all judged by what is really there.
+ */
+function outdated() {
+  const record = fromRoot('node_modules/.package-lock.json')
+  if (!existsSync(record)) return 'node_modules is missing'
+  const installed = JSON.parse(readFileSync(record, 'utf8')).packages
+  const wanted = JSON.parse(readFileSync(fromRoot('package-lock.json'), 'utf8')).packages
+  for (const [path, entry] of Object.entries(wanted)) {
+    if (!path.includes('node_modules/')) continue
+    const have = installed[path]
+    if (have === undefined && entry.optional) continue
+    if (have === undefined) return `${path} is not installed`
+    if (have.version !== entry.version) return `${path} is ${have.version}, the lock says ${entry.version}`
+  }
+  return null
+}
+
+async function installSystemPackages() {
+  const missing = systemPackages.filter((wanted) => !wanted.present()).map((wanted) => wanted.name)
+  if (missing.length === 0) {
+    console.log('setup: system packages for the tests are there')
+    return true
+  }
+  if (process.getuid?.() !== 0 || !onPath('apt-get')) {
+    console.error(`setup: the tests need these system packages, install them and try again: ${missing.join(' ')}`)
+    return false
+  }
+  console.log(`setup: installing system packages: ${missing.join(' ')}`)
+  const env = { DEBIAN_FRONTEND: 'noninteractive' }
+  const update = await run('apt-get', ['update'], { show: true, env })
+  if (update.code !== 0) console.error('setup: apt-get update failed, trying with the lists that are there')
+  const install = await run('apt-get', ['install', '-y', '--no-install-recommends', ...missing], { show: true, env })
+  if (install.code === 0) return true
+  console.error(`setup: apt-get could not install: ${missing.join(' ')}`)
+  return false
+}
+
+function onPath(command) {
+  const folders = (process.env.PATH ?? '').split(delimiter)
+  return folders.some((folder) => folder !== '' && existsSync(join(folder, command)))
+}
+
+if (isMain(import.meta)) {
+  const done = await setup({ tests: process.argv.includes('--tests') })
+  process.exitCode = done ? 0 : 1
+}
