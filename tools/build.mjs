@@ -19,7 +19,8 @@ export async function build(options = {}) {
   const names = options.only?.length ? options.only : Object.keys(packages)
   for (const name of names) {
     const plan = packages[name]
-    if (plan === undefined) throw new Error(`build: no package ${name}; known: ${Object.keys(packages).join(', ')}`)
+    if (plan === undefined)
+      throw new Error(`build: no package ${name}; known: ${Object.keys(packages).join(', ')}`)
     await buildPackage(name, plan, options)
   }
 }
@@ -72,7 +73,9 @@ function sourceHash(plan) {
     ...plan.inputs,
     'tsconfig.base.json',
     'package-lock.json',
-    ...filesBelow('tools', (path) => /^tools\/(?:build|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path)),
+    ...filesBelow('tools', (path) =>
+      /^tools\/(?:build|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path),
+    ),
   ]
   for (const path of inputs) hash.update(`${path}\0`).update(readText(path)).update('\0')
   return hash.digest('hex')
@@ -81,7 +84,9 @@ function sourceHash(plan) {
 function isCurrent(record, hash, plan) {
   if (!existsSync(record)) return false
   const last = JSON.parse(readFileSync(record, 'utf8'))
-  return last.hash === hash && last.outputs.every((path) => existsSync(fromRoot(`${plan.folder}/dist/${path}`)))
+  return (
+    last.hash === hash && last.outputs.every((path) => existsSync(fromRoot(`${plan.folder}/dist/${path}`)))
+  )
 }
 
 function write(path, contents) {

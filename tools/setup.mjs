@@ -10,7 +10,10 @@ const minimumNode = [20, 19]
  * test that needs redis-server or postgresql adds its row here.
  */
 const systemPackages = [
-  { name: 'chromium', present: () => onPath('chromium') || onPath('chromium-browser') || onPath('google-chrome') },
+  {
+    name: 'chromium',
+    present: () => onPath('chromium') || onPath('chromium-browser') || onPath('google-chrome'),
+  },
   {
     name: 'fonts-dejavu-core',
     present: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/dejavu'),
@@ -77,14 +80,19 @@ async function installSystemPackages() {
     return true
   }
   if (process.getuid?.() !== 0 || !onPath('apt-get')) {
-    console.error(`setup: the tests need these system packages, install them and try again: ${missing.join(' ')}`)
+    console.error(
+      `setup: the tests need these system packages, install them and try again: ${missing.join(' ')}`,
+    )
     return false
   }
   console.log(`setup: installing system packages: ${missing.join(' ')}`)
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
   const update = await run('apt-get', ['update'], { show: true, env })
   if (update.code !== 0) console.error('setup: apt-get update failed, trying with the lists that are there')
-  const install = await run('apt-get', ['install', '-y', '--no-install-recommends', ...missing], { show: true, env })
+  const install = await run('apt-get', ['install', '-y', '--no-install-recommends', ...missing], {
+    show: true,
+    env,
+  })
   if (install.code === 0) return true
   console.error(`setup: apt-get could not install: ${missing.join(' ')}`)
   return false

@@ -26,5 +26,7 @@ export function nodeSpecifiers(text) {
 
 function declarationFiles(folder) {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
-  return entries.filter((entry) => entry.name.endsWith('.d.ts')).map((entry) => join(entry.parentPath, entry.name))
+  return entries
+    .filter((entry) => entry.name.endsWith('.d.ts'))
+    .map((entry) => join(entry.parentPath, entry.name))
 }

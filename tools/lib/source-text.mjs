@@ -14,7 +14,8 @@ export function blank(text, options = {}) {
   return scan.out.join('')
 }
 
-const beforeRegExp = /(?:^|[=(,:;!&|?{}[\n+\-*%~^]|\b(?:return|typeof|case|in|of|delete|void|throw|await))\s*$/
+const beforeRegExp =
+  /(?:^|[=(,:;!&|?{}[\n+\-*%~^]|\b(?:return|typeof|case|in|of|delete|void|throw|await))\s*$/
 
 class Scan {
   constructor(text, strings) {

@@ -1,0 +1,132 @@
+/**
+ * What each folder of packages/idp-client/src may import. `values` may be imported for use at run
+ * time and as types; `types` only by `import type`. A folder may always import itself, except that
+ * flows may not import each other. A path longer than a folder allows that one file.
+ */
+export const layers = {
+  lib: { values: [] },
+  errors: { values: ['lib'] },
+  log: { values: ['lib', 'errors'] },
+  http: { values: ['lib', 'errors'] },
+  crypto: { values: ['lib', 'errors'] },
+  config: {
+    values: ['lib', 'errors', 'crypto/keys.ts'],
+    types: ['http', 'log', 'session', 'tokens'],
+  },
+  oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
+  session: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'tokens'], types: ['config'] },
+  transaction: { values: ['lib', 'errors', 'log', 'http', 'crypto'], types: ['config', 'session'] },
+  tokens: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'session'], types: ['config'] },
+  flows: {
+    values: ['lib', 'errors', 'log', 'http', 'crypto', 'config', 'oidc', 'session', 'transaction', 'tokens'],
+    types: ['engine.ts'],
+    siblings: false,
+  },
+  routes: {
+    values: ['lib', 'errors', 'http', 'flows'],
+    types: ['config', 'engine.ts', 'session', 'tokens', 'transaction'],
+  },
+  root: {
+    values: [
+      'lib',
+      'errors',
+      'log',
+      'http',
+      'crypto',
+      'config',
+      'oidc',
+      'session',
+      'transaction',
+      'tokens',
+      'flows',
+      'routes',
+      'adapters/web',
+    ],
+  },
+  'adapters/web': {
+    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows'],
+    types: ['config', 'session', 'tokens'],
+  },
+  'adapters/node': {
+    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows'],
+    types: ['config', 'session', 'tokens'],
+  },
+  'adapters/express': {
+    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/node'],
+    types: ['config', 'session', 'tokens'],
+  },
+  'adapters/next': {
+    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/web', 'adapters/node'],
+    types: ['config', 'session', 'tokens'],
+  },
+  browser: { values: ['errors'], types: ['config', 'session', 'tokens'] },
+  react: { values: ['errors', 'browser'], types: ['config', 'session', 'tokens'] },
+  stores: { values: ['errors'], types: ['config', 'session', 'tokens'] },
+  testing: {
+    values: ['lib', 'errors', 'http', 'crypto', 'session'],
+    types: ['config', 'tokens', 'engine.ts', 'adapters/web'],
+  },
+  cli: { values: ['lib', 'errors', 'log', 'crypto'] },
+}
+
+/** Modules at the top of the source folder: the package entry and the composition. */
+export const rootModules = ['index.ts', 'engine.ts', 'binding.ts']
+
+/** Packages and the places that may import them; a package that is not listed is not allowed. */
+export const packagePlaces = [
+  { name: 'openid-client', places: ['oidc/'] },
+  { name: 'jose', places: ['crypto/', 'oidc/', 'testing/'] },
+  { name: 'cookie', places: ['http/cookie-text.ts'] },
+  { name: 'next', places: ['adapters/next/'] },
+  { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
+  { name: 'express', places: [], typePlaces: ['adapters/express/'] },
+  { name: '#cipher', places: ['crypto/'] },
+  { name: '#async-context', places: ['adapters/', 'binding.ts', 'engine.ts'] },
+  {
+    name: 'node:',
+    places: ['adapters/node/', 'crypto/cipher.node.ts', 'lib/async-context.node.ts', 'cli/'],
+    typePlaces: ['adapters/express/', 'adapters/next/'],
+  },
+]
+
+/** Things that one file provides and every other file takes from it. */
+export const confined = [
+  {
+    what: 'process',
+    pattern: /(?<![\w$.])(?:globalThis\.)?process\b\s*(?:\.|\?\.|\[)/,
+    places: ['config/env.ts', 'browser/routes.ts', 'cli/'],
+    cure: 'read it in config/env.ts and pass the value on',
+  },
+  {
+    what: 'the system clock',
+    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)(?!\.)/,
+    places: ['lib/clock.ts'],
+    cure: 'take the clock as an argument',
+  },
+  {
+    what: 'console',
+    pattern: /(?<![\w$.])console\s*(?:\.|\[)/,
+    places: ['log/log.ts', 'cli/'],
+    cure: 'use the log port',
+  },
+  {
+    what: 'Math.random',
+    pattern: /\bMath\.random\b/,
+    places: [],
+    cure: 'use crypto/random.ts',
+  },
+]
+
+/** Entries of the package: the only `index.ts` files, because a barrel hides what depends on what. */
+export const entries = [
+  'index.ts',
+  'adapters/next/index.ts',
+  'adapters/express/index.ts',
+  'react/index.ts',
+  'errors/index.ts',
+  'testing/index.ts',
+  'cli/index.ts',
+]
+
+/** Argued exceptions: `from` may import `to`. One that is no longer used is reported. */
+export const exceptions = []
