@@ -1,0 +1,177 @@
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { RequestView } from '../http/exchange.ts'
+import type { AppBaseUrl, Config } from './config.ts'
+import type { Env } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+import { type Field, field, isGiven, type Note, nameOf, refuse } from './readers.ts'
+
+const rule = 'must be a URL like https://app.example.com, without user name, query or fragment'
+
+interface Entry {
+  readonly origin: string
+  readonly url: string
+}
+
+function parseEntry(value: unknown): Entry | null {
+  if (typeof value !== 'string') return null
+  const text = value.trim()
+  if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text)) return null
+  const url = new URL(text)
+  if (url.username || url.password || text.includes('?') || text.includes('#')) return null
+  return { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
+}
+
+function allowList(setting: Field, given: readonly unknown[], note: Note): AppBaseUrl | null {
+  if (given.length === 0) {
+    refuse(setting, note, 'is an empty list: name at least one URL, or leave it out to infer it from requests')
+    return null
+  }
+  const entries = new Map<string, Entry>()
+  for (const value of given) {
+    const entry = parseEntry(value)
+    if (!entry) {
+      refuse(setting, note, `has an entry that is not usable: each ${rule}`)
+      return null
+    }
+    const same = entries.get(entry.origin)
+    if (same && same.url !== entry.url) {
+      refuse(setting, note, 'names one origin with two paths; requests cannot tell them apart')
+      return null
+    }
+    entries.set(entry.origin, entry)
+  }
+  return { kind: 'allow-list', entries: [...entries.values()] }
+}
+
+function fixed(setting: Field, value: unknown, note: Note): AppBaseUrl | null {
+  const entry = parseEntry(value)
+  if (entry) return { kind: 'static', url: entry.url }
+  refuse(setting, note, rule)
+  return null
+}
+
+function urlsOf(appBaseUrl: AppBaseUrl): readonly string[] {
+  if (appBaseUrl.kind === 'static') return [appBaseUrl.url]
+  return appBaseUrl.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
+}
+
+/** Protocols under which the application may be reached; empty when only requests will tell. */
+export function protocolsOf(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
+  return new Set(urlsOf(appBaseUrl).map((url) => new URL(url).protocol))
+}
+
+/** Origins under which the application may be reached; empty when only requests will tell. */
+export function originsOf(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
+  return new Set(urlsOf(appBaseUrl).map((url) => new URL(url).origin))
+}
+
+/** Null when a value is there but wrong: what depends on the base URL is then not judged. */
+export function resolveAppBaseUrl(
+  options: IdpClientOptions,
+  env: Env,
+  basePath: string,
+  note: Note,
+): AppBaseUrl | null {
+  const setting = field('appBaseUrl', options.appBaseUrl, env, 'APP_BASE_URL')
+  const resolved = read(setting, note)
+  if (resolved && basePath !== '' && urlsOf(resolved).some((url) => new URL(url).pathname !== '/')) {
+    refuse(
+      setting,
+      note,
+      'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the variable of the host) gives the path as well: ' +
+        `keep the path in one of them, best by naming only the origin in ${nameOf(setting)}`,
+    )
+    return null
+  }
+  return resolved
+}
+
+function read(setting: Field, note: Note): AppBaseUrl | null {
+  const { given, text } = setting
+  if (Array.isArray(given)) return allowList(setting, given, note)
+  if (isGiven(given)) return fixed(setting, given, note)
+  if (text === undefined) return { kind: 'inferred' }
+  if (!text.includes(',')) return fixed(setting, text, note)
+  const parts = text.split(',').map((part) => part.trim())
+  return allowList(
+    setting,
+    parts.filter((part) => part !== ''),
+    note,
+  )
+}
+
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
+const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])(?::[1-9][0-9]{0,4})?$`)
+const longestHost = 253 + ':65535'.length
+
+/**
+ * A host as a `Host` header may carry it (RFC 9110 section 7.2), or null. Whatever the URL parser would read in another
+ * way than it is written (user names, paths, numbers that become addresses, Unicode) is refused, not corrected.
+ */
+function parseHost(value: string): string | null {
+  const host = value.trim().toLowerCase()
+  if (host.length > longestHost || !hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null
+  const url = new URL(`http://${host}`)
+  return url.host === host.replace(/:80$/, '') ? host : null
+}
+
+export function isLoopback(host: string): boolean {
+  const { hostname } = new URL(`http://${host}`)
+  return (
+    hostname === 'localhost' ||
+    hostname.endsWith('.localhost') ||
+    hostname === '[::1]' ||
+    /^127(?:\.\d{1,3}){3}$/.test(hostname)
+  )
+}
+
+/** First entry of a forwarded header: the proxy nearest to the browser wrote it. Undefined when the header says nothing. */
+function forwarded(request: RequestView, name: string): string | undefined {
+  const value = request.headers.get(name)
+  if (value === null || value.trim() === '') return undefined
+  return value.split(',', 1)[0]?.trim()
+}
+
+function unknown(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('BASE_URL_UNKNOWN', { detail })
+}
+
+type BaseUrlConfig = Pick<Config, 'appBaseUrl' | 'trustProxy' | 'production'>
+
+function hostOf(config: BaseUrlConfig, request: RequestView): string {
+  const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-host') : undefined
+  const given = proxied ?? request.headers.get('host') ?? request.url?.host
+  if (given === undefined) throw unknown('The request names no host.')
+  const host = parseHost(given)
+  if (host === null) throw unknown('The host that the request names is not valid.')
+  return host
+}
+
+function schemeOf(config: BaseUrlConfig, request: RequestView, host: string): string {
+  if (config.production && !isLoopback(host)) return 'https'
+  const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-proto')?.toLowerCase() : undefined
+  // A host that tells no URL (a Server Component) and no proxy leave plain http, which only local servers speak.
+  const scheme = proxied ?? request.url?.protocol.slice(0, -1) ?? 'http'
+  if (scheme === 'http' || scheme === 'https') return scheme
+  throw unknown('The protocol that the request names is neither http nor https.')
+}
+
+/**
+ * Where the application lives for this request: absolute, without trailing slash. Depends on nothing but its arguments,
+ * so one request never influences another.
+ *
+ * @param request null where an operation runs without one; only a fixed base URL is known then.
+ * @throws InvalidConfigurationError `BASE_URL_UNKNOWN` without a usable host, `BASE_URL_NOT_ALLOWED` for an origin
+ * outside the allow-list.
+ */
+export function baseUrlFor(config: BaseUrlConfig, request: RequestView | null): string {
+  const { appBaseUrl } = config
+  if (appBaseUrl.kind === 'static') return appBaseUrl.url
+  if (!request) throw unknown('There is no request to infer it from.')
+  const host = hostOf(config, request)
+  const { origin } = new URL(`${schemeOf(config, request, host)}://${host}`)
+  if (appBaseUrl.kind === 'inferred') return origin
+  const entry = appBaseUrl.entries.find((candidate) => candidate.origin === origin)
+  if (!entry) throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED')
+  return entry.url
+}

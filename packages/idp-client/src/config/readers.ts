@@ -1,0 +1,133 @@
+import type { ProblemKind } from './config.ts'
+import type { Env, VariableName } from './env.ts'
+
+/** Takes down a problem. The message is our own text and never holds a value. */
+export type Note = (kind: ProblemKind, message: string) => void
+
+/** One setting: what the option holds and what its variable says, if it has one. */
+export interface Field {
+  /** Path as the documentation writes it: `session.cookie.path`. */
+  readonly option: string
+  readonly given: unknown
+  readonly variable: VariableName | null
+  readonly text: string | undefined
+}
+
+export function field(option: string, given: unknown, env?: Env, variable?: VariableName): Field {
+  return {
+    option,
+    given,
+    variable: variable ?? null,
+    text: variable ? env?.[variable]?.trim() || undefined : undefined,
+  }
+}
+
+/** Whether the option itself decides: undefined, null and the empty text count as left out. */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== ''
+}
+
+export function isSet(setting: Field): boolean {
+  return isGiven(setting.given) || setting.text !== undefined
+}
+
+/** The name under which the application set the value: the option, or its variable. */
+export function nameOf(setting: Field): string {
+  return !isGiven(setting.given) && setting.text !== undefined && setting.variable
+    ? setting.variable
+    : setting.option
+}
+
+/** How to provide the setting, for messages about what is missing. */
+export function waysToSet(setting: Field): string {
+  return setting.variable
+    ? `set the option ${setting.option} or the variable ${setting.variable}`
+    : `set the option ${setting.option}`
+}
+
+/** The decision "when": a wrong option makes the constructor throw, a wrong variable waits for the first use. */
+export function wrongKind(setting: Field): 'wrong-option' | 'wrong-variable' {
+  return !isGiven(setting.given) && setting.text !== undefined ? 'wrong-variable' : 'wrong-option'
+}
+
+/** `what` completes the sentence after the name: "must be a boolean". */
+export function refuse(setting: Field, note: Note, what: string): undefined {
+  note(wrongKind(setting), `${nameOf(setting)} ${what}.`)
+  return undefined
+}
+
+export function readText(setting: Field, note: Note): string | undefined {
+  if (!isGiven(setting.given)) return setting.text
+  if (typeof setting.given === 'string') return setting.given
+  return refuse(setting, note, 'must be a string')
+}
+
+export function readFlag(setting: Field, note: Note): boolean | undefined {
+  if (isGiven(setting.given)) {
+    return typeof setting.given === 'boolean' ? setting.given : refuse(setting, note, 'must be true or false')
+  }
+  switch (setting.text?.toLowerCase()) {
+    case undefined:
+      return undefined
+    case 'true':
+    case '1':
+      return true
+    case 'false':
+    case '0':
+      return false
+    default:
+      return refuse(setting, note, 'must be true or false')
+  }
+}
+
+export interface Range {
+  readonly min: number
+  readonly max: number
+  readonly unit: 'seconds' | 'milliseconds' | 'bytes'
+}
+
+const decimal = /^-?\d+(?:\.\d+)?$/
+
+function asNumber(setting: Field): unknown {
+  if (isGiven(setting.given)) return setting.given
+  return setting.text !== undefined && decimal.test(setting.text) ? Number(setting.text) : setting.text
+}
+
+/** A whole number: fractions are cut off, since cookies and token requests carry whole seconds. */
+export function readNumber(setting: Field, range: Range, note: Note): number | undefined {
+  const value = asNumber(setting)
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value === 'number' && Number.isFinite(value) && value >= range.min && value <= range.max) {
+    return Math.trunc(value)
+  }
+  return refuse(setting, note, `must be a number of ${range.unit} from ${range.min} to ${range.max}`)
+}
+
+export function readOneOf<T extends string>(
+  setting: Field,
+  allowed: readonly T[],
+  note: Note,
+): T | undefined {
+  const value = isGiven(setting.given) ? setting.given : setting.text?.toLowerCase()
+  if (value === undefined) return undefined
+  const found = allowed.find((entry) => entry === value)
+  return found ?? refuse(setting, note, `must be one of ${allowed.map((entry) => `'${entry}'`).join(', ')}`)
+}
+
+/** A callback of the application. Its type is what the option declares; at run time only "callable" can be checked. */
+export function readFunction<T extends (...parameters: never[]) => unknown>(
+  option: string,
+  given: T | undefined,
+  note: Note,
+): T | undefined {
+  if (!isGiven(given)) return undefined
+  return typeof given === 'function' ? given : refuse(field(option, given), note, 'must be a function')
+}
+
+/** The members of a group option (`session`, `routes`); anything but an object is refused and read as empty. */
+export function readGroup<T extends object>(option: string, given: T | undefined, note: Note): Partial<T> {
+  if (!isGiven(given)) return {}
+  if (typeof given === 'object' && !Array.isArray(given)) return given
+  refuse(field(option, given), note, 'must be an object')
+  return {}
+}

@@ -1,0 +1,32 @@
+import type { Bytes } from '../lib/base64url.ts'
+
+/** Synchronous where the runtime has synchronous cryptography (Node), a promise elsewhere. */
+export type MaybePromise<T> = T | Promise<T>
+
+declare const opaque: unique symbol
+
+/** A derived AES-256 key; only the implementation that made it can look inside. */
+export interface CipherKey {
+  readonly [opaque]: 'CipherKey'
+}
+
+/** What every implementation of `#cipher` exports. They open what the others sealed. */
+export interface Cipher {
+  /** Keys of one implementation mean nothing to another, so whatever is cached names it. */
+  readonly kind: 'node' | 'web'
+  /** HKDF-SHA-256 (RFC 5869) over the UTF-8 text of the secret, empty salt. */
+  deriveBytes(secret: string, info: string, length: number): MaybePromise<Bytes>
+  /** As `deriveBytes`, 32 bytes, kept as a key. */
+  deriveKey(secret: string, info: string): MaybePromise<CipherKey>
+  /** AES-256-GCM; the result is the ciphertext followed by the 16 bytes of the tag. */
+  encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Bytes>
+  /** The reverse of `encrypt`; null when anything was changed. Never throws. */
+  decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Bytes): MaybePromise<Bytes | null>
+  sha256(bytes: Bytes): MaybePromise<Bytes>
+  /** Without padding (RFC 4648 section 5). */
+  toBase64url(bytes: Uint8Array): string
+  /** Null unless `text` is the one text that `toBase64url` gives for some bytes. */
+  fromBase64url(text: string): Bytes | null
+  /** From the runtime's cryptographically secure generator. */
+  randomBytes(length: number): Bytes
+}

@@ -1,0 +1,150 @@
+import * as platform from '#cipher'
+import { type Bytes, utf8 } from '../lib/base64url.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import { chain } from './chain.ts'
+import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
+
+/** What a sealed value is for. Each purpose has a key of its own, so that a value of one never opens as another. */
+export type Purpose = 'session' | 'transaction' | 'state' | 'mfa' | 'connection' | 'logout'
+
+/**
+ * Seals bytes into compact JWE (RFC 7516; `dir`, `A256GCM`) and opens them again. Neither throws, whatever the text.
+ */
+export interface Sealer {
+  /** Seals with the first secret. Texts above 64 KiB are made, but no sealer opens them. */
+  seal(purpose: Purpose, plaintext: Bytes): MaybePromise<string>
+  /** Null for everything that no secret of this sealer sealed for this very purpose. */
+  open(purpose: Purpose, sealed: string): MaybePromise<Bytes | null>
+  /** Names the first secret without telling anything about it: the `kid` of what `seal` makes. */
+  readonly keyId: MaybePromise<string>
+}
+
+/** One secret's key for one purpose, and the beginning that every text sealed with it has. */
+interface Slot {
+  readonly key: CipherKey
+  readonly aad: Bytes
+  /** Encoded header and the empty encrypted key with its two dots. */
+  readonly prefix: string
+}
+
+interface KeyRing {
+  readonly keyId: string
+  slot(purpose: Purpose): MaybePromise<Slot>
+}
+
+const MAX_SEALED_CHARACTERS = 65_536
+const IV_BYTES = 12
+const IV_CHARACTERS = 16
+const TAG_BYTES = 16
+const TAG_CHARACTERS = 22
+const KEY_ID_CHARACTERS = 6
+/* Secrets whose keys a process keeps; an application has one or two. */
+const KEPT_RINGS = 32
+
+function makeSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpose): MaybePromise<Slot> {
+  // Opening compares this text and parses nothing, so members and their order are part of the cookie format.
+  const header = cipher.toBase64url(
+    utf8(JSON.stringify({ alg: 'dir', enc: 'A256GCM', typ: purpose, kid: keyId })),
+  )
+  return chain(cipher.deriveKey(secret, `idp-client ${purpose} v1`), (key) => ({
+    key,
+    aad: utf8(header),
+    prefix: `${header}..`,
+  }))
+}
+
+function makeRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
+  const slots = new Map<Purpose, Slot>()
+  return chain(cipher.deriveBytes(secret, 'idp-client kid v1', KEY_ID_CHARACTERS), (bytes) => {
+    const keyId = cipher.toBase64url(bytes).slice(0, KEY_ID_CHARACTERS)
+    const slot = (purpose: Purpose): MaybePromise<Slot> =>
+      slots.get(purpose) ??
+      chain(makeSlot(cipher, secret, keyId, purpose), (made) => {
+        slots.set(purpose, made)
+        return made
+      })
+    return { keyId, slot }
+  })
+}
+
+/** The keys of a secret are derived once per process, however many clients and realms of it there are. */
+function ringOf(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
+  const rings = shared('key-rings@1', () => new Lru<string, KeyRing>(KEPT_RINGS))
+  return chain(cipher.sha256(utf8(secret)), (hash) => {
+    const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
+    return (
+      rings.get(id) ??
+      chain(makeRing(cipher, secret), (made) => {
+        rings.set(id, made)
+        return made
+      })
+    )
+  })
+}
+
+function openWith(cipher: Cipher, slot: Slot, sealed: string): MaybePromise<Bytes | null> {
+  const start = slot.prefix.length
+  const ivEnd = start + IV_CHARACTERS
+  const tagStart = sealed.length - TAG_CHARACTERS
+  if (tagStart - 1 <= ivEnd || sealed[ivEnd] !== '.' || sealed[tagStart - 1] !== '.') return null
+  const iv = cipher.fromBase64url(sealed.slice(start, ivEnd))
+  const body = cipher.fromBase64url(sealed.slice(ivEnd + 1, tagStart - 1))
+  const tag = cipher.fromBase64url(sealed.slice(tagStart))
+  if (!iv || !body || !tag) return null
+  const joined = new Uint8Array(body.length + TAG_BYTES)
+  joined.set(body)
+  joined.set(tag, body.length)
+  return cipher.decrypt(slot.key, iv, slot.aad, joined)
+}
+
+function sealWith(cipher: Cipher, slot: Slot, plaintext: Bytes): MaybePromise<string> {
+  const iv = cipher.randomBytes(IV_BYTES)
+  return chain(cipher.encrypt(slot.key, iv, slot.aad, plaintext), (sealed) => {
+    const body = cipher.toBase64url(sealed.subarray(0, -TAG_BYTES))
+    const tag = cipher.toBase64url(sealed.subarray(-TAG_BYTES))
+    return `${slot.prefix}${cipher.toBase64url(iv)}.${body}.${tag}`
+  })
+}
+
+/**
+ * A sealer over one or several secrets: the first seals, all open. Keys are derived at the first use and shared by the
+ * whole process.
+ */
+export function createSealer(secrets: readonly [string, ...string[]], cipher: Cipher = platform): Sealer {
+  const known: (KeyRing | undefined)[] = []
+
+  function ringAt(index: number, secret: string): MaybePromise<KeyRing> {
+    return (
+      known[index] ??
+      chain(ringOf(cipher, secret), (ring) => {
+        known[index] = ring
+        return ring
+      })
+    )
+  }
+
+  function openFrom(index: number, purpose: Purpose, sealed: string): MaybePromise<Bytes | null> {
+    const secret = secrets[index]
+    if (secret === undefined) return null
+    return chain(ringAt(index, secret), (ring) =>
+      chain(ring.slot(purpose), (slot) =>
+        sealed.startsWith(slot.prefix)
+          ? openWith(cipher, slot, sealed)
+          : openFrom(index + 1, purpose, sealed),
+      ),
+    )
+  }
+
+  return {
+    seal: (purpose, plaintext) =>
+      chain(ringAt(0, secrets[0]), (ring) =>
+        chain(ring.slot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
+      ),
+    open: (purpose, sealed) =>
+      sealed.length > MAX_SEALED_CHARACTERS ? null : openFrom(0, purpose, sealed),
+    get keyId() {
+      return chain(ringAt(0, secrets[0]), (ring) => ring.keyId)
+    },
+  }
+}

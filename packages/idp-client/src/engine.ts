@@ -1,0 +1,75 @@
+import { baseUrlFor } from './config/base-url.ts'
+import type { Config, Settings } from './config/config.ts'
+import { readEnv } from './config/env.ts'
+import type { IdpClientOptions } from './config/options.ts'
+import { configurationError, report } from './config/report.ts'
+import { resolve } from './config/resolve.ts'
+import { hashToken } from './crypto/random.ts'
+import { createSealer, type Sealer } from './crypto/seal.ts'
+import type { Exchange } from './http/exchange.ts'
+import { lazy } from './lib/lazy.ts'
+import { createProvider, type Provider } from './oidc/provider.ts'
+import { inCookie as sessionsInCookie } from './session/in-cookie.ts'
+import type { SessionStorage } from './session/storage.ts'
+import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
+import type { TransactionStorage } from './transaction/storage.ts'
+
+/** Everything an operation needs, composed once per client. Holds no state of any user. */
+export interface Engine {
+  readonly config: Config
+  readonly provider: Provider
+  readonly sealer: Sealer
+  readonly sessions: SessionStorage
+  readonly transactions: TransactionStorage
+  /** Tag of provider and client: what is sealed for one client never counts for another that shares the secret. */
+  client(): Promise<string>
+  /** Where the application lives as the browser of this request sees it, without trailing slash. */
+  baseUrl(exchange: Exchange): string
+}
+
+export function createEngine(config: Config): Engine {
+  const sealer = createSealer(config.secrets)
+  const client = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
+  const baseUrl = (exchange: Exchange): string => baseUrlFor(config, exchange.request)
+  const parts = { config, sealer, client, baseUrl }
+  return {
+    config,
+    provider: createProvider(config),
+    sealer,
+    sessions: sessionsInCookie(parts),
+    transactions: transactionsInCookie(parts),
+    client,
+    baseUrl,
+  }
+}
+
+/** A constructed client before anything is known to be complete: always able to dispatch, able to operate when configured. */
+export interface Application {
+  readonly settings: Settings
+  /** Throws `InvalidConfigurationError` while something required is missing or wrong. */
+  engine(): Engine
+}
+
+/**
+ * Reads options and variables once, without I/O. A wrong option throws; what is missing is reported, and looked for
+ * again at each use, since variables may be injected after construction.
+ */
+export function createApplication(options: IdpClientOptions): Application {
+  const first = resolve(options, readEnv())
+  report(first)
+  let engine = first.config && createEngine(first.config)
+  let { settings } = first
+  return {
+    get settings() {
+      return settings
+    },
+    engine() {
+      if (engine) return engine
+      const again = resolve(options, readEnv())
+      if (!again.config) throw configurationError(again.problems)
+      settings = again.settings
+      engine = createEngine(again.config)
+      return engine
+    },
+  }
+}

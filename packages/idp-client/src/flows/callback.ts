@@ -1,0 +1,204 @@
+import type { OnCallbackContext } from '../config/hooks.ts'
+import { hashToken } from '../crypto/random.ts'
+import type { Engine } from '../engine.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
+import { CallbackError } from '../errors/callback.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
+import { exchangeCode, type TokenGrant } from '../oidc/grants.ts'
+import { createSession, freshlyStored } from '../session/session.ts'
+import type { SessionData, TokenSet } from '../session/session-data.ts'
+import { beforeSaved, decideCallback } from '../session/hooks.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import { onlyOnce } from '../transaction/single-use.ts'
+import { readState, type StateNote } from '../transaction/state.ts'
+import type { TransactionLookup } from '../transaction/storage.ts'
+import type { Transaction } from '../transaction/transaction.ts'
+
+export interface CallbackInput {
+  /** Query or form of the callback, as it came. */
+  readonly parameters: URLSearchParams
+  /** The request as the host knows it, for `onCallback`. */
+  readonly request: unknown
+  readonly correlationId: string
+}
+
+export type CallbackOutcome =
+  | { readonly kind: 'redirect'; readonly location: string }
+  | { readonly kind: 'response'; readonly response: Response }
+  /** `restart`: the login may begin again by itself, since only its transaction was lost. */
+  | { readonly kind: 'failure'; readonly error: IdpError; readonly returnTo?: string; readonly restart: boolean }
+
+/** What one attempt came to, before anything is staged in the browser that asked. */
+interface Attempt {
+  readonly outcome: CallbackOutcome
+  /** Present when the user is signed in by it. */
+  readonly session?: StoredSession
+}
+
+type Context = Omit<OnCallbackContext, 'session' | 'error'>
+
+const READ = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
+
+/** The parameters that the protocol defines for a code response, once each; all others are not even looked at. */
+function callbackParameters(parameters: URLSearchParams): ReadonlyMap<string, string> {
+  const read = new Map<string, string>()
+  for (const name of READ) {
+    const values = parameters.getAll(name)
+    if (values.length > 1) throw new CallbackError('INVALID_CALLBACK', { detail: `Parameter: ${name}.` })
+    if (values[0] !== undefined) read.set(name, values[0])
+  }
+  return read
+}
+
+async function noteOf(engine: Engine, parameters: URLSearchParams): Promise<{ state: string; note: StateNote }> {
+  const values = parameters.getAll('state')
+  const state = values[0]
+  if (!state) throw new CallbackError('MISSING_STATE')
+  const note = values.length === 1 ? await readState(engine.sealer, state) : null
+  if (!note) throw new CallbackError('UNKNOWN_STATE')
+  return { state, note }
+}
+
+/** Why there is no transaction for a state that is ours. */
+function missingTransaction(engine: Engine, exchange: Exchange, note: StateNote, lookup: TransactionLookup): CallbackError {
+  const { config } = engine
+  if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
+  if (lookup.kind === 'expired') return new CallbackError('EXPIRED_STATE')
+  if (note.issuedAt + config.transaction.cookie.maxAge <= config.clock()) return new CallbackError('EXPIRED_STATE')
+  const here = new URL(engine.baseUrl(exchange)).host
+  return new CallbackError(note.host === here ? 'UNKNOWN_STATE' : 'STATE_OTHER_HOST')
+}
+
+function absolute(engine: Engine, baseUrl: string, returnTo: string | undefined): string {
+  const wanted = safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(engine.config.signInReturnToPath, baseUrl)
+  return wanted === null ? baseUrl : resolveReturnPath(wanted, baseUrl, engine.config.basePath)
+}
+
+function failure(error: IdpError, returnTo: string | undefined, restart = false): CallbackOutcome {
+  return { kind: 'failure', error, restart, ...(returnTo === undefined ? {} : { returnTo }) }
+}
+
+/** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
+async function failed(engine: Engine, context: Context, error: IdpError, restart = false): Promise<CallbackOutcome> {
+  const { appBaseUrl, returnTo } = context
+  try {
+    const decision = await decideCallback(engine.config, { ...context, session: null, error })
+    if (decision.kind === 'response') return decision
+    if (decision.kind === 'default' || appBaseUrl === undefined) return failure(error, returnTo, restart)
+    return { kind: 'redirect', location: absolute(engine, appBaseUrl, decision.returnTo) }
+  } catch (thrown) {
+    return failure(asIdpError(thrown), returnTo)
+  }
+}
+
+function asIdpError(thrown: unknown): IdpError {
+  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+}
+
+function tokenSetOf(grant: TokenGrant, transaction: Transaction): TokenSet {
+  const { audience, scope } = transaction
+  return {
+    accessToken: grant.accessToken,
+    expiresAt: grant.expiresAt,
+    token_type: grant.tokenType,
+    ...(grant.idToken === undefined ? {} : { idToken: grant.idToken }),
+    ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
+    ...(grant.scope === undefined ? {} : { scope: grant.scope }),
+    ...(scope === undefined ? {} : { requestedScope: scope }),
+    ...(audience === undefined ? {} : { audience }),
+  }
+}
+
+/** Steps 4 to 6 of `callback`. Touches no browser, so that a second identical request may share the result. */
+async function attempt(engine: Engine, transaction: Transaction, input: CallbackInput): Promise<Attempt> {
+  const { appBaseUrl, codeVerifier, maxAge, nonce, redirectUri, returnTo, startedAt } = transaction
+  const context: Context = {
+    request: input.request,
+    responseType: transaction.responseType,
+    challengeMode: transaction.challengeMode ?? 'redirect',
+    appBaseUrl,
+    ...(returnTo === undefined ? {} : { returnTo }),
+  }
+  let complete: SessionData
+  try {
+    const callback = callbackParameters(input.parameters)
+    const state = callback.get('state') ?? ''
+    const checks = { redirectUri, codeVerifier, state, nonce, startedAt, ...(maxAge === undefined ? {} : { maxAge }) }
+    const grant = await exchangeCode(engine.provider, { callback, ...checks })
+    const tokenSet = tokenSetOf(grant, transaction)
+    complete = createSession({ claims: grant.claims, tokenSet, now: engine.config.clock() })
+  } catch (thrown) {
+    return { outcome: await failed(engine, context, asIdpError(thrown)) }
+  }
+  return signIn(engine, context, appBaseUrl, complete)
+}
+
+/** The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. */
+async function signIn(engine: Engine, context: Context, appBaseUrl: string, complete: SessionData): Promise<Attempt> {
+  const { config } = engine
+  try {
+    const decision = await decideCallback(config, { ...context, session: complete })
+    if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
+    const data = await beforeSaved(config, complete, complete.tokenSet.idToken)
+    const session = freshlyStored(data, data.internal.createdAt)
+    if (decision.kind === 'response') return { outcome: decision, session }
+    const returnTo = decision.kind === 'return-to' ? decision.returnTo : context.returnTo
+    return { outcome: { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }, session }
+  } catch (thrown) {
+    return { outcome: failure(asIdpError(thrown), context.returnTo) }
+  }
+}
+
+/** The state is ours but its transaction is gone: whoever is signed in anyway goes on, everybody else may begin again. */
+async function lost(
+  engine: Engine,
+  exchange: Exchange,
+  note: StateNote,
+  error: CallbackError,
+  input: CallbackInput,
+): Promise<CallbackOutcome> {
+  const appBaseUrl = engine.baseUrl(exchange)
+  const { returnTo } = note
+  if (await engine.sessions.load(exchange)) {
+    return { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }
+  }
+  const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
+  return failed(engine, context, error, true)
+}
+
+/**
+ * Ends a login:
+ * 1. the state must be one that we made;
+ * 2. its transaction must lie in this browser; it is staged for deletion before anything else can fail;
+ * 3. the same callback runs once in this process, a second identical request shares its result;
+ * 4. the code goes to the provider, exactly once, and everything that comes back is checked;
+ * 5. `onCallback`, then `beforeSessionSaved` decide;
+ * 6. the session gets a new identity and is staged.
+ * An older session is untouched unless a new one takes its place. Never throws what belongs to the login attempt.
+ */
+export async function callback(engine: Engine, exchange: Exchange, input: CallbackInput): Promise<CallbackOutcome> {
+  let known: { state: string; note: StateNote }
+  try {
+    known = await noteOf(engine, input.parameters)
+  } catch (thrown) {
+    return failed(engine, { request: input.request, appBaseUrl: engine.baseUrl(exchange) }, asIdpError(thrown))
+  }
+  const { state, note } = known
+  const lookup = await engine.transactions.load(exchange, await hashToken(state))
+  if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
+  if (lookup.kind !== 'found') {
+    return lost(engine, exchange, note, missingTransaction(engine, exchange, note, lookup), input)
+  }
+  const { transaction, sealed } = lookup
+  engine.transactions.clear(exchange, transaction)
+  engine.transactions.clearRestart(exchange)
+  const use = { key: await hashToken(sealed, 32), request: await hashToken(`${input.parameters}`, 32) }
+  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () => attempt(engine, transaction, input))
+  if (joined.kind === 'replayed') {
+    return lost(engine, exchange, note, new CallbackError('REPLAYED_STATE'), input)
+  }
+  const { outcome, session } = joined.result
+  if (session) await engine.sessions.save(exchange, session, { fresh: true })
+  return outcome.kind === 'response' ? { kind: 'response', response: outcome.response.clone() } : outcome
+}

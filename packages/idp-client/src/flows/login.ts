@@ -1,0 +1,83 @@
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { Engine } from '../engine.ts'
+import { hashToken, randomToken } from '../crypto/random.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { type SafeReturnPath, safeReturnPath } from '../http/return-path.ts'
+import { authorizationUrl, newCodeVerifier } from '../oidc/authorize.ts'
+import { newState } from '../transaction/state.ts'
+import { type EffectiveAuthorization, effectiveAuthorization, type ParameterChanges } from '../transaction/authorization.ts'
+
+export interface LoginInput {
+  /** Authorization parameters of this login; the reserved ones are removed by the caller's side already. */
+  readonly parameters: ParameterChanges
+  /** Where to go afterwards, as it came from outside. */
+  readonly returnTo?: unknown
+  readonly challengeMode?: 'redirect' | 'popup'
+  readonly correlationId: string
+}
+
+function redirectUriFor(engine: Engine, baseUrl: string, authorization: EffectiveAuthorization): string {
+  const { routes, basePath } = engine.config
+  const given = authorization.redirectUri
+  if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
+  const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
+  if (sameOrigin && !given.includes('#')) return given
+  const detail = 'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+function returnPathFor(engine: Engine, baseUrl: string, returnTo: unknown): SafeReturnPath | string {
+  return safeReturnPath(returnTo, baseUrl) ?? engine.config.signInReturnToPath
+}
+
+/**
+ * Begins a login:
+ * 1. finds out where the application lives for this request;
+ * 2. merges the parameters;
+ * 3. makes state, nonce and PKCE verifier;
+ * 4. builds the authorization URL from the provider's metadata;
+ * 5. stages the transaction cookie, last, so that a failure leaves none behind.
+ */
+export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
+  const { config } = engine
+  const appBaseUrl = engine.baseUrl(exchange)
+  const authorization = effectiveAuthorization(config, input.parameters)
+  const redirectUri = redirectUriFor(engine, appBaseUrl, authorization)
+  if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
+    const detail = 'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const returnTo = returnPathFor(engine, appBaseUrl, input.returnTo)
+  const startedAt = config.clock()
+  const host = new URL(appBaseUrl).host
+  const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
+  const nonce = randomToken(32)
+  const codeVerifier = newCodeVerifier()
+  const url = await authorizationUrl(engine.provider, {
+    parameters: authorization.parameters,
+    redirectUri,
+    state,
+    nonce,
+    codeVerifier,
+  })
+  const { audience, maxAge, scope } = authorization
+  await engine.transactions.save(exchange, {
+    stateHash: await hashToken(state),
+    responseType: 'code',
+    nonce,
+    codeVerifier,
+    redirectUri,
+    appBaseUrl,
+    returnTo,
+    scope,
+    ...(maxAge === undefined ? {} : { maxAge }),
+    ...(audience === undefined ? {} : { audience }),
+    ...(input.challengeMode === 'popup' ? { challengeMode: 'popup' } : {}),
+    ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
+    startedAt,
+    expiresAt: startedAt + config.transaction.cookie.maxAge,
+    client: await engine.client(),
+  })
+  config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id: input.correlationId, method: 'redirect' })
+  return url
+}

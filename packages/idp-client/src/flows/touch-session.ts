@@ -1,0 +1,24 @@
+import type { Engine } from '../engine.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { isPrefetch, isServerAction } from '../http/request-kind.ts'
+import { rollIsDue } from '../session/lifetime.ts'
+
+/**
+ * Records use of the session, when a write is due; true when something was staged.
+ * 1. Nothing on prefetches and Server Actions: they are no use, and a cookie makes the host render again.
+ * 2. Session cookies that open as no live session are deleted, once.
+ * 3. A roll keeps `createdAt`, so the absolute limit stays where it is.
+ */
+export async function touchSession(engine: Engine, exchange: Exchange): Promise<boolean> {
+  const { config, sessions } = engine
+  const { headers, method } = exchange.request
+  if (isPrefetch(headers) || isServerAction(headers, method)) return false
+  const session = await sessions.load(exchange)
+  if (!session) return sessions.sweep(exchange)
+  const now = config.clock()
+  const { createdAt } = session.data.internal
+  if (!rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)) return false
+  await sessions.save(exchange, { ...session, usedAt: now })
+  config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
+  return true
+}

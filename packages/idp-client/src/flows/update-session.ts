@@ -1,0 +1,23 @@
+import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { withChanges } from '../session/session.ts'
+import type { SessionData } from '../session/session-data.ts'
+import { isSessionData } from '../session/stored-session.ts'
+
+/**
+ * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
+ * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
+ * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`.
+ */
+export async function updateSession(engine: Engine, exchange: Exchange, changes: SessionData): Promise<void> {
+  if (typeof changes !== 'object' || changes === null) throw new IdpError('MISSING_SESSION_DATA')
+  const session = await engine.sessions.load(exchange)
+  if (!session) throw new IdpError('MISSING_SESSION')
+  const data = withChanges(session.data, changes)
+  if (!isSessionData(data)) {
+    throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
+  }
+  if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
+  await engine.sessions.save(exchange, { ...session, data, usedAt: engine.config.clock() })
+}

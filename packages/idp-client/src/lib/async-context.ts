@@ -1,0 +1,6 @@
+/** A value that follows one chain of asynchronous calls. */
+export interface AsyncContext<T> {
+  run<R>(value: T, callback: () => R): R
+  /** Undefined outside `run`, and everywhere in a runtime that offers no such context. */
+  get(): T | undefined
+}

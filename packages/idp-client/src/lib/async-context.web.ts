@@ -1,0 +1,19 @@
+import type { AsyncContext } from './async-context.ts'
+
+interface Storage<T> {
+  run<R>(value: T, callback: () => R): R
+  getStore(): T | undefined
+}
+
+type StorageClass = new <T>() => Storage<T>
+
+/** Edge runtimes expose the class as a global; without it `run` only calls, and callers must pass their request. */
+export function createAsyncContext<T>(): AsyncContext<T> {
+  const { AsyncLocalStorage } = globalThis as { AsyncLocalStorage?: StorageClass }
+  if (!AsyncLocalStorage) return { run: (_value, callback) => callback(), get: () => undefined }
+  const storage = new AsyncLocalStorage<T>()
+  return {
+    run: (value, callback) => storage.run(value, callback),
+    get: () => storage.getStore(),
+  }
+}

@@ -1,0 +1,32 @@
+function refuse(): never {
+  throw new TypeError('This collection is read-only.')
+}
+
+function seal<T extends object>(collection: T, methods: readonly string[]): T {
+  for (const method of methods) Object.defineProperty(collection, method, { value: refuse })
+  return Object.freeze(collection)
+}
+
+/** A map whose own methods cannot change it; `Object.freeze` alone leaves the entries of a map open. */
+export function frozenMap<K, V>(entries: Iterable<readonly [K, V]> = []): ReadonlyMap<K, V> {
+  return seal(new Map(entries), ['set', 'delete', 'clear'])
+}
+
+export function frozenSet<T>(values: Iterable<T> = []): ReadonlySet<T> {
+  return seal(new Set(values), ['add', 'delete', 'clear'])
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  if (Array.isArray(value)) return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Freezes plain objects and arrays all the way down; functions and instances of classes (keys, stores) stay as they are. */
+export function deepFreeze<T>(value: T): T {
+  if (!isPlain(value) || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const member of Object.values(value)) deepFreeze(member)
+  return value
+}

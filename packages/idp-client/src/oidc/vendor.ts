@@ -1,0 +1,28 @@
+import type { Config } from '../config/config.ts'
+
+/**
+ * Wire values that no standard defines: what the providers understand that offer these functions, sent byte for byte.
+ * The option `vendor` replaces single rows for a provider that spells them differently.
+ */
+const values = {
+  /** Logout without OpenID Connect: path below the origin of the provider, and its parameters. */
+  logoutPath: '/v2/logout',
+  logoutReturnToParameter: 'returnTo',
+  /** Parameter that also ends the session at the upstream identity provider; its presence counts. */
+  federatedLogoutParameter: 'federated',
+  connectionTokenGrantType:
+    'urn:auth0:params:oauth:grant-type:token-exchange:federated-connection-access-token',
+  connectionTokenType: 'http://auth0.com/oauth/token-type/federated-connection-access-token',
+  mfaOtpGrantType: 'http://auth0.com/oauth/grant-type/mfa-otp',
+  mfaOobGrantType: 'http://auth0.com/oauth/grant-type/mfa-oob',
+  mfaRecoveryCodeGrantType: 'http://auth0.com/oauth/grant-type/mfa-recovery-code',
+  /** `oob_channel` of push notifications. */
+  mfaPushChannel: 'auth0',
+} as const
+
+export type VendorKey = keyof typeof values
+
+/** The wire value of this client's provider. */
+export function vendorValue(config: Pick<Config, 'vendor'>, key: VendorKey): string {
+  return config.vendor[key] ?? values[key]
+}

@@ -1,0 +1,76 @@
+import type { Settings } from '../config/config.ts'
+import type { RouteKey } from '../config/config.ts'
+import type { Application } from '../engine.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
+import type { Exchange, RequestView } from '../http/exchange.ts'
+import { isNavigation, isPrefetch } from '../http/request-kind.ts'
+import { empty, noStore } from '../http/responses.ts'
+import { newCorrelationId } from './answers.ts'
+import { loginPath } from './login-path.ts'
+import type { Route, RouteRequest } from './route.ts'
+import { routeKeys, table } from './table.ts'
+
+/** Path of a request below the base path, without its one trailing slash; null when it lies outside the base path. */
+export function pathBelow(basePath: string, request: RequestView): string | null {
+  const full = request.path ?? request.url?.pathname ?? null
+  if (full === null) return null
+  // A host that manages the prefix itself has removed it from `path` already.
+  const inside = full === basePath || full.startsWith(`${basePath}/`)
+  if (request.path === undefined && basePath !== '' && !inside) return null
+  const below = basePath !== '' && inside ? full.slice(basePath.length) : full
+  return below.length > 1 && below.endsWith('/') ? below.slice(0, -1) : below || '/'
+}
+
+/** Which route a request is for; exact text equality, so that no spelling of a path can reach another route. */
+export function matchRoute(settings: Settings, request: RequestView): RouteKey | null {
+  const path = pathBelow(settings.basePath, request)
+  const key = routeKeys.find((candidate) => settings.routes[candidate] === path)
+  return key === undefined || settings.disabledRoutes.has(key) ? null : key
+}
+
+/** Answers that need neither configuration nor session: wrong methods, prefetches, requests that navigate nowhere. */
+function turnedAway(route: Route, request: RequestView): Response | null {
+  if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
+  if (route.acts === 'on-any-request') return null
+  if (isPrefetch(request.headers)) return empty(204)
+  return isNavigation(request.headers) ? null : empty(403)
+}
+
+function asIdpError(thrown: unknown): IdpError {
+  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+}
+
+async function answer(application: Application, route: Route, request: RouteRequest): Promise<Response> {
+  const { settings } = application
+  try {
+    return await route.handle(application.engine(), request)
+  } catch (thrown) {
+    const error = asIdpError(thrown)
+    settings.log.emit({ level: 'error', code: 'REQUEST_FAILED', id: request.id, error: error.code })
+    return route.fail(error, request, { home: `${settings.basePath}/`, login: loginPath(settings) })
+  }
+}
+
+/**
+ * Answers a request to a mounted route; null means "not mine". Whatever the answer is, it is not cacheable, and what
+ * the route staged belongs to it (a failure still deletes its transaction).
+ */
+export async function dispatch(
+  application: Application,
+  exchange: Exchange,
+  hostRequest: unknown,
+): Promise<Response | null> {
+  const key = matchRoute(application.settings, exchange.request)
+  if (key === null) return null
+  const route: Route = table[key]
+  const response =
+    turnedAway(route, exchange.request) ??
+    (await answer(application, route, {
+      exchange,
+      hostRequest,
+      query: exchange.request.url?.searchParams ?? new URLSearchParams(),
+      id: newCorrelationId(),
+    }))
+  noStore(response.headers)
+  return response
+}

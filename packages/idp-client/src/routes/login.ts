@@ -1,0 +1,31 @@
+import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import { login as beginLogin } from '../flows/login.ts'
+import { lastValues } from '../http/query.ts'
+import { redirect } from '../http/responses.ts'
+import { mayVisitorSet } from '../oidc/authorize.ts'
+import { failWithPage } from './answers.ts'
+import type { Route, RouteRequest } from './route.ts'
+
+/** Parameters of the login route itself, which the provider never sees. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode'])
+
+function challengeModeOf(value: string | undefined): 'redirect' | 'popup' {
+  if (value === undefined || value === 'redirect') return 'redirect'
+  if (value === 'popup') return 'popup'
+  throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: challengeMode.' })
+}
+
+async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
+  const values = lastValues(query)
+  const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name) && mayVisitorSet(name))
+  const url = await beginLogin(engine, exchange, {
+    parameters: Object.fromEntries(parameters),
+    returnTo: values.get('returnTo'),
+    challengeMode: challengeModeOf(values.get('challengeMode')),
+    correlationId: id,
+  })
+  return redirect(url.href)
+}
+
+export const login: Route = { methods: ['GET'], acts: 'on-navigation', handle, fail: failWithPage }

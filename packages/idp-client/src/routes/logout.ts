@@ -1,0 +1,22 @@
+import type { Engine } from '../engine.ts'
+import { logout as endSession } from '../flows/logout.ts'
+import { lastValues } from '../http/query.ts'
+import { redirect } from '../http/responses.ts'
+import { failWithPage } from './answers.ts'
+import type { Route, RouteRequest } from './route.ts'
+
+async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
+  const values = lastValues(query)
+  const returnTo = values.get('returnTo')
+  const state = values.get('state')
+  const federated = values.get('federated')
+  const location = await endSession(engine, exchange, {
+    federated: federated !== undefined && federated !== 'false',
+    correlationId: id,
+    ...(returnTo ? { returnTo } : {}),
+    ...(state === undefined ? {} : { state }),
+  })
+  return redirect(location)
+}
+
+export const logout: Route = { methods: ['GET'], acts: 'on-navigation', handle, fail: failWithPage }

@@ -1,0 +1,29 @@
+import type { Engine } from '../engine.ts'
+import type { IdpError } from '../errors/base.ts'
+import type { Exchange } from '../http/exchange.ts'
+
+/** One request to a mounted route. */
+export interface RouteRequest {
+  readonly exchange: Exchange
+  /** Query of the request; repeated keys are all there. */
+  readonly query: URLSearchParams
+  /** The request as the host knows it, handed to hooks. */
+  readonly hostRequest: unknown
+  /** Correlates log events with what the visitor was shown. */
+  readonly id: string
+}
+
+export interface Route {
+  readonly methods: readonly string[]
+  /** What a browser must mean by the request: acted on only when it navigates, or whatever it is. */
+  readonly acts: 'on-navigation' | 'on-any-request'
+  readonly handle: (engine: Engine, request: RouteRequest) => Promise<Response>
+  /** How an error becomes an answer. */
+  readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response
+}
+
+/** Ways on that a failure page may offer; paths of our own. */
+export interface Links {
+  readonly home: string
+  readonly login: string
+}

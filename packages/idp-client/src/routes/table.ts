@@ -1,0 +1,24 @@
+import type { RouteKey } from '../config/config.ts'
+import { callback } from './callback.ts'
+import { login } from './login.ts'
+import { logout } from './logout.ts'
+import { notAvailable } from './not-available.ts'
+import { profile } from './profile.ts'
+import type { Route } from './route.ts'
+
+/** Every mounted route; the order is the order of matching. A new route is a row here and a file beside it. */
+export const table = {
+  login,
+  logout,
+  callback,
+  profile,
+  accessToken: notAvailable(['GET']),
+  backChannelLogout: notAvailable(['POST']),
+  connectAccount: notAvailable(['GET']),
+  mfaAuthenticators: notAvailable(['GET']),
+  mfaChallenge: notAvailable(['POST']),
+  mfaAssociate: notAvailable(['POST']),
+  mfaVerify: notAvailable(['POST']),
+} as const satisfies Record<RouteKey, Route>
+
+export const routeKeys = Object.keys(table) as RouteKey[]

@@ -1,0 +1,45 @@
+import type { SessionData, User } from './session-data.ts'
+
+/** Claims that belong to the protocol, not to the user; guards read them from the kept ID token. */
+const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set([
+  'iss',
+  'aud',
+  'exp',
+  'iat',
+  'nbf',
+  'nonce',
+  'at_hash',
+  'c_hash',
+  's_hash',
+  'azp',
+  'sid',
+  'jti',
+  'auth_time',
+])
+
+/**
+ * The claims that `User` types. A `beforeSessionSaved` hook may use it to keep only these; without a hook every claim
+ * but the protocol's own is kept.
+ */
+export const DEFAULT_ID_TOKEN_CLAIMS = [
+  'sub',
+  'name',
+  'nickname',
+  'given_name',
+  'family_name',
+  'picture',
+  'email',
+  'email_verified',
+  'org_id',
+  'act',
+] as const
+
+/** Removes the protocol's own claims (`iss aud exp iat nbf nonce at_hash c_hash s_hash azp sid jti auth_time`), nothing else. */
+export function filterDefaultIdTokenClaims(claims: User): User {
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))) as User
+}
+
+/** What is saved where the application has no `beforeSessionSaved` hook. */
+export function withoutProtocolClaims(session: SessionData): SessionData {
+  return { ...session, user: filterDefaultIdTokenClaims(session.user) }
+}

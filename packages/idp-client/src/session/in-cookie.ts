@@ -1,0 +1,106 @@
+import type { Config } from '../config/config.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import { SessionStoreError } from '../errors/session.ts'
+import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
+import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
+import { cookieScope } from '../http/cookie-scope.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { utf8Length } from '../lib/base64url.ts'
+import { decodeSession, encodeSession } from './codec.ts'
+import { isAlive, remaining } from './lifetime.ts'
+import type { SessionData } from './session-data.ts'
+import type { SessionStorage } from './storage.ts'
+import type { StoredSession } from './stored-session.ts'
+
+export interface InCookieParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  /** Tag of provider and client, see `StoredSession.client`. */
+  readonly client: () => Promise<string>
+  readonly baseUrl: (exchange: Exchange) => string
+}
+
+/** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
+function fieldBytes(data: SessionData): Record<string, number> {
+  const sizes = Object.entries(data).flatMap(([field, value]) =>
+    field === 'user' || field === 'tokenSet'
+      ? Object.entries(value as object).map(([name, inner]) => [`${field}.${name}`, sizeOf(inner)] as const)
+      : [[field, sizeOf(value)] as const],
+  )
+  return Object.fromEntries(sizes.sort(([, a], [, b]) => b - a))
+}
+
+function sizeOf(value: unknown): number {
+  const json = JSON.stringify(value)
+  return json === undefined ? 0 : utf8Length(json)
+}
+
+/** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
+export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
+  const { cookie, ...rules } = config.session
+  const loaded = new WeakMap<CookieJar, Promise<StoredSession | null>>()
+
+  async function open(jar: CookieJar): Promise<StoredSession | null> {
+    const sealed = joinCookie(cookie.name, (name) => jar.get(name))
+    if (sealed === null) return null
+    const bytes = await sealer.open('session', sealed)
+    const session = bytes && decodeSession(bytes)
+    if (!session) return null
+    if (session.client !== undefined && session.client !== (await client())) return null
+    const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
+    return isAlive(times, rules, config.clock()) ? session : null
+  }
+
+  function load({ cookies }: Exchange): Promise<StoredSession | null> {
+    const known = loaded.get(cookies)
+    if (known) return known
+    const opened = open(cookies)
+    loaded.set(cookies, opened)
+    return opened
+  }
+
+  function scopeOf(exchange: Exchange): CookieScope {
+    return cookieScope(cookie, () => baseUrl(exchange))
+  }
+
+  function clearOthers(jar: CookieJar, scope: CookieScope, kept: ReadonlySet<string>): boolean {
+    const stale = chunkNames(cookie.name, jar.names()).filter((name) => !kept.has(name))
+    for (const name of stale) jar.clear({ name, scope })
+    return stale.length > 0
+  }
+
+  return {
+    load,
+
+    async save(exchange, session) {
+      const scope = scopeOf(exchange)
+      const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
+      const maxAge = cookie.transient ? undefined : remaining(times, rules, config.clock())
+      const attributes: CookieAttributes = { ...scope, httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
+      const sealed = await sealer.seal('session', encodeSession({ ...session, client: await client() }))
+      const pieces = splitCookie(cookie.name, sealed, attributes)
+      const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
+      if (bytes > cookie.maxBytes) {
+        const fields = fieldBytes(session.data)
+        const largest = Object.entries(fields).slice(0, 5)
+        const detail = `It takes ${bytes} of ${cookie.maxBytes} bytes; largest: ${largest.map(([name, size]) => `${name} ${size}`).join(', ')}.`
+        throw new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
+      }
+      clearOthers(exchange.cookies, scope, new Set(pieces.map(({ name }) => name)))
+      for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
+      loaded.set(exchange.cookies, Promise.resolve(session))
+      config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
+    },
+
+    async destroy(exchange) {
+      clearOthers(exchange.cookies, scopeOf(exchange), new Set())
+      loaded.set(exchange.cookies, Promise.resolve(null))
+    },
+
+    async sweep(exchange) {
+      if (chunkNames(cookie.name, exchange.cookies.names()).length === 0) return false
+      if (await load(exchange)) return false
+      return clearOthers(exchange.cookies, scopeOf(exchange), new Set())
+    },
+  }
+}

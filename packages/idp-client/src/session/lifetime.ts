@@ -1,0 +1,36 @@
+/** Seconds throughout; no tolerance, since both sides of every comparison are our own clock. */
+export interface LifetimeRules {
+  readonly rolling: boolean
+  readonly absoluteDuration: number
+  readonly inactivityDuration: number
+}
+
+export interface SessionTimes {
+  readonly createdAt: number
+  /** When use was last recorded. */
+  readonly usedAt: number
+}
+
+/** The absolute limit is anchored at the login; inactivity counts only where use is recorded, that is with `rolling`. */
+export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
+  const absolute = times.createdAt + rules.absoluteDuration
+  return rules.rolling ? Math.min(times.usedAt + rules.inactivityDuration, absolute) : absolute
+}
+
+export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
+  return now < endsAt(times, rules)
+}
+
+/** Seconds that a cookie written now may live; never negative, also after the clock was set back or forth. */
+export function remaining(times: SessionTimes, rules: LifetimeRules, now: number): number {
+  return Math.max(0, Math.min(endsAt(times, rules) - now, rules.absoluteDuration))
+}
+
+const ROLL_SHARE = 0.1
+const ROLL_SECONDS = 300
+
+/** Whether use is worth a write: once per 10 % of the inactivity window, at most every five minutes. */
+export function rollIsDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
+  if (!rules.rolling) return false
+  return now - times.usedAt >= Math.min(rules.inactivityDuration * ROLL_SHARE, ROLL_SECONDS)
+}

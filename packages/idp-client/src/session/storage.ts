@@ -1,0 +1,14 @@
+import type { Exchange } from '../http/exchange.ts'
+import type { StoredSession } from './stored-session.ts'
+
+/** Where sessions live between requests. All writes are staged in the exchange; the host's binding flushes them. */
+export interface SessionStorage {
+  /** The live session of this request, or null. Opened once per request however often it is asked. Never writes. */
+  load(exchange: Exchange): Promise<StoredSession | null>
+  /** Stages the session; `SESSION_TOO_LARGE` when it does not fit. With `fresh` it replaces whatever was there. */
+  save(exchange: Exchange, session: StoredSession, options?: { readonly fresh?: boolean }): Promise<void>
+  /** Stages the deletion of everything that `save` may ever have written. */
+  destroy(exchange: Exchange): Promise<void>
+  /** Stages the deletion of session cookies that open as no live session; true when there were any. */
+  sweep(exchange: Exchange): Promise<boolean>
+}

@@ -1,0 +1,25 @@
+import type { SessionData } from './session-data.ts'
+
+/** A session as it is kept: the application's view and what only the library knows. */
+export interface StoredSession {
+  readonly data: SessionData
+  /** Private random name of the session, for bindings of our own; never sent anywhere in clear. */
+  readonly handle: string
+  /** When use was last recorded, seconds since the epoch. */
+  readonly usedAt: number
+  /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
+  readonly client?: string
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a decoded or hook-made value has what every session must have; anything else authenticates nobody. */
+export function isSessionData(value: unknown): value is SessionData {
+  if (!isObject(value)) return false
+  const { user, tokenSet, internal } = value
+  if (!isObject(user) || typeof user['sub'] !== 'string' || user['sub'] === '') return false
+  if (!isObject(tokenSet)) return false
+  return isObject(internal) && Number.isFinite(internal['createdAt'])
+}

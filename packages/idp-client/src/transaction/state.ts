@@ -1,0 +1,39 @@
+import { randomToken } from '../crypto/random.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import { strictText, utf8, utf8Length } from '../lib/base64url.ts'
+
+/** What a callback can still be told when its transaction cookie is gone. */
+export interface StateNote {
+  /** Seconds since the epoch. */
+  readonly issuedAt: number
+  /** Host that the login began on. */
+  readonly host: string
+  /** Same-origin path, kept when it is short. */
+  readonly returnTo?: string
+}
+
+const RETURN_TO_BYTES = 256
+/* 32 random bytes in base64url, then a dot and the sealed note. */
+const FORM = /^[\w-]{43}\./
+
+/** A fresh `state`: 256 random bits, and a sealed note that survives the loss of the transaction cookie. */
+export async function newState(sealer: Sealer, note: StateNote): Promise<string> {
+  const { issuedAt, host, returnTo } = note
+  const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
+  const sealed = await sealer.seal('state', utf8(JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept })))
+  return `${randomToken(32)}.${sealed}`
+}
+
+/** The note of a state that we made; null for anything else. Never throws. */
+export async function readState(sealer: Sealer, state: string): Promise<StateNote | null> {
+  if (!FORM.test(state)) return null
+  const bytes = await sealer.open('state', state.slice(44))
+  if (!bytes) return null
+  try {
+    const { v, i, o, r } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
+    return { issuedAt: i, host: o, ...(typeof r === 'string' ? { returnTo: r } : {}) }
+  } catch {
+    return null
+  }
+}
