@@ -13,7 +13,7 @@ describe('code lines', () => {
   test('comment marks in strings, templates and regular expressions are code', () => {
     const text = [
       "const a = '// no'",
-      'const b = `/* ${1 + 1} no',
+      'const b = `/* $1 no',
       '*/`',
       'const c = /[/*]/',
       'const d = 4 / 2',

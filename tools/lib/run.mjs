@@ -13,6 +13,8 @@ export const bin = {
   biome: fromRoot('node_modules/@biomejs/biome/bin/biome'),
   vitest: fromRoot('node_modules/vitest/vitest.mjs'),
   attw: fromRoot('node_modules/@arethetypeswrong/cli/dist/index.js'),
+  publint: fromRoot('node_modules/publint/src/cli.js'),
+  next: fromRoot('node_modules/next/dist/bin/next'),
 }
 
 /**

@@ -1,0 +1,85 @@
+// Every requirement row names the test that proves it, or says "open".
+import { existsSync } from 'node:fs'
+import { readText } from './lib/files.mjs'
+import { finish } from './lib/gate.mjs'
+import { fromRoot, isMain } from './lib/run.mjs'
+
+const table = 'docs/reference/conformance.md'
+
+/** Owners whose work is finished: none of their rows may be open. */
+const finished = ['A person logs in']
+
+/**
+ * Rows of the table: `| ID | Section | Requirement | Owner | Proof |`. A proof names a test file in
+ * backticks, several are separated by `<br>`.
+ */
+export function rowsOf(text) {
+  const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
+  return lines
+    .filter(({ line }) => /^\|\s*S\d+\s*\|/.test(line))
+    .map(({ line, number }) => {
+      const cells = line
+        .split(/(?<!\\)\|/)
+        .slice(1, -1)
+        .map((cell) => cell.trim())
+      const [id, , , owner = '', proof = ''] = cells
+      return { id, owner, proof, line: number, cells: cells.length }
+    })
+}
+
+/**
+ * What is wrong with the rows.
+ *
+ * @param {ReturnType<typeof rowsOf>} rows
+ * @param {(path: string) => string | null} read text of a test file, null if there is none
+ */
+export function conformanceProblems(rows, read) {
+  const problems = []
+  const seen = new Set()
+  for (const row of rows) {
+    const at = `${table}:${row.line} ${row.id}`
+    if (seen.has(row.id)) problems.push(`${at} stands twice`)
+    seen.add(row.id)
+    if (row.cells !== 5) problems.push(`${at} has ${row.cells} cells, 5 are expected`)
+    else if (row.proof.toLowerCase() !== 'open') problems.push(...proofProblems(row, at, read))
+    else if (finished.includes(row.owner)) problems.push(`${at} is open, but "${row.owner}" is finished`)
+  }
+  for (let number = 1; number <= seen.size; number += 1) {
+    const id = `S${String(number).padStart(3, '0')}`
+    if (!seen.has(id)) problems.push(`${table} lacks ${id}`)
+  }
+  return problems
+}
+
+function proofProblems(row, at, read) {
+  const files = [...row.proof.matchAll(/`([^`]+\.test\.(?:ts|tsx|mjs))`/g)].map((match) => match[1])
+  if (files.length === 0) return [`${at} names no test file and is not "open"`]
+  return files.flatMap((file) => {
+    const text = read(file)
+    if (text === null) return [`${at} names ${file}, which does not exist`]
+    return tagged(text, row.id) ? [] : [`${at} names ${file}, where no test title carries [${row.id}]`]
+  })
+}
+
+/** Whether a text carries the id in a tag such as `[S022]` or `[S022, U5a]`. */
+export function tagged(text, id) {
+  return [...text.matchAll(/\[((?:[A-Z]\d+[a-z]?)(?:\s*,\s*[A-Z]\d+[a-z]?)*)\]/g)].some((match) =>
+    match[1].split(',').some((tag) => tag.trim() === id),
+  )
+}
+
+if (isMain(import.meta)) {
+  if (existsSync(fromRoot(table))) {
+    const rows = rowsOf(readText(table))
+    const open = rows.filter((row) => row.proof.toLowerCase() === 'open')
+    for (const owner of new Set(open.map((row) => row.owner))) {
+      console.log(`note: open for "${owner}": ${open.filter((row) => row.owner === owner).length}`)
+    }
+    const read = (path) => (existsSync(fromRoot(path)) ? readText(path) : null)
+    const empty = rows.length === 0 ? [`${table} has no rows`] : []
+    finish(
+      [...empty, ...conformanceProblems(rows, read)],
+      `${rows.length - open.length} of ${rows.length} rows proven`,
+    )
+  } else finish([`${table} does not exist`], '')
+}

@@ -1,0 +1,117 @@
+// Compiles every TypeScript snippet of the documentation against the built package.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { filesBelow, readText } from './lib/files.mjs'
+import { finish } from './lib/gate.mjs'
+import { fencesOf } from './lib/markdown.mjs'
+import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
+
+const languages = new Map([
+  ['ts', 'ts'],
+  ['typescript', 'ts'],
+  ['tsx', 'tsx'],
+])
+
+/** Snippets import the client of the application from here, unless the page shows the file itself. */
+const fallbacks = {
+  'lib/idp.ts': "import { IdpClient } from 'idp-client/next'\n\nexport const idp = new IdpClient()\n",
+}
+
+const compilerOptions = {
+  target: 'ES2022',
+  module: 'ESNext',
+  moduleResolution: 'Bundler',
+  lib: ['ES2022', 'DOM', 'DOM.Iterable'],
+  jsx: 'react-jsx',
+  types: ['node'],
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  resolveJsonModule: true,
+  paths: { '@/*': ['./*'] },
+}
+
+/**
+ * The snippets of a page as files of one small project. A first line `// file: app/page.tsx` names
+ * the file; the second snippet with the same name becomes a file of its own, so that variants are
+ * checked as well.
+ *
+ * @returns {{ files: { path: string, text: string, line: number }[], problems: string[] }} `line` is
+ *   where the snippet begins in the page
+ */
+export function snippetsOf(page, text) {
+  const files = []
+  const problems = []
+  const taken = new Set()
+  for (const fence of fencesOf(text)) {
+    const extension = languages.get(fence.language)
+    if (extension === undefined) continue
+    if (/\bno-check\b/.test(fence.info)) {
+      if (!/no-check="[^"]{10,}"/.test(fence.info))
+        problems.push(`${page}:${fence.line} no-check needs its reason: no-check="..."`)
+      continue
+    }
+    const named = /^\/\/ file: (\S+)/.exec(fence.code)?.[1]
+    const wanted = named ?? `snippet-${fence.line}.${extension}`
+    const path = taken.has(wanted) ? wanted.replace(/(\.\w+)$/, `.line-${fence.line}$1`) : wanted
+    taken.add(path)
+    files.push({
+      path,
+      text: `${fence.code}\n${isModule(fence.code) ? '' : 'export {}\n'}`,
+      line: fence.line,
+    })
+  }
+  return { files, problems }
+}
+
+const isModule = (code) => /^\s*(?:import|export)\b/m.test(code)
+
+async function compile(page, files) {
+  const folder = fromRoot(`.cache/docs/${page.replace(/\W+/g, '-')}`)
+  rmSync(folder, { recursive: true, force: true })
+  const names = new Set(files.map((file) => file.path))
+  const added = Object.entries(fallbacks).filter(([path]) => !names.has(path))
+  const all = [...files, ...added.map(([path, text]) => ({ path, text, line: 0 }))]
+  for (const file of all) {
+    const target = join(folder, file.path)
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, file.text)
+  }
+  const config = { compilerOptions, files: all.map((file) => `./${file.path}`) }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config, null, 2))
+  const { code, output } = await runNode([bin.tsc, '-p', folder, '--pretty', 'false'], { cwd: folder })
+  return code === 0 ? [] : located(page, files, output)
+}
+
+/** Compiler messages with the place in the page instead of the place in the extracted file. */
+export function located(page, files, output) {
+  const lines = output.split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line) => {
+    const match = /^(.+?)\((\d+),\d+\): (.*)$/.exec(line)
+    const file = match && files.find((candidate) => candidate.path === posix.normalize(match[1]))
+    return file ? `${page}:${file.line + Number(match[2]) - 1} ${match[3]}` : `${page}: ${line.trim()}`
+  })
+}
+
+function pages() {
+  const isPage = (path) => path.endsWith('.md')
+  return [
+    ...filesBelow('', (path) => !path.includes('/') && isPage(path)),
+    ...filesBelow('docs', isPage),
+    ...filesBelow('packages', (path) => /^packages\/[^/]+\/[^/]+\.md$/.test(path)),
+    ...filesBelow('e2e/consumers', isPage),
+  ]
+}
+
+if (isMain(import.meta)) {
+  const all = [...new Set(pages())].map((page) => ({ page, ...snippetsOf(page, readText(page)) }))
+  const work = all.filter(({ files }) => files.length > 0)
+  const problems = all.flatMap((item) => item.problems)
+  const next = async () => {
+    for (let item = work.shift(); item; item = work.shift())
+      problems.push(...(await compile(item.page, item.files)))
+  }
+  const count = work.reduce((sum, { files }) => sum + files.length, 0)
+  await Promise.all([next(), next()])
+  finish(problems, `${count} snippets on ${all.length} pages`)
+}

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { located, snippetsOf } from './check-docs.mjs'
+import { anchorsOf, fencesOf, linksOf } from './lib/markdown.mjs'
+
+const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
+
+test('fences keep their code, their place and their nesting', () => {
+  const text = [
+    '# Title',
+    '',
+    fence('ts', 'const a = 1', '', 'use(a)'),
+    '',
+    '  ```sh',
+    '  npm test',
+    '  ```',
+  ].join('\n')
+  expect(fencesOf(text)).toEqual([
+    { language: 'ts', info: '', line: 4, code: 'const a = 1\n\nuse(a)' },
+    { language: 'sh', info: '', line: 10, code: 'npm test' },
+  ])
+  expect(fencesOf(['````md', fence('ts', 'x'), '````'].join('\n'))).toHaveLength(1)
+})
+
+test('named snippets become files, a second one of the same name a variant', () => {
+  const text = [
+    fence('ts', '// file: lib/idp.ts', 'export const idp = 1'),
+    fence('ts', '// file: lib/idp.ts', 'export const idp = 2'),
+    fence('tsx', 'const a = 1'),
+    fence('sh', 'npm test'),
+  ].join('\n')
+  const { files, problems } = snippetsOf('a.md', text)
+  expect(files.map((file) => file.path)).toEqual(['lib/idp.ts', 'lib/idp.line-6.ts', 'snippet-10.tsx'])
+  expect(files[2].text).toBe('const a = 1\nexport {}\n')
+  expect(problems).toEqual([])
+})
+
+test('leaving a snippet unchecked needs a reason', () => {
+  expect(snippetsOf('a.md', fence('ts no-check', 'x')).problems).toHaveLength(1)
+  expect(snippetsOf('a.md', fence('ts no-check="a grammar, not a program"', 'x')).problems).toEqual([])
+})
+
+test('compiler messages point into the page', () => {
+  const files = [{ path: 'app/page.tsx', text: '', line: 20 }]
+  expect(located('a.md', files, "app/page.tsx(3,5): error TS2304: Cannot find name 'x'.\n")).toEqual([
+    "a.md:22 error TS2304: Cannot find name 'x'.",
+  ])
+})
+
+test('links and anchors are read as a renderer would', () => {
+  const text = [
+    '# Sign in, *fast*',
+    '## Sign in, fast',
+    '[a](./b.md#c "t") `[no](x.md)`',
+    fence('md', '[no](y.md)'),
+    '![i](z.png)',
+  ].join('\n')
+  expect(linksOf(text).map((link) => link.to)).toEqual(['./b.md#c', 'z.png'])
+  expect(anchorsOf(text)).toEqual(['sign-in-fast', 'sign-in-fast-1'])
+})

@@ -1,0 +1,103 @@
+// Bundles every entry as an application would and looks at what it brings along.
+import { gzipSync } from 'node:zlib'
+import { build } from 'esbuild'
+import { readJson } from './lib/files.mjs'
+import { finish } from './lib/gate.mjs'
+import { fromRoot, isMain } from './lib/run.mjs'
+import {
+  browserEntries,
+  budgets,
+  dependencies,
+  hosts,
+  nodeModules,
+  serverPackages,
+} from './rules/entries.mjs'
+
+const folder = 'packages/idp-client'
+const runtimes = { node: ['node'], other: ['edge-light', 'worker', 'browser'] }
+
+/**
+ * What a bundle of one built entry contains.
+ *
+ * @returns {Promise<{ bytes: number, packages: string[], external: string[] }>} `bytes` after
+ *   minification and gzip, with dependencies, without the host packages
+ */
+export async function contentsOf(file, conditions) {
+  const result = await build({
+    absWorkingDir: fromRoot(folder),
+    entryPoints: [file],
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: 'esm',
+    target: 'es2022',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions,
+    external: ['node:*', ...Object.keys(hosts).flatMap((host) => [host, `${host}/*`])],
+    legalComments: 'none',
+    logLevel: 'error',
+  })
+  const packages = Object.keys(result.metafile.inputs)
+    .map(packageOf)
+    .filter((name) => name !== null)
+  const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports)
+  return {
+    bytes: gzipSync(result.outputFiles[0].contents, { level: 9 }).length,
+    packages: [...new Set(packages)].sort(),
+    external: [...new Set(imports.filter((item) => item.external).map((item) => item.path))].sort(),
+  }
+}
+
+/** What is wrong with the contents of an entry that was resolved for a runtime. */
+export function entryProblems(entry, runtime, contents) {
+  const problems = []
+  const budget = budgets[entry]
+  if (budget !== undefined && contents.bytes > budget)
+    problems.push(`has ${contents.bytes} bytes, the budget is ${budget}`)
+  for (const name of contents.packages) {
+    if (browserEntries.includes(entry) && serverPackages.includes(name))
+      problems.push(`contains ${name}, which belongs to the server`)
+  }
+  for (const specifier of contents.external) {
+    if (specifier.startsWith('node:')) {
+      const allowed = runtime === 'node' && !browserEntries.includes(entry) && nodeModules.includes(specifier)
+      if (!allowed) problems.push(`reaches ${specifier}`)
+      continue
+    }
+    const host = specifier.split('/')[0]
+    if (hosts[host] !== entry) problems.push(`imports ${specifier}: only ${hosts[host]} may`)
+    // Pages Router loads installed packages with the loader of Node, and next has no exports map.
+    if (specifier.startsWith('next/') && !specifier.endsWith('.js'))
+      problems.push(`imports ${specifier} without its extension`)
+  }
+  return problems.map((problem) => `${entry} (${runtime}) ${problem}`)
+}
+
+function packageOf(input) {
+  const match = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(input)
+  return match?.[1] ?? null
+}
+
+if (isMain(import.meta)) {
+  const manifest = readJson(`${folder}/package.json`)
+  const problems = []
+  const declared = Object.keys(manifest.dependencies).sort()
+  if (declared.join() !== dependencies.join())
+    problems.push(
+      `${folder}/package.json depends on ${declared.join(', ')}; allowed: ${dependencies.join(', ')}`,
+    )
+  const entries = Object.entries(manifest.exports).filter(([, target]) => typeof target === 'object')
+  for (const [entry, target] of entries) {
+    for (const [runtime, conditions] of Object.entries(runtimes)) {
+      if (entry === './express' && runtime === 'other') continue
+      const contents = await contentsOf(target.default, conditions)
+      problems.push(...entryProblems(entry, runtime, contents))
+      console.log(
+        `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip; ${[...contents.packages, ...contents.external].join(', ')}`,
+      )
+    }
+  }
+  finish(problems, `${entries.length} entries`)
+}

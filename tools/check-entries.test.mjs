@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { entryProblems } from './check-entries.mjs'
+import { budgets } from './rules/entries.mjs'
+
+const contents = (changes) => ({ bytes: 1, packages: [], external: [], ...changes })
+
+test.each([
+  ['./react', 'other', { packages: ['jose'] }, 'contains jose'],
+  ['./errors', 'node', { external: ['node:crypto'] }, 'reaches node:crypto'],
+  ['.', 'other', { external: ['node:crypto'] }, 'reaches node:crypto'],
+  ['.', 'node', { external: ['node:fs'] }, 'reaches node:fs'],
+  ['./express', 'node', { external: ['next/server.js'] }, 'only ./next may'],
+  ['./next', 'node', { external: ['next/headers'] }, 'without its extension'],
+  ['./react', 'other', { bytes: budgets['./react'] + 1 }, 'the budget is'],
+])('%s resolved for %s with %o is refused', (entry, runtime, changes, message) => {
+  expect(entryProblems(entry, runtime, contents(changes))).toEqual([expect.stringContaining(message)])
+})
+
+test('what belongs to an entry passes', () => {
+  expect(entryProblems('.', 'node', contents({ packages: ['jose'], external: ['node:crypto'] }))).toEqual([])
+  expect(entryProblems('./next', 'other', contents({ external: ['next/server.js'] }))).toEqual([])
+  expect(entryProblems('./react', 'other', contents({ external: ['react'] }))).toEqual([])
+})

@@ -1,0 +1,61 @@
+/**
+ * Fenced code blocks of a Markdown text.
+ *
+ * @returns {{ language: string, info: string, code: string, line: number }[]} `line` is that of the
+ *   first line of code
+ */
+export function fencesOf(text) {
+  const fences = []
+  let open = null
+  for (const [index, line] of text.split('\n').entries()) {
+    const mark = /^(\s*)(`{3,}|~{3,})\s*(\S*)\s*(.*)$/.exec(line)
+    if (open === null && mark) {
+      open = {
+        indent: mark[1].length,
+        mark: mark[2],
+        language: mark[3],
+        info: mark[4],
+        lines: [],
+        line: index + 2,
+      }
+    } else if (open !== null && mark?.[2].startsWith(open.mark) && mark[3] === '') {
+      const { language, info, lines } = open
+      fences.push({ language, info, line: open.line, code: lines.join('\n') })
+      open = null
+    } else open?.lines.push(line.slice(Math.min(open.indent, line.length - line.trimStart().length)))
+  }
+  return fences
+}
+
+/** Targets of inline links and images outside code, with their line. */
+export function linksOf(text) {
+  let fenced = false
+  return text.split('\n').flatMap((line, index) => {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
+    if (fenced) return []
+    const plain = line.replace(/`[^`]*`/g, '')
+    return [...plain.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].map((match) => ({
+      to: match[1],
+      line: index + 1,
+    }))
+  })
+}
+
+/** Anchor that a heading gets: the rule of the common renderers. */
+export function anchorsOf(text) {
+  let fenced = false
+  const counts = new Map()
+  return text.split('\n').flatMap((line) => {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
+    const heading = fenced ? null : /^#{1,6}\s+(.*?)\s*#*$/.exec(line)
+    if (heading === null) return []
+    const slug = heading[1]
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-')
+    const count = counts.get(slug) ?? 0
+    counts.set(slug, count + 1)
+    return [count === 0 ? slug : `${slug}-${count}`]
+  })
+}
