@@ -96,9 +96,13 @@ function write(path, contents) {
 
 if (isMain(import.meta)) {
   const args = process.argv.slice(2)
-  await build({
+  const options = {
     only: args.filter((argument) => !argument.startsWith('--')),
     allowMissing: args.includes('--allow-missing'),
     force: args.includes('--force'),
+  }
+  await build(options).catch((error) => {
+    console.error(error instanceof Error ? error.message : error)
+    process.exitCode = 1
   })
 }

@@ -21,17 +21,11 @@ const systemPackages = [
 ]
 
 /**
- * Installs what is missing and says what it does.
+ * Checks the Node version and installs npm packages if they are not those of the lock.
  *
- * @param {{ tests?: boolean }} [options] `tests` adds the Debian packages that the tests need
- * @returns {Promise<boolean>} false if something is missing that could not be installed; the reason
- *   has been printed
+ * @returns {Promise<boolean>} false if that failed; the reason has been printed
  */
-export async function setup(options = {}) {
-  if (!nodeIsNewEnough()) return false
-  if (!(await installPackages())) return false
-  return options.tests ? installSystemPackages() : true
-}
+export const setup = async () => nodeIsNewEnough() && (await installPackages())
 
 function nodeIsNewEnough() {
   const [major, minor] = process.versions.node.split('.').map(Number)
@@ -73,7 +67,13 @@ function outdated() {
   return null
 }
 
-async function installSystemPackages() {
+/**
+ * Installs what the tests need from the system, where apt can do it.
+ *
+ * @returns {Promise<boolean>} false if something is missing that could not be installed; one line
+ *   that names it has been printed
+ */
+export async function setupSystem() {
   const missing = systemPackages.filter((wanted) => !wanted.present()).map((wanted) => wanted.name)
   if (missing.length === 0) {
     console.log('setup: system packages for the tests are there')
@@ -104,6 +104,6 @@ function onPath(command) {
 }
 
 if (isMain(import.meta)) {
-  const done = await setup({ tests: process.argv.includes('--tests') })
+  const done = (await setup()) && (!process.argv.includes('--tests') || (await setupSystem()))
   process.exitCode = done ? 0 : 1
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 import { countReport } from './lib/vitest-report.mjs'
-import { setup } from './setup.mjs'
+import { setup, setupSystem } from './setup.mjs'
 
 const passed = { passed: 1, failed: 0, skipped: 0 }
 const failed = { passed: 0, failed: 1, skipped: 0 }
@@ -14,7 +14,8 @@ const failed = { passed: 0, failed: 1, skipped: 0 }
  * modules of later parts are loaded when it is their turn, because they need installed packages.
  */
 const parts = {
-  setup: async () => ((await setup({ tests: true })) ? passed : failed),
+  setup: async () => ((await setup()) ? passed : failed),
+  system: async () => ((await setupSystem()) ? passed : failed),
   build: async () =>
     (await runNode([fromRoot('tools/build.mjs')], { show: true })).code === 0 ? passed : failed,
   check: async () => {
@@ -32,7 +33,7 @@ const parts = {
   e2e: () => vitest('e2e'),
 }
 
-/** Without these two nothing that follows can be trusted. */
+/** Run before whatever was asked for. */
 const foundation = ['setup', 'build']
 
 async function vitest(project) {
@@ -64,7 +65,7 @@ async function runParts(names) {
       return failed
     })
     results.push({ name, seconds: Math.round((performance.now() - started) / 1000), ...counts })
-    if (foundation.includes(name) && counts.failed > 0 && name === 'setup') break
+    if (name === 'setup' && counts.failed > 0) break
   }
   return results
 }
