@@ -3,7 +3,8 @@ import type { RequestView } from '../http/exchange.ts'
 import type { AppBaseUrl, Config } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
-import { type Field, field, isGiven, type Note, nameOf, refuse } from './readers.ts'
+import type { Field, Note } from './readers.ts'
+import { field, isGiven, nameOf, refuse } from './readers.ts'
 
 const rule = 'must be a URL like https://app.example.com, without user name, query or fragment'
 
@@ -23,7 +24,11 @@ function parseEntry(value: unknown): Entry | null {
 
 function allowList(setting: Field, given: readonly unknown[], note: Note): AppBaseUrl | null {
   if (given.length === 0) {
-    refuse(setting, note, 'is an empty list: name at least one URL, or leave it out to infer it from requests')
+    refuse(
+      setting,
+      note,
+      'is an empty list: name at least one URL, or leave it out to infer it from requests',
+    )
     return null
   }
   const entries = new Map<string, Entry>()

@@ -2,6 +2,7 @@ import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
+import type { SessionDataStore } from './options.ts'
 
 /** Names of the mounted routes; the keys of `routes` options. */
 export type RouteKey =
@@ -23,7 +24,10 @@ export type RoutePaths = Readonly<Record<RouteKey, string>>
 /** Where the application lives as a browser sees it. A URL here has no trailing slash, query or fragment. */
 export type AppBaseUrl =
   | { readonly kind: 'static'; readonly url: string }
-  | { readonly kind: 'allow-list'; readonly entries: readonly { readonly origin: string; readonly url: string }[] }
+  | {
+      readonly kind: 'allow-list'
+      readonly entries: readonly { readonly origin: string; readonly url: string }[]
+    }
   | { readonly kind: 'inferred' }
 
 export type ClientAuth =
@@ -86,6 +90,22 @@ export interface AuthorizationConfig {
   readonly parameters: ReadonlyMap<string, string>
 }
 
+/** Where the DPoP keys come from; PEM texts are imported at the first use. */
+export type DpopKeys =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'pair'; readonly publicKey: CryptoKey; readonly privateKey: CryptoKey }
+  | { readonly kind: 'pem'; readonly publicKey: string; readonly privateKey: string }
+
+export interface DpopConfig {
+  readonly keys: DpopKeys
+  /** Seconds. */
+  readonly clockTolerance: number
+  /** Seconds, may be negative. */
+  readonly clockSkew: number
+  /** Milliseconds. */
+  readonly retry: { readonly delay: number; readonly jitter: boolean }
+}
+
 export type LogoutStrategy = 'auto' | 'oidc' | 'v2'
 
 /** What is known without the required options: enough to dispatch, answer failure pages and pass requests through. */
@@ -102,7 +122,7 @@ export interface Settings {
   readonly log: Log
 }
 
-/** Complete, valid, deeply frozen. Nothing below `config/` applies a default. */
+/** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */
 export interface Config extends Settings {
   readonly provider: ProviderAddress
   readonly clientId: string
@@ -111,12 +131,19 @@ export interface Config extends Settings {
   readonly secrets: readonly [string, ...string[]]
   readonly appBaseUrl: AppBaseUrl
   readonly authorization: AuthorizationConfig
+  readonly pushedAuthorizationRequests: boolean
+  /** Path, query and fragment on the application's origin. */
   readonly signInReturnToPath: string
   readonly session: SessionConfig
   readonly transaction: TransactionConfig
+  /** Absent: sessions live in the cookie. */
+  readonly sessionStore?: SessionDataStore
   readonly logoutStrategy: LogoutStrategy
   readonly includeIdTokenHint: boolean
-  readonly hooks: { readonly beforeSessionSaved?: BeforeSessionSavedHook; readonly onCallback?: OnCallbackHook }
+  readonly hooks: {
+    readonly beforeSessionSaved?: BeforeSessionSavedHook
+    readonly onCallback?: OnCallbackHook
+  }
   /** False in production whatever the option says. */
   readonly allowInsecureRequests: boolean
   /** Milliseconds. */
@@ -126,6 +153,8 @@ export interface Config extends Settings {
   readonly tokenRefreshBuffer: number
   /** Seconds. */
   readonly mfaTokenTtl: number
+  readonly fetchUserInfo: boolean
+  readonly dpop: DpopConfig
   readonly fetch: typeof globalThis.fetch
   readonly vendor: Readonly<Record<string, string>>
 }

@@ -100,7 +100,9 @@ function attempt(read: () => string | undefined): string | undefined {
 }
 
 /** Reads all variables now: `FRAMEWORK_PUBLIC_*` always, those with a prefix of a host only when the host asks. */
-export function readEnv(host: { readonly publicPrefixes: readonly HostPrefix[] } = { publicPrefixes: [] }): Env {
+export function readEnv(
+  host: { readonly publicPrefixes: readonly HostPrefix[] } = { publicPrefixes: [] },
+): Env {
   const ignored = hostPrefixes.filter((prefix) => !host.publicPrefixes.includes(prefix))
   const env: { [Name in VariableName]?: string } = {}
   for (const name of variableNames) {

@@ -39,9 +39,11 @@ export interface OnCallbackContext {
 /** What may be returned: nothing (default answer), another same-origin target, or a complete response. */
 export type OnCallbackResult = { returnTo: string } | Response | undefined
 
+// biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
+type Answer = OnCallbackResult | void
+
 /**
  * Runs once after every login attempt, also a failed one. Throwing, or a `Response` with status 400 or more, means
  * that no session is written.
  */
-// biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
-export type OnCallbackHook = (context: OnCallbackContext) => OnCallbackResult | void | Promise<OnCallbackResult | void>
+export type OnCallbackHook = (context: OnCallbackContext) => Answer | Promise<Answer>

@@ -2,7 +2,8 @@ import { frozenSet } from '../lib/freeze.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
 import type { Env, PublicName, VariableName } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
-import { type Field, field, isGiven, type Note, nameOf, readGroup, readText, refuse, wrongKind } from './readers.ts'
+import type { Field, Note } from './readers.ts'
+import { field, isGiven, nameOf, readGroup, readText, refuse, wrongKind } from './readers.ts'
 
 interface RouteDefault {
   readonly path: string
@@ -29,7 +30,12 @@ const routeKeys = Object.keys(defaults) as RouteKey[]
  * A setting with a public variable. The host's own spelling (`NEXT_PUBLIC_*`) reaches the browser, ours may not: two
  * different values would mount a route where the browser does not look for it.
  */
-function publicField(option: string, given: unknown, env: Env, name: PublicName, note: Note): Field {
+function publicField(
+  { option, given }: Pick<Field, 'option' | 'given'>,
+  name: PublicName,
+  env: Env,
+  note: Note,
+): Field {
   const ours: VariableName = `FRAMEWORK_PUBLIC_${name}`
   const hosts: VariableName = `NEXT_PUBLIC_${name}`
   const setting = field(option, given, env, ours)
@@ -41,7 +47,7 @@ function publicField(option: string, given: unknown, env: Env, name: PublicName,
   return setting.text === undefined ? hostSetting : setting
 }
 
-const unsafe = /[\s\\?#]|\/\/|[\u0000-\u0020\u007f]|(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c/i
+const unsafe = /[\s\\?#]|\/\/|\p{Cc}|(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c/iu
 const schemed = /^[a-z][a-z0-9+.-]*:/i
 
 /** `/a/b` in the spelling of `URL.pathname`, without trailing slashes; null for what is no plain path. */
@@ -93,7 +99,7 @@ export function resolveRoutes(options: IdpClientOptions, env: Env, note: Note): 
     const { path, variable } = defaults[key]
     const option = `routes.${key}`
     const setting = variable
-      ? publicField(option, given[key], env, variable, note)
+      ? publicField({ option, given: given[key] }, variable, env, note)
       : field(option, given[key])
     settings.set(key, setting)
     routes[key] = readPath(setting, path, note)
@@ -108,7 +114,12 @@ export function resolveRoutes(options: IdpClientOptions, env: Env, note: Note): 
 
 /** `''` or `/path`; there is no option, since the host's build has to know it as well. */
 export function resolveBasePath(env: Env, note: Note): string {
-  const setting = publicField('FRAMEWORK_PUBLIC_BASE_PATH', undefined, env, 'BASE_PATH', note)
+  const setting = publicField(
+    { option: 'FRAMEWORK_PUBLIC_BASE_PATH', given: undefined },
+    'BASE_PATH',
+    env,
+    note,
+  )
   if (setting.text === undefined) return ''
   const path = plainPath(setting.text)
   if (path !== null) return path === '/' ? '' : path

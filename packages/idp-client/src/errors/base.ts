@@ -1,4 +1,5 @@
-import { type Code, codes } from './codes.ts'
+import type { Code } from './codes.ts'
+import { codes } from './codes.ts'
 
 const brand = Symbol.for('idp-client.error')
 

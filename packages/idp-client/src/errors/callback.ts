@@ -1,4 +1,5 @@
-import { IdpError, type IdpErrorOptions } from './base.ts'
+import type { IdpErrorOptions } from './base.ts'
+import { IdpError } from './base.ts'
 
 export type CallbackErrorCode =
   | 'MISSING_STATE'

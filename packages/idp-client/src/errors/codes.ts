@@ -110,7 +110,8 @@ export const codes = {
   ID_TOKEN_INVALID: {
     class: 'OAuthError',
     message: 'The ID token of the provider was refused.',
-    advice: 'The cause names the check; compare client id, issuer, algorithms and the clocks of both servers.',
+    advice:
+      'The cause names the check; compare client id, issuer, algorithms and the clocks of both servers.',
     status: 502,
   },
   MISSING_STATE: {
@@ -122,7 +123,8 @@ export const codes = {
   UNKNOWN_STATE: {
     class: 'CallbackError',
     message: 'The callback belongs to no login that this browser has begun.',
-    advice: 'Start at the login route again; check that cookies reach the callback (domain, SameSite, https).',
+    advice:
+      'Start at the login route again; check that cookies reach the callback (domain, SameSite, https).',
     status: 400,
   },
   EXPIRED_STATE: {
@@ -157,7 +159,8 @@ export const codes = {
   },
   ISSUER_MISMATCH: {
     class: 'CallbackError',
-    message: 'The callback names another issuer than the configured one, or none although the provider promises it.',
+    message:
+      'The callback names another issuer than the configured one, or none although the provider promises it.',
     advice: 'Check the domain option; the answer may come from another provider (RFC 9207).',
     status: 400,
   },
@@ -212,7 +215,8 @@ export const codes = {
   SESSION_NOT_WRITABLE: {
     class: 'IdpError',
     message: 'Cookies cannot be written here.',
-    advice: 'Call the operation in a Server Action, route handler, API route or the proxy, before headers are sent.',
+    advice:
+      'Call the operation in a Server Action, route handler, API route or the proxy, before headers are sent.',
     status: 500,
   },
   AMBIENT_REQUEST_MISSING: {
@@ -224,7 +228,8 @@ export const codes = {
   SESSION_TOO_LARGE: {
     class: 'SessionStoreError',
     message: 'The session does not fit into its cookies.',
-    advice: 'Read bytes and fields: drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
+    advice:
+      'Read bytes and fields: drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
     status: 500,
   },
   MISSING_REFRESH_TOKEN: {
@@ -233,7 +238,9 @@ export const codes = {
     advice: 'Ask for the scope offline_access, and send the user to the login route.',
     status: 401,
   },
-} as const satisfies Record<string, CodeEntry>
+} as const
+
+codes satisfies Readonly<Record<string, CodeEntry>>
 
 /** A code of this library, upper-case; the server's own `error` stands in the `cause`. */
 export type Code = keyof typeof codes

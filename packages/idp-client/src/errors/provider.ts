@@ -1,4 +1,5 @@
-import { IdpError, type IdpErrorOptions } from './base.ts'
+import type { IdpErrorOptions } from './base.ts'
+import { IdpError } from './base.ts'
 
 /** The provider's metadata or keys could not be loaded; never cached, the next use tries again. */
 export class DiscoveryError extends IdpError<'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'> {

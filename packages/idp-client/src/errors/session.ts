@@ -1,4 +1,5 @@
-import { IdpError, type IdpErrorOptions } from './base.ts'
+import type { IdpErrorOptions } from './base.ts'
+import { IdpError } from './base.ts'
 
 export interface SessionTooLarge {
   /** Bytes of all session cookies together, names and attributes not counted. */

@@ -1,4 +1,6 @@
 import type { Code } from '../errors/codes.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -10,7 +12,14 @@ interface Event<Name extends string> {
 }
 
 /** Which of the provider's endpoints a failure concerns. */
-export type ProviderEndpoint = 'discovery' | 'jwks' | 'par' | 'token' | 'userinfo' | 'revocation' | 'end_session'
+export type ProviderEndpoint =
+  | 'discovery'
+  | 'jwks'
+  | 'par'
+  | 'token'
+  | 'userinfo'
+  | 'revocation'
+  | 'end_session'
 
 /**
  * What the library reports. Every member is a name from a closed set, a number or our own text about options, so no
@@ -23,7 +32,11 @@ export type LogEvent =
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
-  | (Event<'PROVIDER_FAILURE'> & { readonly endpoint: ProviderEndpoint; readonly error: Code; readonly status?: number })
+  | (Event<'PROVIDER_FAILURE'> & {
+      readonly endpoint: ProviderEndpoint
+      readonly error: Code
+      readonly status?: number
+    })
   | (Event<'REQUEST_FAILED'> & { readonly error: Code })
   | (Event<'CONFIGURATION'> & { readonly message: string })
   | (Event<'NOTICE'> & { readonly message: string })
@@ -35,4 +48,37 @@ export interface Log {
   emit(event: LogEvent): void
   /** Reports a `NOTICE` once per process and text: for conditions that every request would repeat. */
   once(message: string): void
+}
+
+/** How many different notices a process remembers; texts are ours, so the bound only guards against a mistake of ours. */
+const rememberedNotices = 500
+
+function toConsole(event: LogEvent): void {
+  if (event.level !== 'warn' && event.level !== 'error') return
+  const { level, code, id, ...rest } = event
+  const details = 'message' in rest ? rest.message : JSON.stringify(rest)
+  const text = `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${details === '{}' ? '' : `: ${details}`}`
+  // biome-ignore lint/suspicious/noConsole: the one place where events leave by default.
+  console[level](text)
+}
+
+/** A logger must never decide about a login: neither a throw nor a rejected promise gets out. */
+function deliver(logger: (event: LogEvent) => unknown, event: LogEvent): void {
+  try {
+    Promise.resolve(logger(event)).catch(() => {})
+  } catch {}
+}
+
+/** The log of one client; without `logger` warnings and errors go to the console and the rest nowhere. */
+export function createLog(logger: Logger = toConsole): Log {
+  const emit = (event: LogEvent): void => deliver(logger, event)
+  return {
+    emit,
+    once(message) {
+      const told = shared('notices', () => new Lru<string, true>(rememberedNotices))
+      if (told.get(message)) return
+      told.set(message, true)
+      emit({ level: 'warn', code: 'NOTICE', message })
+    },
+  }
 }

@@ -1,0 +1,157 @@
+import { frozenMap } from '../lib/freeze.ts'
+import { originsOf } from './base-url.ts'
+import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
+import type { AuthorizationParameters, IdpClientOptions } from './options.ts'
+import type { Note } from './readers.ts'
+import { field, readGroup, refuse } from './readers.ts'
+
+export const defaultScope = 'openid profile email offline_access'
+
+const reserved: ReadonlySet<string> = new Set([
+  'response_type',
+  'code_challenge',
+  'code_challenge_method',
+  'state',
+  'nonce',
+])
+
+/** Whether a parameter belongs to the protocol run, so that neither configuration nor callers may set it. */
+export function isReservedParameter(name: string): boolean {
+  return reserved.has(name) || name.startsWith('client_')
+}
+
+const own: ReadonlySet<string> = new Set(['scope', 'audience', 'redirect_uri', 'max_age'])
+
+function hasOpenId(scope: string): boolean {
+  return scope.split(/\s+/).includes('openid')
+}
+
+function parameter(name: string, given: unknown) {
+  return field(`authorizationParameters.${name}`, given)
+}
+
+function readParameter(name: string, given: unknown, note: Note): string | undefined {
+  if (given === undefined || given === null) return undefined
+  if (typeof given === 'string') return given
+  return refuse(parameter(name, given), note, 'must be a string or null')
+}
+
+function resolveScope(given: unknown, audience: string | undefined, note: Note): ScopeSetting {
+  const fallback: ScopeSetting = { kind: 'text', scope: defaultScope }
+  const setting = parameter('scope', given)
+  if (given === undefined || given === null) return fallback
+  if (typeof given === 'string') {
+    if (!hasOpenId(given)) refuse(setting, note, "must contain 'openid'")
+    return { kind: 'text', scope: given }
+  }
+  if (typeof given !== 'object' || Array.isArray(given)) {
+    refuse(setting, note, 'must be a space-delimited string, null, or a map from audience to such a string')
+    return fallback
+  }
+  const byAudience = new Map<string, string>()
+  for (const [name, scope] of Object.entries(given)) {
+    if (typeof scope === 'string') byAudience.set(name, scope)
+    else refuse(setting, note, 'is a map with an entry that is no string')
+  }
+  if (audience === undefined) {
+    refuse(
+      setting,
+      note,
+      'is a map per audience, so authorizationParameters.audience must name the default one',
+    )
+    return fallback
+  }
+  if (!byAudience.has(audience)) byAudience.set(audience, defaultScope)
+  if (!hasOpenId(byAudience.get(audience) ?? '')) {
+    refuse(setting, note, "must contain 'openid' in the entry of authorizationParameters.audience")
+  }
+  return { kind: 'map', byAudience: frozenMap(byAudience) }
+}
+
+function resolveRedirectUri(given: unknown, appBaseUrl: AppBaseUrl | null, note: Note): string | undefined {
+  const setting = parameter('redirect_uri', given)
+  const uri = readParameter('redirect_uri', given, note)
+  if (uri === undefined) return undefined
+  if (!/^https?:\/\/[^\s\\#]+$/i.test(uri) || !URL.canParse(uri)) {
+    return refuse(setting, note, 'must be an absolute URL without fragment')
+  }
+  const origins = appBaseUrl ? originsOf(appBaseUrl) : new Set()
+  if (origins.size > 0 && !origins.has(new URL(uri).origin)) {
+    return refuse(setting, note, 'must have the origin of appBaseUrl, where the transaction cookie is')
+  }
+  return uri
+}
+
+function resolveMaxAge(given: unknown, note: Note): number | undefined {
+  if (given === undefined || given === null) return undefined
+  if ((typeof given === 'number' || typeof given === 'string') && /^\d{1,10}$/.test(String(given))) {
+    return Number(given)
+  }
+  return refuse(parameter('max_age', given), note, 'must be a whole number of seconds, 0 or more')
+}
+
+function jsonOf(value: object): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** Lists of plain values have no common wire form (`resource` repeats, `ui_locales` has blanks): the caller must choose. */
+function isPlainList(value: object): boolean {
+  return Array.isArray(value) && value.some((entry) => typeof entry !== 'object' || entry === null)
+}
+
+function wireText(name: string, given: unknown, note: Note): string | undefined {
+  switch (typeof given) {
+    case 'string':
+      return given
+    case 'number':
+    case 'boolean':
+    case 'bigint':
+      return String(given)
+    case 'object': {
+      if (given === null) return undefined
+      const text = isPlainList(given) ? undefined : jsonOf(given)
+      return text ?? refuse(parameter(name, given), note, 'must be a string, or an object that JSON can hold')
+    }
+    case 'undefined':
+      return undefined
+    default:
+      return refuse(parameter(name, given), note, 'must be a string')
+  }
+}
+
+function resolveOthers(given: Partial<AuthorizationParameters>, note: Note): ReadonlyMap<string, string> {
+  const parameters = new Map<string, string>()
+  for (const [name, value] of Object.entries(given)) {
+    if (own.has(name) || isReservedParameter(name)) continue
+    const text = wireText(name, value, note)
+    if (text !== undefined) parameters.set(name, text)
+  }
+  const mode = parameters.get('response_mode')
+  if (mode !== undefined && mode !== 'query' && mode !== 'form_post') {
+    refuse(parameter('response_mode', mode), note, "must be 'query' or 'form_post', which a server can read")
+  }
+  return frozenMap(parameters)
+}
+
+/** What every authorization request carries. Parameters of the protocol run are dropped without a word. */
+export function resolveAuthorization(
+  options: IdpClientOptions,
+  appBaseUrl: AppBaseUrl | null,
+  note: Note,
+): AuthorizationConfig {
+  const given = readGroup('authorizationParameters', options.authorizationParameters, note)
+  const audience = readParameter('audience', given.audience, note)
+  const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, note)
+  const maxAge = resolveMaxAge(given.max_age, note)
+  return {
+    scope: resolveScope(given.scope, audience, note),
+    ...(audience === undefined ? {} : { audience }),
+    ...(redirectUri === undefined ? {} : { redirectUri }),
+    ...(maxAge === undefined ? {} : { maxAge }),
+    parameters: resolveOthers(given, note),
+  }
+}

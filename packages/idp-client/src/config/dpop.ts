@@ -1,0 +1,85 @@
+import { isCryptoKey } from './client-auth.ts'
+import type { DpopConfig, DpopKeys } from './config.ts'
+import type { Env } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+import { pemFault, unescapePem } from './pem.ts'
+import type { Note } from './readers.ts'
+import { field, isGiven, readFlag, readGroup, readNumber, readText, refuse } from './readers.ts'
+
+const off: DpopKeys = { kind: 'off' }
+
+/** An ES256 key (RFC 9449 with RFC 7518 section 3.4) of one half of the pair. */
+function isEs256(key: unknown, type: 'public' | 'private'): key is CryptoKey {
+  if (!isCryptoKey(key) || key.type !== type || key.algorithm.name !== 'ECDSA') return false
+  if (!('namedCurve' in key.algorithm) || key.algorithm.namedCurve !== 'P-256') return false
+  return type === 'public' || key.usages.includes('sign')
+}
+
+function pairFromOption(options: IdpClientOptions, note: Note): DpopKeys {
+  const setting = field('dpopKeyPair', options.dpopKeyPair)
+  const { publicKey, privateKey } = readGroup('dpopKeyPair', options.dpopKeyPair, note)
+  if (isEs256(publicKey, 'public') && isEs256(privateKey, 'private'))
+    return { kind: 'pair', publicKey, privateKey }
+  refuse(setting, note, 'must hold publicKey and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)')
+  return off
+}
+
+function pairFromVariables(env: Env, note: Note): DpopKeys {
+  const publicField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PUBLIC_KEY')
+  const privateField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PRIVATE_KEY')
+  const publicText = readText(publicField, note)
+  const privateText = readText(privateField, note)
+  if (publicText === undefined || privateText === undefined) {
+    note(
+      'missing',
+      'dpopKeyPair is missing, which useDPoP needs: set the option dpopKeyPair, or both variables ' +
+        'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',
+    )
+    return off
+  }
+  const publicKey = unescapePem(publicText)
+  const privateKey = unescapePem(privateText)
+  const publicFault = pemFault(publicKey, 'PUBLIC KEY')
+  const privateFault = pemFault(privateKey, 'PRIVATE KEY')
+  if (publicFault !== null) refuse(publicField, note, publicFault)
+  if (privateFault !== null) refuse(privateField, note, privateFault)
+  return publicFault === null && privateFault === null ? { kind: 'pem', publicKey, privateKey } : off
+}
+
+function resolveKeys(options: IdpClientOptions, env: Env, note: Note): DpopKeys {
+  const wanted = readFlag(field('useDPoP', options.useDPoP), note) ?? false
+  if (isGiven(options.dpopKeyPair)) {
+    const keys = pairFromOption(options, note)
+    if (!wanted) note('notice', 'dpopKeyPair has no effect while useDPoP is false.')
+    return wanted ? keys : off
+  }
+  return wanted ? pairFromVariables(env, note) : off
+}
+
+const longTolerance = 300
+
+export function resolveDpop(options: IdpClientOptions, env: Env, note: Note): DpopConfig {
+  const given = readGroup('dpopOptions', options.dpopOptions, note)
+  const retry = readGroup('dpopOptions.retry', given.retry, note)
+  const seconds = { min: 0, max: 86_400, unit: 'seconds' } as const
+  const tolerance = field('dpopOptions.clockTolerance', given.clockTolerance, env, 'IDP_DPOP_CLOCK_TOLERANCE')
+  const skew = field('dpopOptions.clockSkew', given.clockSkew, env, 'IDP_DPOP_CLOCK_SKEW')
+  const delay = field('dpopOptions.retry.delay', retry.delay, env, 'IDP_RETRY_DELAY')
+  const jitter = field('dpopOptions.retry.jitter', retry.jitter, env, 'IDP_RETRY_JITTER')
+  const clockTolerance = readNumber(tolerance, seconds, note) ?? 60
+  if (clockTolerance > longTolerance) {
+    note(
+      'notice',
+      `dpopOptions.clockTolerance is above ${longTolerance} seconds: expired tokens are accepted that long.`,
+    )
+  }
+  return {
+    keys: resolveKeys(options, env, note),
+    clockTolerance,
+    clockSkew: readNumber(skew, { ...seconds, min: -seconds.max }, note) ?? 0,
+    retry: {
+      delay: readNumber(delay, { min: 0, max: 60_000, unit: 'milliseconds' }, note) ?? 100,
+      jitter: readFlag(jitter, note) ?? true,
+    },
+  }
+}

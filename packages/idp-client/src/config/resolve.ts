@@ -1,0 +1,197 @@
+import type { Clock } from '../lib/clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { deepFreeze } from '../lib/freeze.ts'
+import { createLog } from '../log/log.ts'
+import { resolveAuthorization } from './authorization.ts'
+import { resolveAppBaseUrl } from './base-url.ts'
+import { resolveClientAuth } from './client-auth.ts'
+import type { AppBaseUrl, Config, Problem, Resolved, Settings } from './config.ts'
+import { resolveDpop } from './dpop.ts'
+import type { Env } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+import { customClock, customFetch } from './options.ts'
+import { resolveInsecure, resolveProvider } from './provider.ts'
+import type { Note } from './readers.ts'
+import {
+  field,
+  isGiven,
+  readFlag,
+  readFunction,
+  readGroup,
+  readNumber,
+  readOneOf,
+  readText,
+  refuse,
+  waysToSet,
+} from './readers.ts'
+import { resolveBasePath, resolveRoutes } from './routes.ts'
+import { resolveSecrets } from './secrets.ts'
+import { resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
+import { noteUnavailable } from './unavailable.ts'
+import { noteUnknownKeys } from './unknown-keys.ts'
+
+type FlagOption = {
+  [Key in keyof IdpClientOptions]-?: IdpClientOptions[Key] extends boolean | undefined ? Key : never
+}[keyof IdpClientOptions] &
+  string
+
+function flag(options: IdpClientOptions, name: FlagOption, fallback: boolean, note: Note): boolean {
+  return readFlag(field(name, options[name]), note) ?? fallback
+}
+
+interface Foundation {
+  readonly settings: Settings
+  readonly appBaseUrl: AppBaseUrl | null
+}
+
+function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Foundation {
+  const production = env.NODE_ENV === 'production'
+  const basePath = resolveBasePath(env, note)
+  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, note)
+  const clock: Clock = readFunction('[customClock]', options[customClock], note) ?? systemClock
+  const trustByDefault = !production || appBaseUrl?.kind === 'allow-list'
+  const settings: Settings = {
+    production,
+    ...resolveRoutes(options, env, note),
+    basePath,
+    trustProxy: flag(options, 'trustProxy', trustByDefault, note),
+    noContentProfileResponseWhenUnauthenticated: flag(
+      options,
+      'noContentProfileResponseWhenUnauthenticated',
+      false,
+      note,
+    ),
+    clock,
+    log: createLog(readFunction('logger', options.logger, note)),
+  }
+  return { settings, appBaseUrl }
+}
+
+function resolveClientId(options: IdpClientOptions, env: Env, note: Note): string | undefined {
+  const setting = field('clientId', options.clientId, env, 'IDP_CLIENT_ID')
+  const clientId = readText(setting, note)
+  if (clientId === undefined && !isGiven(setting.given)) {
+    note('missing', `clientId is missing: ${waysToSet(setting)}.`)
+  }
+  return clientId
+}
+
+function resolveReturnPath(options: IdpClientOptions, note: Note): string {
+  const setting = field('signInReturnToPath', options.signInReturnToPath)
+  const path = readText(setting, note)
+  if (path === undefined) return '/'
+  const base = 'http://path.invalid'
+  const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
+  const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
+  if (!target.startsWith('//')) return target
+  refuse(setting, note, 'must be a path of the application that begins with one slash')
+  return '/'
+}
+
+function resolveVendor(options: IdpClientOptions, note: Note): Readonly<Record<string, string>> {
+  const given = readGroup('vendor', options.vendor, note)
+  const texts = Object.entries(given).flatMap(([name, value]) => {
+    if (typeof value === 'string') return [[name, value] as const]
+    if (isGiven(value)) refuse(field('vendor', given), note, 'has a member that is no string')
+    return []
+  })
+  return Object.fromEntries(texts)
+}
+
+function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
+  const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, note)
+  const onCallback = readFunction('onCallback', options.onCallback, note)
+  return { ...(beforeSessionSaved ? { beforeSessionSaved } : {}), ...(onCallback ? { onCallback } : {}) }
+}
+
+type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl'>
+
+// Timers take no more than 31 bits of milliseconds; beyond it they would fire at once.
+const longestTimer = 2_147_483_647
+
+function resolveLimits(options: IdpClientOptions, env: Env, note: Note): Limits {
+  const seconds = { min: 0, max: 31_536_000, unit: 'seconds' } as const
+  const timeout = field('httpTimeout', options.httpTimeout)
+  const mfaTokenTtl = field('mfaTokenTtl', options.mfaTokenTtl, env, 'IDP_MFA_TOKEN_TTL')
+  const buffer = field('tokenRefreshBuffer', options.tokenRefreshBuffer)
+  return {
+    httpTimeout: readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, note) ?? 5000,
+    tokenRefreshBuffer: readNumber(buffer, seconds, note) ?? 0,
+    mfaTokenTtl: readNumber(mfaTokenTtl, seconds, note) ?? 300,
+  }
+}
+
+type Required = 'provider' | 'clientId' | 'clientAuth' | 'secrets'
+
+function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, note: Note) {
+  return {
+    provider: resolveProvider(options, env, allowInsecure, note),
+    clientId: resolveClientId(options, env, note),
+    secrets: resolveSecrets(options, env, note),
+    clientAuth: resolveClientAuth(options, env, note),
+  } satisfies { [Key in Required]: Config[Key] | undefined }
+}
+
+/** Everything that has a default, so that mistakes in it are found also while something required is missing. */
+function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl }: Foundation, note: Note) {
+  const authorization = resolveAuthorization(options, appBaseUrl, note)
+  const around = { production: settings.production, appBaseUrl }
+  const session = resolveSession(options, env, around, note)
+  const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
+  const sessionStore = resolveSessionStore(options, note)
+  const strategy = field('logoutStrategy', options.logoutStrategy)
+  const carrier = readFunction('[customFetch]', options[customFetch], note)
+  return {
+    authorization,
+    session,
+    transaction: resolveTransaction(
+      options,
+      { ...around, sessionCookieName: session.cookie.name, crossSitePost },
+      note,
+    ),
+    ...(sessionStore ? { sessionStore } : {}),
+    signInReturnToPath: resolveReturnPath(options, note),
+    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2'], note) ?? 'auto',
+    includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, note),
+    pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, note),
+    fetchUserInfo: flag(options, 'fetchUserInfo', false, note),
+    telemetry: flag(options, 'enableTelemetry', true, note),
+    hooks: resolveHooks(options, note),
+    ...resolveLimits(options, env, note),
+    dpop: resolveDpop(options, env, note),
+    // Read at call time: frameworks put their own fetch in place after this module was loaded.
+    fetch: carrier ?? ((input, init) => globalThis.fetch(input, init)),
+    vendor: resolveVendor(options, note),
+  } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
+}
+
+/**
+ * Options and variables → everything the library works with. Pure and total: reads nothing else, does no I/O, and turns
+ * every mistake into a problem instead of throwing. Each setting is decided in the order option, variable, default.
+ */
+export function resolve(given: IdpClientOptions, env: Env): Resolved {
+  const problems: Problem[] = []
+  const note: Note = (kind, message) => problems.push({ kind, message })
+  const options: IdpClientOptions = readGroup('options', given, note)
+  noteUnknownKeys(options, note)
+  noteUnavailable(options, env, note)
+  const foundation = resolveFoundation(options, env, note)
+  const { settings, appBaseUrl } = foundation
+  // Their routes are decided by the same flags; only here their types are checked.
+  flag(options, 'enableAccessTokenEndpoint', true, note)
+  flag(options, 'enableConnectAccountEndpoint', false, note)
+  const allowInsecureRequests = resolveInsecure(options, settings.production, note)
+  const { provider, clientId, clientAuth, secrets } = resolveRequired(
+    options,
+    env,
+    allowInsecureRequests,
+    note,
+  )
+  const rest = resolveRest(options, env, foundation, note)
+  const usable = problems.every(({ kind }) => kind === 'notice')
+  const config: Config | null =
+    usable && appBaseUrl && provider && clientId && clientAuth && secrets
+      ? { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
+      : null
+  return deepFreeze({ settings, config, problems })
+}

@@ -1,0 +1,50 @@
+import type { Env } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+import type { Field, Note } from './readers.ts'
+import { field, isGiven, nameOf, refuse, waysToSet } from './readers.ts'
+
+const shortest = 32
+
+function isWeak(secret: string): boolean {
+  return secret.length < shortest || new Set(secret).size === 1
+}
+
+/** A comma may be part of one secret: it separates only when every part could be a secret by itself. */
+function partsOf(text: string): readonly string[] {
+  const parts = text.split(',').map((part) => part.trim())
+  return parts.every((part) => part.length >= shortest) ? parts : [text]
+}
+
+function candidates(setting: Field): readonly unknown[] {
+  if (Array.isArray(setting.given)) return setting.given
+  if (isGiven(setting.given)) return [setting.given]
+  return setting.text === undefined ? [] : partsOf(setting.text)
+}
+
+const cure = "'npx idp-client secret' prints one (64 hexadecimal digits)"
+
+/** The cookie secrets, newest first. A weak one counts as missing: nothing is ever encrypted with it. */
+export function resolveSecrets(
+  options: IdpClientOptions,
+  env: Env,
+  note: Note,
+): readonly [string, ...string[]] | undefined {
+  const setting = field('secret', options.secret, env, 'IDP_SECRET')
+  const secrets: string[] = []
+  for (const candidate of candidates(setting)) {
+    if (typeof candidate !== 'string') return refuse(setting, note, 'must be a string or a list of strings')
+    if (isWeak(candidate)) {
+      note(
+        'missing',
+        `secret is missing: ${nameOf(setting)} is too weak to count, every secret needs at least ${shortest} ` +
+          `characters that are not all the same; ${cure}.`,
+      )
+      return undefined
+    }
+    if (!secrets.includes(candidate)) secrets.push(candidate)
+  }
+  const [first, ...others] = secrets
+  if (first !== undefined) return [first, ...others]
+  note('missing', `secret is missing: ${waysToSet(setting)}; ${cure}.`)
+  return undefined
+}

@@ -1,0 +1,112 @@
+import type { SessionConfig, TransactionConfig } from './config.ts'
+import type { Surroundings } from './cookies.ts'
+import { readCookieName, resolveCookie } from './cookies.ts'
+import type { Env } from './env.ts'
+import type { IdpClientOptions, SessionDataStore } from './options.ts'
+import type { Field, Note } from './readers.ts'
+import { field, isGiven, readFlag, readGroup, readNumber, refuse } from './readers.ts'
+
+/** Browsers keep no cookie longer than 400 days (RFC 6265bis section 5.5); more would be cut off in silence. */
+const longestCookie = 400 * 24 * 60 * 60
+
+function readLifetime(setting: Field, fallback: number, note: Note): number {
+  return readNumber(setting, { min: 0, max: longestCookie, unit: 'seconds' }, note) ?? fallback
+}
+
+export function resolveSession(
+  options: IdpClientOptions,
+  env: Env,
+  around: Surroundings,
+  note: Note,
+): SessionConfig {
+  const given = readGroup('session', options.session, note)
+  const cookie = readGroup('session.cookie', given.cookie, note)
+  const name = readCookieName(field('session.cookie.name', cookie.name), '__session', note)
+  const bytes = field('session.cookie.maxBytes', cookie.maxBytes)
+  return {
+    rolling: readFlag(field('session.rolling', given.rolling), note) ?? true,
+    absoluteDuration: readLifetime(field('session.absoluteDuration', given.absoluteDuration), 259_200, note),
+    inactivityDuration: readLifetime(
+      field('session.inactivityDuration', given.inactivityDuration),
+      86_400,
+      note,
+    ),
+    cookie: {
+      ...resolveCookie(
+        {
+          name,
+          secure: field('session.cookie.secure', cookie.secure, env, 'IDP_COOKIE_SECURE'),
+          sameSite: field('session.cookie.sameSite', cookie.sameSite, env, 'IDP_COOKIE_SAME_SITE'),
+          path: field('session.cookie.path', cookie.path, env, 'IDP_COOKIE_PATH'),
+          domain: field('session.cookie.domain', cookie.domain, env, 'IDP_COOKIE_DOMAIN'),
+        },
+        around,
+        note,
+      ),
+      name,
+      transient:
+        readFlag(field('session.cookie.transient', cookie.transient, env, 'IDP_COOKIE_TRANSIENT'), note) ??
+        false,
+      maxBytes: readNumber(bytes, { min: 1, max: 1_000_000, unit: 'bytes' }, note) ?? 7000,
+    },
+  }
+}
+
+interface TransactionSurroundings extends Surroundings {
+  readonly sessionCookieName: string
+  /** The provider answers by a POST from its own site (`response_mode=form_post`). */
+  readonly crossSitePost: boolean
+}
+
+export function resolveTransaction(
+  options: IdpClientOptions,
+  around: TransactionSurroundings,
+  note: Note,
+): TransactionConfig {
+  const given = readGroup('transactionCookie', options.transactionCookie, note)
+  const prefixField = field('transactionCookie.prefix', given.prefix)
+  const prefix = readCookieName(prefixField, '__txn_', note)
+  if (around.sessionCookieName.startsWith(prefix)) {
+    refuse(
+      prefixField,
+      note,
+      'must not be what session.cookie.name begins with, since logout clears all such cookies',
+    )
+  }
+  const parallel = field('enableParallelTransactions', options.enableParallelTransactions)
+  return {
+    parallel: readFlag(parallel, note) ?? true,
+    cookie: {
+      ...resolveCookie(
+        {
+          name: prefix,
+          secure: field('transactionCookie.secure', given.secure),
+          sameSite: field('transactionCookie.sameSite', given.sameSite),
+          path: field('transactionCookie.path', given.path),
+          crossSitePost: around.crossSitePost,
+        },
+        around,
+        note,
+      ),
+      prefix,
+      maxAge: readLifetime(field('transactionCookie.maxAge', given.maxAge), 3600, note),
+    },
+  }
+}
+
+const required = ['get', 'set', 'delete'] as const
+
+/** Checks the shape only; a store is the application's object and is never copied or frozen. */
+export function resolveSessionStore(options: IdpClientOptions, note: Note): SessionDataStore | undefined {
+  const store = options.sessionStore
+  if (!isGiven(store) || store === undefined) return undefined
+  const setting = field('sessionStore', store)
+  if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
+    return refuse(setting, note, 'must be an object with the functions get, set and delete')
+  }
+  const { deleteByLogoutToken } = store
+  if (deleteByLogoutToken !== undefined && typeof deleteByLogoutToken !== 'function') {
+    return refuse(setting, note, 'has a member deleteByLogoutToken that is no function')
+  }
+  return store
+}
