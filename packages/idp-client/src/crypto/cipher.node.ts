@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer'
+import type { KeyObject } from 'node:crypto'
 import {
   createCipheriv,
   createDecipheriv,
   createHash,
   createSecretKey,
   hkdfSync,
-  type KeyObject,
   randomBytes as randomBuffer,
 } from 'node:crypto'
 import type { Bytes } from '../lib/base64url.ts'
@@ -36,7 +36,9 @@ export function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Bytes): B
   const end = sealed.length - TAG_BYTES
   if (end < 0) return null
   try {
-    const decipher = createDecipheriv(ALGORITHM, key as unknown as KeyObject, iv, { authTagLength: TAG_BYTES })
+    const decipher = createDecipheriv(ALGORITHM, key as unknown as KeyObject, iv, {
+      authTagLength: TAG_BYTES,
+    })
     decipher.setAAD(aad)
     decipher.setAuthTag(sealed.subarray(end))
     const plaintext = decipher.update(sealed.subarray(0, end))
@@ -53,7 +55,8 @@ export function sha256(bytes: Bytes): Bytes {
 }
 
 export function toBase64url(bytes: Uint8Array): string {
-  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const buffer =
+    bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return buffer.toString('base64url')
 }
 

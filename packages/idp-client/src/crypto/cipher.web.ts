@@ -1,4 +1,5 @@
-import { type Bytes, utf8 } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/base64url.ts'
+import { utf8 } from '../lib/base64url.ts'
 import type { CipherKey } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'
@@ -95,6 +96,7 @@ export function fromBase64url(text: string): Bytes | null {
 
 export function randomBytes(length: number): Bytes {
   const bytes = new Uint8Array(length)
-  for (let at = 0; at < length; at += RANDOM_QUOTA) crypto.getRandomValues(bytes.subarray(at, at + RANDOM_QUOTA))
+  for (let at = 0; at < length; at += RANDOM_QUOTA)
+    crypto.getRandomValues(bytes.subarray(at, at + RANDOM_QUOTA))
   return bytes
 }

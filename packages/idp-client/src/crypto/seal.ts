@@ -1,5 +1,6 @@
 import * as platform from '#cipher'
-import { type Bytes, utf8 } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/base64url.ts'
+import { utf8 } from '../lib/base64url.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import { chain } from './chain.ts'
@@ -141,8 +142,7 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
       chain(ringAt(0, secrets[0]), (ring) =>
         chain(ring.slot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
       ),
-    open: (purpose, sealed) =>
-      sealed.length > MAX_SEALED_CHARACTERS ? null : openFrom(0, purpose, sealed),
+    open: (purpose, sealed) => (sealed.length > MAX_SEALED_CHARACTERS ? null : openFrom(0, purpose, sealed)),
     get keyId() {
       return chain(ringAt(0, secrets[0]), (ring) => ring.keyId)
     },

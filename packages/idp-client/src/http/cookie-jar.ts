@@ -30,6 +30,16 @@ export interface StagedCookie {
   readonly attributes: CookieAttributes
 }
 
+/** Host writers that percent-encode (Next turns a colon into `%3A`) are undone here; what is malformed stays as it is. */
+function decoded(value: string): string {
+  if (!value.includes('%')) return value
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
+
 /**
  * The cookies of one request with the writes staged on top. Reads see staged writes; the last write per name wins;
  * nothing reaches the browser until the host's binding flushes.
@@ -46,7 +56,8 @@ export class CookieJar {
   get(name: string): string | undefined {
     const staged = this.#staged.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? undefined : staged.value
-    return this.#received.get(name)
+    const received = this.#received.get(name)
+    return received === undefined ? undefined : decoded(received)
   }
 
   /** Names that a read would find, received ones first. */
@@ -85,10 +96,13 @@ export class CookieJar {
     this.#pending.add(staged.name)
   }
 
-  /** Every cookie as a request would carry it after the staged writes; for hosts that forward the request. */
+  /**
+   * Every cookie as a request would carry it after the staged writes, received ones letter for letter; for hosts that
+   * forward the request.
+   */
   entries(): readonly (readonly [string, string])[] {
     return this.names().flatMap((name) => {
-      const value = this.get(name)
+      const value = this.#staged.get(name)?.value ?? this.#received.get(name)
       return value === undefined ? [] : [[name, value] as const]
     })
   }

@@ -1,11 +1,12 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { IdpError } from '../errors/base.ts'
+import { text, utf8 } from '../lib/base64url.ts'
 import type { CookieSink, StagedCookie } from './cookie-jar.ts'
 
-const asIs = (text: string): string => text
+const asIs = (value: string): string => value
 
-/* cookie-octet of RFC 6265 section 4.1.1, and cookie-name as browsers send it. */
-const OCTETS = /^[\x21\x23-\x2B\x2D-\x3A\x3C-\x5B\x5D-\x7E]*$/
+/* Other people's values may hold what RFC 6265 does not allow; only what would end or break the header is touched. */
+const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
 /**
@@ -45,11 +46,16 @@ export function headersSink(headers: Headers): CookieSink {
   }
 }
 
+/** Percent-encoding that does not throw on a lone surrogate. */
+function encode(value: string): string {
+  return encodeURIComponent(text(utf8(value)))
+}
+
 /** Text of a `Cookie` header. A value that would break the header (a host had decoded it) is percent-encoded again. */
 export function cookieHeader(entries: Iterable<readonly [name: string, value: string]>): string {
   const pairs: string[] = []
   for (const [name, value] of entries) {
-    if (NAME.test(name)) pairs.push(`${name}=${OCTETS.test(value) ? value : encodeURIComponent(value)}`)
+    if (NAME.test(name)) pairs.push(`${name}=${SAFE_VALUE.test(value) ? value : encode(value)}`)
   }
   return pairs.join('; ')
 }

@@ -1,0 +1,87 @@
+import { IdpError } from '../errors/base.ts'
+import type { CookieAttributes } from './cookie-jar.ts'
+import { serializeCookie } from './cookie-text.ts'
+
+/** What browsers take for one cookie, in bytes: name, value and attributes as they are written. */
+export const MAX_COOKIE_BYTES = 4096
+
+/** Above this a set is neither written nor read. */
+export const MAX_CHUNKS = 32
+
+/* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add beside Max-Age. */
+const EXPIRES_BYTES = 39
+const GENERATION_CHARACTERS = 8
+/* Count in a chunk's prefix: a number without leading zero, then a dot. */
+const COUNT = /^([1-9]\d?)\./
+
+export interface NamedValue {
+  readonly name: string
+  readonly value: string
+}
+
+const chunkName = (name: string, index: number | string): string => `${name}__${index}`
+
+function bytesOf(name: string, value: string, attributes: CookieAttributes): number {
+  const reserve = attributes.maxAge === undefined ? 0 : EXPIRES_BYTES
+  // Names and values of cookies are ASCII, so characters are bytes.
+  return serializeCookie({ name, value, attributes }).length + reserve
+}
+
+/**
+ * One cookie with the bare name when the value fits into it, else `<name>__0`, `<name>__1`, ... Every part begins with
+ * `<generation>.<count>.`; the generation is the end of the value, which in a JWE is part of its tag, so that the parts
+ * of two values never join.
+ * @throws IdpError `INTERNAL_ERROR` when it would take more than `MAX_CHUNKS` cookies.
+ */
+export function splitCookie(
+  name: string,
+  value: string,
+  attributes: CookieAttributes,
+): readonly [NamedValue, ...NamedValue[]] {
+  if (bytesOf(name, value, attributes) <= MAX_COOKIE_BYTES) return [{ name, value }]
+  const generation = value.slice(-GENERATION_CHARACTERS)
+  const longest = `${generation}.${MAX_CHUNKS}.`
+  const room = MAX_COOKIE_BYTES - bytesOf(chunkName(name, MAX_CHUNKS), longest, attributes)
+  const count = room > 0 ? Math.ceil(value.length / room) : Number.POSITIVE_INFINITY
+  if (count > MAX_CHUNKS) {
+    throw new IdpError('INTERNAL_ERROR', { detail: `A value does not fit into ${MAX_CHUNKS} cookies.` })
+  }
+  const part = (index: number): NamedValue => ({
+    name: chunkName(name, index),
+    value: `${generation}.${count}.${value.slice(index * room, (index + 1) * room)}`,
+  })
+  return [part(0), ...Array.from({ length: count - 1 }, (_, index) => part(index + 1))]
+}
+
+/**
+ * The value that `splitCookie` took apart. A non-empty bare cookie wins; else the chunks count only as one complete
+ * set of one generation. Null otherwise, after at most `MAX_CHUNKS` look-ups.
+ */
+export function joinCookie(name: string, get: (name: string) => string | undefined): string | null {
+  const bare = get(name)
+  if (bare) return bare
+  const first = get(chunkName(name, 0))
+  if (first === undefined || first[GENERATION_CHARACTERS] !== '.') return null
+  const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))
+  if (!counted) return null
+  const [countText, countDigits] = counted
+  const count = Number(countDigits)
+  if (count < 2 || count > MAX_CHUNKS) return null
+  const prefix = first.slice(0, GENERATION_CHARACTERS + 1) + countText
+  let joined = ''
+  for (let index = 0; index < count; index++) {
+    const chunk = get(chunkName(name, index))
+    if (!chunk?.startsWith(prefix)) return null
+    joined += chunk.slice(prefix.length)
+  }
+  return joined.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? joined : null
+}
+
+/** Those of `names` that are the bare cookie or a chunk of it, whatever their index: everything that a deletion must reach. */
+export function chunkNames(name: string, names: Iterable<string>): string[] {
+  const start = chunkName(name, '')
+  return [...names].filter(
+    (candidate) =>
+      candidate === name || (candidate.startsWith(start) && /^\d+$/.test(candidate.slice(start.length))),
+  )
+}

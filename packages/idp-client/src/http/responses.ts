@@ -1,0 +1,40 @@
+import type { Code } from '../errors/codes.ts'
+import { codes } from '../errors/codes.ts'
+
+/** Headers of every answer that must never be stored, by a browser or on the way. */
+export const NO_CACHE: readonly (readonly [name: string, value: string])[] = [
+  ['Cache-Control', 'private, no-cache, no-store, must-revalidate, max-age=0'],
+  ['Pragma', 'no-cache'],
+  ['Expires', '0'],
+]
+
+/** Replaces whatever the response said about caching. */
+export function noStore(headers: Headers): void {
+  for (const [name, value] of NO_CACHE) headers.set(name, value)
+}
+
+function respond(status: number, body: string | null, headers: Headers): Response {
+  noStore(headers)
+  return new Response(body, { status, headers })
+}
+
+/** 303 after a POST, so that the browser follows with a GET. The target learns nothing of the page that led to it. */
+export function redirect(location: string, status: 302 | 303 = 302): Response {
+  return respond(status, null, new Headers({ Location: location, 'Referrer-Policy': 'no-referrer' }))
+}
+
+export function json(status: number, body: unknown, headers?: HeadersInit): Response {
+  const all = new Headers(headers)
+  all.set('Content-Type', 'application/json')
+  all.set('X-Content-Type-Options', 'nosniff')
+  return respond(status, JSON.stringify(body), all)
+}
+
+export function empty(status: number, headers?: HeadersInit): Response {
+  return respond(status, null, new Headers(headers))
+}
+
+/** `{"error":{"code","message"}}`. A message of one's own must not repeat input. */
+export function errorJson(status: number, code: Code, message: string = codes[code].message): Response {
+  return json(status, { error: { code, message } })
+}
