@@ -36,7 +36,8 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
       engine.config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
       return redirect(outcome.location, exchange.request.method === 'POST' ? 303 : 302)
     case 'response':
-      return outcome.response
+      // A copy, since the headers of Response.redirect() cannot be changed and our cookies have to go onto it.
+      return new Response(outcome.response.body, outcome.response)
     case 'failure': {
       const { error, restart, returnTo } = outcome
       report(engine, id, error)
@@ -53,4 +54,4 @@ async function handle(engine: Engine, request: RouteRequest): Promise<Response> 
   return answer(engine, request, await endLogin(engine, exchange, { parameters, request: hostRequest, correlationId: id }))
 }
 
-export const callback: Route = { methods: ['GET', 'POST'], acts: 'on-any-request', handle, fail: failWithPage }
+export const callback: Route = { methods: ['GET', 'POST'], acts: 'not-on-prefetch', handle, fail: failWithPage }

@@ -1,5 +1,4 @@
-import type { Settings } from '../config/config.ts'
-import type { RouteKey } from '../config/config.ts'
+import type { RouteKey, Settings } from '../config/config.ts'
 import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
@@ -33,7 +32,7 @@ function turnedAway(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
   if (route.acts === 'on-any-request') return null
   if (isPrefetch(request.headers)) return empty(204)
-  return isNavigation(request.headers) ? null : empty(403)
+  return route.acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
 }
 
 function asIdpError(thrown: unknown): IdpError {

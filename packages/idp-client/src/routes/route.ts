@@ -15,8 +15,11 @@ export interface RouteRequest {
 
 export interface Route {
   readonly methods: readonly string[]
-  /** What a browser must mean by the request: acted on only when it navigates, or whatever it is. */
-  readonly acts: 'on-navigation' | 'on-any-request'
+  /**
+   * What a browser must mean by the request: only navigations change anything, anything but a prefetch, or whatever it
+   * is.
+   */
+  readonly acts: 'on-navigation' | 'not-on-prefetch' | 'on-any-request'
   readonly handle: (engine: Engine, request: RouteRequest) => Promise<Response>
   /** How an error becomes an answer. */
   readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response

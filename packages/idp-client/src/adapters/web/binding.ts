@@ -1,0 +1,49 @@
+import type { Binding } from '../../binding.ts'
+import { CookieJar } from '../../http/cookie-jar.ts'
+import { headersSink, parseCookies } from '../../http/cookie-text.ts'
+import { chunksOf, readForm } from '../../http/form.ts'
+import { type RequestState, requestState } from '../../http/request-state.ts'
+import { noStore } from '../../http/responses.ts'
+
+function stateOf(request: Request): RequestState {
+  return requestState(request, () => ({
+    request: {
+      headers: request.headers,
+      method: request.method,
+      url: new URL(request.url),
+      form() {
+        const { body } = request.clone()
+        return readForm(request.headers.get('content-type'), body && chunksOf(body))
+      },
+    },
+    cookies: new CookieJar(parseCookies(request.headers.get('cookie'))),
+  }))
+}
+
+/** Where cookies go: the headers of a response that the application is going to send. */
+export type WebTarget = Response | Headers
+
+/** Writes what is staged onto a response; a response with one of our cookies is never cacheable. */
+export function flushOnto(cookies: CookieJar, headers: Headers): void {
+  if (cookies.pending().length === 0) return
+  cookies.flush(headersSink(headers))
+  noStore(headers)
+}
+
+/** Binds a Web request, and the response that its cookies go to, when there is one. */
+export function bindRequest(request: Request, target?: WebTarget): Binding {
+  const state = stateOf(request)
+  const headers = target instanceof Headers ? target : target?.headers
+  return {
+    exchange: { ...state, canWrite: () => headers !== undefined },
+    async commit() {
+      if (headers) flushOnto(state.cookies, headers)
+      return state.cookies.pending().length === 0
+    },
+  }
+}
+
+/** Binds a request whose cookies somebody else writes later: `middleware(request, next)` onto the response of `next`. */
+export function bindDeferred(request: Request): Binding {
+  return { exchange: { ...stateOf(request), canWrite: () => true }, commit: async () => true }
+}

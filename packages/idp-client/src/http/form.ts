@@ -1,0 +1,47 @@
+import { IdpError } from '../errors/base.ts'
+import { text } from '../lib/base64url.ts'
+
+/* Far above every form of the protocol, far below what would hurt. */
+const MAX_BYTES = 262_144
+
+function tooLarge(): IdpError {
+  return new IdpError('INVALID_REQUEST', { detail: 'The body is too large.' })
+}
+
+/** Parses a body that is labelled as a URL-encoded form; `INVALID_REQUEST` for any other label. */
+export function parseForm(contentType: string | null, body: string): URLSearchParams {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type === 'application/x-www-form-urlencoded') return new URLSearchParams(body)
+  throw new IdpError('INVALID_REQUEST', { detail: 'The body must be application/x-www-form-urlencoded.' })
+}
+
+/** Reads a form from a stream of bytes, and gives up as soon as it is longer than any real one. */
+export async function readForm(
+  contentType: string | null,
+  chunks: AsyncIterable<Uint8Array> | null,
+): Promise<URLSearchParams> {
+  const parts: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of chunks ?? []) {
+    size += chunk.length
+    if (size > MAX_BYTES) throw tooLarge()
+    parts.push(chunk)
+  }
+  const body = new Uint8Array(size)
+  let offset = 0
+  for (const part of parts) {
+    body.set(part, offset)
+    offset += part.length
+  }
+  return parseForm(contentType, text(body))
+}
+
+/** The chunks of a Web stream, for runtimes whose streams are not async-iterable. */
+export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    reader.releaseLock()
+  }
+}

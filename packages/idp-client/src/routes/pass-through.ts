@@ -1,0 +1,20 @@
+import type { Application } from '../engine.ts'
+import { isIdpError } from '../errors/base.ts'
+import { touchSession } from '../flows/touch-session.ts'
+import type { Exchange } from '../http/exchange.ts'
+
+/**
+ * What happens to a request that is for the application itself: use is recorded, when due. Never stops the request:
+ * whatever goes wrong here, the application answers, without a session where there is none to be had.
+ */
+export async function passThrough(application: Application, exchange: Exchange): Promise<void> {
+  try {
+    await touchSession(application.engine(), exchange)
+  } catch (error) {
+    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
+    // Configuration faults were reported at construction; repeating them per request would drown the log.
+    if (code !== 'INVALID_CONFIGURATION') {
+      application.settings.log.emit({ level: 'debug', code: 'REQUEST_FAILED', error: code })
+    }
+  }
+}

@@ -1,0 +1,43 @@
+import type { AuthorizationParameters } from '../config/options.ts'
+import type { Application } from '../engine.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { login } from '../flows/login.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { redirect } from '../http/responses.ts'
+import { mayConfigurationSet } from '../oidc/authorize.ts'
+import { newCorrelationId } from './answers.ts'
+
+export interface StartInteractiveLoginOptions {
+  /** Authorization parameters of this login, over the configured ones, key by key. */
+  authorizationParameters?: AuthorizationParameters
+  /** Same-origin path to go to after the login; default `signInReturnToPath`. */
+  returnTo?: string
+  /** `popup` for a step-up in a popup window; default `redirect`. */
+  challengeMode?: 'redirect' | 'popup'
+}
+
+/** Begins a login for code that asks for it: the redirect to the provider, its cookie staged in the exchange. */
+export async function startLogin(
+  application: Application,
+  exchange: Exchange,
+  options: StartInteractiveLoginOptions,
+): Promise<Response> {
+  const { authorizationParameters = {}, challengeMode = 'redirect', returnTo } = options
+  if (challengeMode !== 'redirect' && challengeMode !== 'popup') {
+    const detail = 'challengeMode must be redirect or popup.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const { max_age } = authorizationParameters
+  if (max_age !== undefined && max_age !== null && !(Number.isInteger(max_age) && max_age >= 0)) {
+    const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const allowed = Object.entries(authorizationParameters).filter(([name]) => mayConfigurationSet(name))
+  const url = await login(application.engine(), exchange, {
+    parameters: Object.fromEntries(allowed),
+    returnTo,
+    challengeMode,
+    correlationId: newCorrelationId(),
+  })
+  return redirect(url.href)
+}
