@@ -34,7 +34,8 @@ export class Aged<T> {
   async read(source: AgedSource<T>): Promise<T> {
     const held = this.#held
     const now = source.clock()
-    if (held && (within(LIFETIME, held.at, now) || within(RETRY_PAUSE, this.#failedAt, now))) return held.value
+    if (held && (within(LIFETIME, held.at, now) || within(RETRY_PAUSE, this.#failedAt, now)))
+      return held.value
     try {
       return await this.#load(source)
     } catch (error) {
@@ -58,19 +59,21 @@ export class Aged<T> {
   }
 
   #load(source: AgedSource<T>): Promise<T> {
-    this.#flight ??= this.#fly(source)
-    return this.#flight
+    if (this.#flight) return this.#flight
+    const flight = this.#fly(source)
+    this.#flight = flight
+    const landed = (): void => {
+      if (this.#flight === flight) this.#flight = undefined
+    }
+    flight.then(landed, landed)
+    return flight
   }
 
   async #fly(source: AgedSource<T>): Promise<T> {
     const at = source.clock()
-    try {
-      const value = await source.load()
-      this.#held = { value, at }
-      this.#failedAt = undefined
-      return value
-    } finally {
-      this.#flight = undefined
-    }
+    const value = await source.load()
+    this.#held = { value, at }
+    this.#failedAt = undefined
+    return value
   }
 }

@@ -25,7 +25,8 @@ export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
 }
 
 function assertAddress(url: string, config: TransportConfig): void {
-  if (!URL.canParse(url) || !mayRequest(new URL(url), config.allowInsecureRequests)) throw new WireFault('forbidden')
+  if (!URL.canParse(url) || !mayRequest(new URL(url), config.allowInsecureRequests))
+    throw new WireFault('forbidden')
 }
 
 /** Who we are: name and version with telemetry, the bare name (as a `User-Agent`, which runtimes fill otherwise) without. */
@@ -115,7 +116,12 @@ export function providerFetch(config: TransportConfig): ProviderFetch {
     assertAddress(url, config)
     const { method = 'GET', body, headers, signal: outer } = request
     return bounded(config.httpTimeout, outer, async (signal) => {
-      const init: RequestInit = { method, headers: identify(headers, config.telemetry), redirect: 'manual', signal }
+      const init: RequestInit = {
+        method,
+        headers: identify(headers, config.telemetry),
+        redirect: 'manual',
+        signal,
+      }
       // Frameworks that put a data cache under fetch must not keep keys, metadata or tokens.
       init.cache = 'no-store'
       if (body !== undefined) init.body = body

@@ -28,5 +28,7 @@ export function stringMember(object: JsonObject, name: string): string | undefin
 
 export function stringList(object: JsonObject, name: string): readonly string[] | undefined {
   const value = object[name]
-  return Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === 'string') : undefined
+  return Array.isArray(value)
+    ? value.filter((entry): entry is string => typeof entry === 'string')
+    : undefined
 }

@@ -39,14 +39,15 @@ export class WireFault extends Error {
 
 const SYSTEM_CODE = /^[A-Z][A-Z0-9_]{1,63}$/
 
-/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`: from the error or what caused it, and only what looks like one. */
+/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`: from the error or what caused it; else the name of the error. */
 function systemCodeOf(error: unknown): string | undefined {
   let current = error
   for (let depth = 0; depth < 4 && typeof current === 'object' && current !== null; depth++) {
-    if ('code' in current && typeof current.code === 'string' && SYSTEM_CODE.test(current.code)) return current.code
+    if ('code' in current && typeof current.code === 'string' && SYSTEM_CODE.test(current.code))
+      return current.code
     current = 'cause' in current ? current.cause : undefined
   }
-  return undefined
+  return error instanceof Error && /^[A-Za-z]{1,40}$/.test(error.name) ? error.name : undefined
 }
 
 export function networkFault(error: unknown): WireFault {

@@ -1,0 +1,50 @@
+import type { Config } from '../config/config.ts'
+import type { Provider } from './provider.ts'
+import { vendorValue } from './vendor.ts'
+
+export interface LogoutRequest {
+  /** Sent byte for byte as `post_logout_redirect_uri`. */
+  readonly returnTo: string
+  /** The session's ID token, when it may be sent. */
+  readonly idTokenHint?: string
+  /** The provider's session id. */
+  readonly logoutHint?: string
+  readonly state?: string
+  /** Also end the session at the upstream identity provider. */
+  readonly federated: boolean
+}
+
+/**
+ * Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0); null when the provider
+ * advertises no such address, or one that must not be used. Throws `DiscoveryError`.
+ */
+export async function endSessionUrl(provider: Provider, request: LogoutRequest): Promise<URL | null> {
+  const { config } = provider
+  const { endSessionEndpoint } = await provider.metadata()
+  if (endSessionEndpoint === undefined) return null
+  const url = new URL(endSessionEndpoint)
+  const parameters = {
+    client_id: config.clientId,
+    post_logout_redirect_uri: request.returnTo,
+    state: request.state,
+    logout_hint: request.logoutHint,
+    id_token_hint: request.idTokenHint,
+    [vendorValue(config, 'federatedLogoutParameter')]: request.federated ? '' : undefined,
+  }
+  for (const [name, value] of Object.entries(parameters)) {
+    if (value !== undefined) url.searchParams.set(name, value)
+  }
+  return url
+}
+
+/** The logout address of providers that offer it without OpenID Connect, below the origin's root. Needs no discovery. */
+export function v2LogoutUrl(
+  config: Pick<Config, 'clientId' | 'provider' | 'vendor'>,
+  request: { readonly returnTo: string; readonly federated: boolean },
+): URL {
+  const url = new URL(vendorValue(config, 'logoutPath'), config.provider.url)
+  url.searchParams.set(vendorValue(config, 'logoutReturnToParameter'), request.returnTo)
+  url.searchParams.set('client_id', config.clientId)
+  if (request.federated) url.searchParams.set(vendorValue(config, 'federatedLogoutParameter'), '')
+  return url
+}

@@ -1,0 +1,83 @@
+import { createLocalJWKSet } from 'jose/jwks/local'
+import type { CompactVerifyGetKey } from 'jose/jws/compact/verify'
+import { compactVerify } from 'jose/jws/compact/verify'
+import { DiscoveryError } from '../errors/provider.ts'
+import type { JsonObject } from './json.ts'
+import { isObject, parseObject } from './json.ts'
+
+/** The provider's public keys, each imported when it is first used and kept for as long as the set. */
+export interface KeySet {
+  readonly find: CompactVerifyGetKey
+}
+
+/** More keys than any provider publishes; beyond it a set is an attack. */
+const KEY_LIMIT = 100
+/** Keys tried for one token that names none or whose key id several share. */
+const CANDIDATE_LIMIT = 8
+
+const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+
+/** Entries that may be a public key; everything else in a set is passed over (RFC 7517 section 5). */
+function mayBePublicKey(entry: unknown): entry is JsonObject & { kty: string } {
+  return (
+    isObject(entry) && typeof entry['kty'] === 'string' && !PRIVATE_MEMBERS.some((member) => member in entry)
+  )
+}
+
+function unusable(reason: string): DiscoveryError {
+  return new DiscoveryError('JWKS_ERROR', { detail: `The JSON Web Key Set ${reason}.` })
+}
+
+/** Reads a JWKS document. Throws `DiscoveryError` `JWKS_ERROR`. */
+export function readKeySet(text: string): KeySet {
+  const entries = parseObject(text)?.['keys']
+  if (!Array.isArray(entries)) throw unusable('is no JSON object with a list of keys')
+  if (entries.length > KEY_LIMIT) throw unusable(`has more than ${KEY_LIMIT} keys`)
+  const keys = entries.filter(mayBePublicKey)
+  if (keys.length === 0) throw unusable('contains no public key')
+  return { find: createLocalJWKSet({ keys }) }
+}
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+
+/** Why a token was not verified. `unknown-key` and `mismatch` may have their reason in keys that changed since. */
+export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
+
+/** The bytes that were signed, or why not. The algorithm comes from `algorithms`, keys from `keySet`, never from the token. */
+export async function verifyWith(
+  keySet: KeySet,
+  token: string,
+  algorithms: readonly string[],
+): Promise<Uint8Array | SignatureFault> {
+  const options = { algorithms: [...algorithms] }
+  try {
+    return (await compactVerify(token, keySet.find, options)).payload
+  } catch (error) {
+    if (codeOf(error) === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') return tryEach(error, token, options)
+    return faultOf(error)
+  }
+}
+
+function faultOf(error: unknown): SignatureFault {
+  const code = codeOf(error)
+  if (code === 'ERR_JWKS_NO_MATCHING_KEY') return 'unknown-key'
+  return code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' ? 'mismatch' : 'unverifiable'
+}
+
+async function tryEach(
+  several: unknown,
+  token: string,
+  options: { algorithms: string[] },
+): Promise<Uint8Array | SignatureFault> {
+  let tried = 0
+  for await (const key of several as AsyncIterable<CryptoKey>) {
+    if (++tried > CANDIDATE_LIMIT) break
+    try {
+      return (await compactVerify(token, key, options)).payload
+    } catch {
+      // The next one may be it: providers publish the key to come beside the current one.
+    }
+  }
+  return 'mismatch'
+}

@@ -1,0 +1,115 @@
+import type { Config } from '../config/config.ts'
+import { DiscoveryError } from '../errors/provider.ts'
+import { mayRequest } from './fetch.ts'
+import type { JsonObject } from './json.ts'
+import { stringList } from './json.ts'
+
+/** What this client uses of the provider's metadata (OpenID Connect Discovery 1.0 section 3), checked once. */
+export interface ServerMetadata {
+  /** Exactly one of the configured issuers. */
+  readonly issuer: string
+  readonly authorizationEndpoint?: string
+  readonly tokenEndpoint?: string
+  readonly jwksUri?: string
+  readonly endSessionEndpoint?: string
+  readonly revocationEndpoint?: string
+  readonly userinfoEndpoint?: string
+  readonly parEndpoint?: string
+  readonly backchannelAuthenticationEndpoint?: string
+  /** `require_pushed_authorization_requests` (RFC 9126). */
+  readonly requirePar: boolean
+  /** The callback must name the issuer (RFC 9207). */
+  readonly issuerInCallback: boolean
+  /** Signature algorithms of ID tokens that count here; never `none` or a symmetric one. */
+  readonly idTokenAlgorithms: readonly string[]
+  /** `token_endpoint_auth_methods_supported`, absent when not advertised. */
+  readonly clientAuthMethods?: readonly string[]
+  /** `token_endpoint_auth_signing_alg_values_supported`, absent when not advertised. */
+  readonly clientAuthAlgorithms?: readonly string[]
+  /** Endpoints that are advertised but must not be used, by wire name, with the reason. */
+  readonly unusable: ReadonlyMap<string, string>
+}
+
+const endpoints = {
+  authorizationEndpoint: 'authorization_endpoint',
+  tokenEndpoint: 'token_endpoint',
+  jwksUri: 'jwks_uri',
+  endSessionEndpoint: 'end_session_endpoint',
+  revocationEndpoint: 'revocation_endpoint',
+  userinfoEndpoint: 'userinfo_endpoint',
+  parEndpoint: 'pushed_authorization_request_endpoint',
+  backchannelAuthenticationEndpoint: 'backchannel_authentication_endpoint',
+} as const
+
+export type EndpointName = keyof typeof endpoints
+
+/** Asymmetric algorithms whose hash is known, which `at_hash` needs. */
+const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
+
+function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
+  if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
+  const url = new URL(value)
+  if (!mayRequest(url, allowInsecureRequests)) return 'is not https'
+  if (url.username !== '' || url.password !== '') return 'contains credentials'
+  return url.hash === '' ? null : 'has a fragment'
+}
+
+type Endpoints = { [Name in EndpointName]?: string }
+
+function readEndpoints(
+  document: JsonObject,
+  allowInsecureRequests: boolean,
+): [Endpoints, Map<string, string>] {
+  const usable: Endpoints = {}
+  const unusable = new Map<string, string>()
+  for (const [name, wireName] of Object.entries(endpoints) as [EndpointName, string][]) {
+    const value = document[wireName]
+    if (value === undefined || value === null) continue
+    const reason = unusableReason(value, allowInsecureRequests)
+    if (reason === null) usable[name] = String(value)
+    else unusable.set(wireName, reason)
+  }
+  return [usable, unusable]
+}
+
+function idTokenAlgorithms(document: JsonObject): readonly string[] {
+  const advertised = stringList(document, 'id_token_signing_alg_values_supported')
+  return advertised ? advertised.filter((algorithm) => ALGORITHM.test(algorithm)) : ['RS256']
+}
+
+/**
+ * Reads a discovery document. Throws `DiscoveryError` when its issuer is not exactly a configured one; members that
+ * are missing or unusable only count when something needs them (`endpointOf`).
+ */
+export function readMetadata(
+  document: JsonObject,
+  config: Pick<Config, 'allowInsecureRequests' | 'provider'>,
+): ServerMetadata {
+  const issuer = document['issuer']
+  if (typeof issuer !== 'string' || !config.provider.issuers.includes(issuer)) {
+    const detail = 'Its issuer is not the one that the option domain (IDP_DOMAIN) names.'
+    throw new DiscoveryError('DISCOVERY_ERROR', { detail })
+  }
+  const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
+  const clientAuthMethods = stringList(document, 'token_endpoint_auth_methods_supported')
+  const clientAuthAlgorithms = stringList(document, 'token_endpoint_auth_signing_alg_values_supported')
+  return {
+    issuer,
+    ...usable,
+    requirePar: document['require_pushed_authorization_requests'] === true,
+    issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
+    idTokenAlgorithms: idTokenAlgorithms(document),
+    ...(clientAuthMethods ? { clientAuthMethods } : {}),
+    ...(clientAuthAlgorithms ? { clientAuthAlgorithms } : {}),
+    unusable,
+  }
+}
+
+/** The address of an endpoint that the operation cannot do without. Throws `DiscoveryError` naming the member. */
+export function endpointOf(metadata: ServerMetadata, name: EndpointName): string {
+  const address = metadata[name]
+  if (address !== undefined) return address
+  const wireName = endpoints[name]
+  const detail = `${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`
+  throw new DiscoveryError('DISCOVERY_ERROR', { detail })
+}

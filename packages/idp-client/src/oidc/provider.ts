@@ -1,0 +1,108 @@
+import type { Config } from '../config/config.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import { Aged } from './aged.ts'
+import type { ProviderFetch } from './fetch.ts'
+import { providerFetch } from './fetch.ts'
+import { parseObject } from './json.ts'
+import type { KeySet } from './keys.ts'
+import { readKeySet } from './keys.ts'
+import type { ServerMetadata } from './metadata.ts'
+import { endpointOf, readMetadata } from './metadata.ts'
+import { discoveryError, reportFailure } from './translate.ts'
+
+export type { ServerMetadata } from './metadata.ts'
+
+/** One client at one provider: what every protocol operation takes first. */
+export interface Provider {
+  readonly config: Config
+  readonly send: ProviderFetch
+  /**
+   * The provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
+   * `DiscoveryError`.
+   */
+  metadata(): Promise<ServerMetadata>
+  /** The provider's signing keys, cached alike. Throws `DiscoveryError`. */
+  keys(): Promise<KeySet>
+  /** Newer keys than `seen`; null when the last such reload is less than 60 s old. Throws `DiscoveryError`. */
+  newerKeys(seen: KeySet): Promise<KeySet | null>
+}
+
+interface Caches {
+  readonly metadata: Lru<string, Aged<ServerMetadata>>
+  readonly keys: Lru<string, Aged<KeySet>>
+}
+
+/** Providers kept at a time, for metadata and for keys. */
+const LIMIT = 100
+
+const newCaches = (): Caches => ({ metadata: new Lru(LIMIT), keys: new Lru(LIMIT) })
+
+/** What was fetched through one function is not known to be what another would bring, so each has its own caches. */
+function cachesOf(fetch: typeof globalThis.fetch): Caches {
+  const common = shared('provider-caches/1', newCaches)
+  if (fetch === globalThis.fetch) return common
+  const special = shared('provider-caches-by-fetch/1', () => new WeakMap<typeof fetch, Caches>())
+  const found = special.get(fetch) ?? newCaches()
+  special.set(fetch, found)
+  return found
+}
+
+function entry<T>(cache: Lru<string, Aged<T>>, key: readonly unknown[]): Aged<T> {
+  const name = JSON.stringify(key)
+  const found = cache.get(name) ?? new Aged<T>()
+  cache.set(name, found)
+  return found
+}
+
+/** The provider of a configuration. No I/O happens before the first use. */
+export function createProvider(config: Config): Provider {
+  const { allowInsecureRequests, clock, provider } = config
+  const send = providerFetch(config)
+  const caches = cachesOf(config.fetch)
+
+  async function load<T>(endpoint: 'discovery' | 'jwks', url: string, read: (text: string) => T): Promise<T> {
+    try {
+      const response = await send(url, { headers: { accept: 'application/json' } })
+      if (response.status !== 200) throw discoveryError(endpoint, null, response.status)
+      return read(await response.text())
+    } catch (thrown) {
+      const error = discoveryError(endpoint, thrown)
+      reportFailure(config.log, endpoint, error)
+      throw error
+    }
+  }
+
+  function readDiscovery(text: string): ServerMetadata {
+    const document = parseObject(text)
+    if (!document) throw discoveryError('discovery', null, 200)
+    return readMetadata(document, config)
+  }
+
+  const discovery = {
+    clock,
+    load: () => load('discovery', `${provider.url}/.well-known/openid-configuration`, readDiscovery),
+  }
+  const metadata = (): Promise<ServerMetadata> =>
+    entry(caches.metadata, [provider.url, provider.issuers, allowInsecureRequests]).read(discovery)
+
+  async function keys(): Promise<[Aged<KeySet>, { clock: typeof clock; load: () => Promise<KeySet> }]> {
+    const address = endpointOf(await metadata(), 'jwksUri')
+    const source = { clock, load: () => load('jwks', address, readKeySet) }
+    return [entry(caches.keys, [address, allowInsecureRequests]), source]
+  }
+
+  return {
+    config,
+    send,
+    metadata,
+    async keys() {
+      const [aged, source] = await keys()
+      return aged.read(source)
+    },
+    async newerKeys(seen) {
+      const [aged, source] = await keys()
+      return aged.renew(seen, source)
+    },
+  }
+}
