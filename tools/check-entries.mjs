@@ -37,6 +37,8 @@ export async function contentsOf(file, conditions) {
     conditions,
     external: ['node:*', ...Object.keys(hosts).flatMap((host) => [host, `${host}/*`])],
     legalComments: 'none',
+    // The sources' tsconfig maps the cipher to a file; here the imports map has to decide.
+    tsconfigRaw: {},
     logLevel: 'error',
   })
   const packages = Object.keys(result.metafile.inputs)

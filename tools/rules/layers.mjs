@@ -94,7 +94,7 @@ export const confined = [
   {
     what: 'process',
     pattern: /(?<![\w$.])(?:globalThis\.)?process\b\s*(?:\.|\?\.|\[)/,
-    places: ['config/env.ts', 'browser/routes.ts', 'cli/'],
+    places: ['config/env.ts', 'browser/routes.ts', 'react/routes.ts', 'cli/'],
     cure: 'read it in config/env.ts and pass the value on',
   },
   {
