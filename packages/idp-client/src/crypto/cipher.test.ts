@@ -1,0 +1,111 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { utf8 } from '../lib/base64url.ts'
+import * as node from './cipher.node.ts'
+import type { Cipher } from './cipher.ts'
+import * as web from './cipher.web.ts'
+
+const ciphers: readonly Cipher[] = [node, web]
+const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
+const binary = (maxLength = 300) => fc.uint8Array({ maxLength }).map((bytes) => new Uint8Array(bytes))
+const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+describe.each(ciphers)('cipher of $kind', (cipher) => {
+  it('hashes as FIPS 180-4 says', async () => {
+    const digest = await cipher.sha256(utf8('abc'))
+    expect(hex(digest)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  })
+
+  it('derives as RFC 5869 says, with text for input and without salt', async () => {
+    // Case 3 of its appendix has binary input; 22 times 0x0b is also text.
+    const bytes = await cipher.deriveBytes('\u000b'.repeat(22), '', 42)
+    expect(hex(bytes)).toBe(
+      '8da4e775a563c18f715f802a063c5a31b8a11f5c5ee1879ec3454e5f3c738d2d9d201395faa4b61a96c8',
+    )
+  })
+
+  it('returns null for a changed tag, a changed body, other associated data and a text that is too short', async () => {
+    const key = await cipher.deriveKey('a secret', 'test')
+    const iv = cipher.randomBytes(12)
+    const sealed = await cipher.encrypt(key, iv, utf8('aad'), utf8('plain'))
+    expect(sealed).toHaveLength(5 + 16)
+    expect(await cipher.decrypt(key, iv, utf8('aad'), sealed)).toEqual(expect.objectContaining(utf8('plain')))
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = new Uint8Array(sealed)
+      changed[at] = (changed[at] ?? 0) ^ 1
+      expect(await cipher.decrypt(key, iv, utf8('aad'), changed)).toBeNull()
+    }
+    expect(await cipher.decrypt(key, iv, utf8('AAD'), sealed)).toBeNull()
+    expect(await cipher.decrypt(key, iv, utf8('aad'), sealed.subarray(0, 15))).toBeNull()
+  })
+
+  it('encodes as Node does and decodes what it encoded', () => {
+    fc.assert(
+      fc.property(binary(), (bytes) => {
+        const text = cipher.toBase64url(bytes)
+        expect(text).toBe(Buffer.from(bytes).toString('base64url'))
+        expect(hex(cipher.fromBase64url(text) ?? utf8('null'))).toBe(hex(bytes))
+      }),
+    )
+  })
+
+  it('encodes a view into a larger buffer, not the buffer', () => {
+    const view = new Uint8Array([1, 2, 3, 4, 5, 6]).subarray(2, 5)
+    expect(cipher.toBase64url(view)).toBe('AwQF')
+  })
+
+  it('decodes only text that encoding would give', () => {
+    for (const text of [
+      'A',
+      'AA==',
+      'AA=',
+      'A A',
+      'AB',
+      'AAB',
+      'AA+A',
+      'AA/A',
+      'AAA\n',
+      '\u0141AAA',
+      'AA.A',
+      '\u{1F600}AA',
+    ]) {
+      expect(cipher.fromBase64url(text), JSON.stringify(text)).toBeNull()
+    }
+    expect(cipher.fromBase64url('')).toHaveLength(0)
+    const character = fc.constantFrom(...BASE64URL, '+', '/', '=', ' ', '\u0141')
+    fc.assert(
+      fc.property(fc.string({ unit: character, maxLength: 12 }), (text) => {
+        const bytes = cipher.fromBase64url(text)
+        if (bytes) expect(cipher.toBase64url(bytes)).toBe(text)
+        else expect(Buffer.from(text, 'base64url').toString('base64url')).not.toBe(text)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('takes megabytes', () => {
+    const bytes = cipher.randomBytes(3_000_001)
+    expect(bytes.subarray(-64).some((byte) => byte !== 0)).toBe(true)
+    const decoded = cipher.fromBase64url(cipher.toBase64url(bytes))
+    expect(Buffer.compare(decoded ?? utf8(''), bytes)).toBe(0)
+  })
+})
+
+describe('both ciphers', () => {
+  it('open what the other sealed', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.string(), fc.string(), binary(2000), async (secret, info, plaintext) => {
+        for (const [from, to] of [
+          [node, web],
+          [web, node],
+        ] as const) {
+          const iv = from.randomBytes(12)
+          const sealed = await from.encrypt(await from.deriveKey(secret, info), iv, utf8(info), plaintext)
+          const opened = await to.decrypt(await to.deriveKey(secret, info), iv, utf8(info), sealed)
+          expect(hex(opened ?? utf8('null'))).toBe(hex(plaintext))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+})
