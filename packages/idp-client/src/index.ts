@@ -1,6 +1,18 @@
-export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PageGuardOptions, type WebHandler } from './adapters/web/client.ts'
+export {
+  type FrameworkRequest,
+  type FrameworkResponse,
+  IdpClient,
+  type PageGuardOptions,
+  type WebHandler,
+} from './adapters/web/client.ts'
 export { continueWith, isContinue } from './adapters/web/continue.ts'
-export type { BeforeSessionSavedHook, ConnectedAccount, OnCallbackContext, OnCallbackHook, OnCallbackResult } from './config/hooks.ts'
+export type {
+  BeforeSessionSavedHook,
+  ConnectedAccount,
+  OnCallbackContext,
+  OnCallbackHook,
+  OnCallbackResult,
+} from './config/hooks.ts'
 export * from './config/options.ts'
 export * from './errors/index.ts'
 export type { AccessToken } from './flows/get-access-token.ts'

@@ -152,13 +152,17 @@ function hostOf(config: BaseUrlConfig, request: RequestView): string {
   return host
 }
 
-function schemeOf(config: BaseUrlConfig, request: RequestView, host: string): string {
-  if (config.production && !isLoopback(host)) return 'https'
+/** What the request says about the protocol between browser and application. */
+function statedScheme(config: BaseUrlConfig, request: RequestView): 'http' | 'https' {
   const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-proto')?.toLowerCase() : undefined
   // A host that tells no URL (a Server Component) and no proxy leave plain http, which only local servers speak.
   const scheme = proxied ?? request.url?.protocol.slice(0, -1) ?? 'http'
   if (scheme === 'http' || scheme === 'https') return scheme
   throw unknown('The protocol that the request names is neither http nor https.')
+}
+
+function originOf(scheme: string, host: string): string {
+  return new URL(`${scheme}://${host}`).origin
 }
 
 /**
@@ -174,9 +178,12 @@ export function baseUrlFor(config: BaseUrlConfig, request: RequestView | null): 
   if (appBaseUrl.kind === 'static') return appBaseUrl.url
   if (!request) throw unknown('There is no request to infer it from.')
   const host = hostOf(config, request)
-  const { origin } = new URL(`${schemeOf(config, request, host)}://${host}`)
-  if (appBaseUrl.kind === 'inferred') return origin
-  const entry = appBaseUrl.entries.find((candidate) => candidate.origin === origin)
-  if (!entry) throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED')
-  return entry.url
+  const presumed = config.production && !isLoopback(host) ? 'https' : statedScheme(config, request)
+  if (appBaseUrl.kind === 'inferred') return originOf(presumed, host)
+  // A listed http origin was listed on purpose: what the request says is believed when https is not listed.
+  const listed = (scheme: string): string | undefined =>
+    appBaseUrl.entries.find(({ origin }) => origin === originOf(scheme, host))?.url
+  const url = listed(presumed) ?? listed(statedScheme(config, request))
+  if (url === undefined) throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED')
+  return url
 }

@@ -2,7 +2,7 @@ import type { ProviderAddress } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Note } from './readers.ts'
-import { field, readFlag, readText, refuse, waysToSet } from './readers.ts'
+import { field, isSet, readFlag, readText, refuse, waysToSet } from './readers.ts'
 
 /** Plain http to the provider: never in production, and said so, since the option would otherwise seem to work. */
 export function resolveInsecure(options: IdpClientOptions, production: boolean, note: Note): boolean {
@@ -42,8 +42,8 @@ export function resolveProvider(
   const setting = field('domain', options.domain, env, 'IDP_DOMAIN')
   const given = readText(setting, note)
   if (given === undefined) {
-    if (typeof options.domain !== 'string' && options.domain) return undefined
-    note('missing', `domain is missing: ${waysToSet(setting)} to the host of the provider.`)
+    if (!isSet(setting))
+      note('missing', `domain is missing: ${waysToSet(setting)} to the host of the provider.`)
     return undefined
   }
   const url = parseDomain(given)

@@ -52,7 +52,7 @@ function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Fou
   const trustByDefault = !production || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
-    ...resolveRoutes(options, env, note),
+    ...resolveRoutes(options, env, basePath, note),
     basePath,
     trustProxy: flag(options, 'trustProxy', trustByDefault, note),
     noContentProfileResponseWhenUnauthenticated: flag(
@@ -193,5 +193,5 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
     usable && appBaseUrl && provider && clientId && clientAuth && secrets
       ? { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
       : null
-  return deepFreeze({ settings, config, problems })
+  return deepFreeze({ settings, config, problems }, options.sessionStore)
 }

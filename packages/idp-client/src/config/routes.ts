@@ -3,7 +3,7 @@ import type { RouteKey, RoutePaths } from './config.ts'
 import type { Env, PublicName, VariableName } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Field, Note } from './readers.ts'
-import { field, isGiven, nameOf, readGroup, readText, refuse, wrongKind } from './readers.ts'
+import { field, isGiven, isSet, nameOf, readGroup, readText, refuse, wrongKind } from './readers.ts'
 
 interface RouteDefault {
   readonly path: string
@@ -91,7 +91,7 @@ function refuseDuplicates(settings: ReadonlyMap<RouteKey, Field>, table: RouteTa
 }
 
 /** Option → variable → default, per route. Switched-off routes keep their path, so that they can be told apart. */
-export function resolveRoutes(options: IdpClientOptions, env: Env, note: Note): RouteTable {
+export function resolveRoutes(options: IdpClientOptions, env: Env, basePath: string, note: Note): RouteTable {
   const given = readGroup('routes', options.routes, note)
   const settings = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
@@ -102,7 +102,11 @@ export function resolveRoutes(options: IdpClientOptions, env: Env, note: Note): 
       ? publicField({ option, given: given[key] }, variable, env, note)
       : field(option, given[key])
     settings.set(key, setting)
-    routes[key] = readPath(setting, path, note)
+    const resolved = readPath(setting, path, note)
+    if (basePath !== '' && isSet(setting) && resolved.startsWith(`${basePath}/`)) {
+      note('notice', `${nameOf(setting)} begins with the base path, which is put in front of it once more.`)
+    }
+    routes[key] = resolved
   }
   const disabled: RouteKey[] = []
   if (options.enableAccessTokenEndpoint === false) disabled.push('accessToken')

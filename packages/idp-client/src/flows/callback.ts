@@ -4,14 +4,17 @@ import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { publicPrefix } from '../http/public-prefix.ts'
 import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
-import { exchangeCode, type TokenGrant } from '../oidc/grants.ts'
+import type { TokenGrant } from '../oidc/grants.ts'
+import { exchangeCode } from '../oidc/grants.ts'
+import { beforeSaved, decideCallback } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
 import type { SessionData, TokenSet } from '../session/session-data.ts'
-import { beforeSaved, decideCallback } from '../session/hooks.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
-import { readState, type StateNote } from '../transaction/state.ts'
+import type { StateNote } from '../transaction/state.ts'
+import { readState } from '../transaction/state.ts'
 import type { TransactionLookup } from '../transaction/storage.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 
@@ -27,7 +30,12 @@ export type CallbackOutcome =
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'response'; readonly response: Response }
   /** `restart`: the login may begin again by itself, since only its transaction was lost. */
-  | { readonly kind: 'failure'; readonly error: IdpError; readonly returnTo?: string; readonly restart: boolean }
+  | {
+      readonly kind: 'failure'
+      readonly error: IdpError
+      readonly returnTo?: string
+      readonly restart: boolean
+    }
 
 /** What one attempt came to, before anything is staged in the browser that asked. */
 interface Attempt {
@@ -51,7 +59,10 @@ function callbackParameters(parameters: URLSearchParams): ReadonlyMap<string, st
   return read
 }
 
-async function noteOf(engine: Engine, parameters: URLSearchParams): Promise<{ state: string; note: StateNote }> {
+async function noteOf(
+  engine: Engine,
+  parameters: URLSearchParams,
+): Promise<{ state: string; note: StateNote }> {
   const values = parameters.getAll('state')
   const state = values[0]
   if (!state) throw new CallbackError('MISSING_STATE')
@@ -61,18 +72,27 @@ async function noteOf(engine: Engine, parameters: URLSearchParams): Promise<{ st
 }
 
 /** Why there is no transaction for a state that is ours. */
-function missingTransaction(engine: Engine, exchange: Exchange, note: StateNote, lookup: TransactionLookup): CallbackError {
+function missingTransaction(
+  engine: Engine,
+  exchange: Exchange,
+  note: StateNote,
+  lookup: TransactionLookup,
+): CallbackError {
   const { config } = engine
   if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
   if (lookup.kind === 'expired') return new CallbackError('EXPIRED_STATE')
-  if (note.issuedAt + config.transaction.cookie.maxAge <= config.clock()) return new CallbackError('EXPIRED_STATE')
+  if (note.issuedAt + config.transaction.cookie.maxAge <= config.clock())
+    return new CallbackError('EXPIRED_STATE')
   const here = new URL(engine.baseUrl(exchange)).host
   return new CallbackError(note.host === here ? 'UNKNOWN_STATE' : 'STATE_OTHER_HOST')
 }
 
 function absolute(engine: Engine, baseUrl: string, returnTo: string | undefined): string {
-  const wanted = safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(engine.config.signInReturnToPath, baseUrl)
-  return wanted === null ? baseUrl : resolveReturnPath(wanted, baseUrl, engine.config.basePath)
+  const wanted =
+    safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(engine.config.signInReturnToPath, baseUrl)
+  return wanted === null
+    ? baseUrl
+    : resolveReturnPath(wanted, baseUrl, publicPrefix(engine.config.basePath, baseUrl))
 }
 
 function failure(error: IdpError, returnTo: string | undefined, restart = false): CallbackOutcome {
@@ -80,7 +100,12 @@ function failure(error: IdpError, returnTo: string | undefined, restart = false)
 }
 
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
-async function failed(engine: Engine, context: Context, error: IdpError, restart = false): Promise<CallbackOutcome> {
+async function failed(
+  engine: Engine,
+  context: Context,
+  error: IdpError,
+  restart = false,
+): Promise<CallbackOutcome> {
   const { appBaseUrl, returnTo } = context
   try {
     const decision = await decideCallback(engine.config, { ...context, session: null, error })
@@ -124,7 +149,14 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
   try {
     const callback = callbackParameters(input.parameters)
     const state = callback.get('state') ?? ''
-    const checks = { redirectUri, codeVerifier, state, nonce, startedAt, ...(maxAge === undefined ? {} : { maxAge }) }
+    const checks = {
+      redirectUri,
+      codeVerifier,
+      state,
+      nonce,
+      startedAt,
+      ...(maxAge === undefined ? {} : { maxAge }),
+    }
     const grant = await exchangeCode(engine.provider, { callback, ...checks })
     const tokenSet = tokenSetOf(grant, transaction)
     complete = createSession({ claims: grant.claims, tokenSet, now: engine.config.clock() })
@@ -135,7 +167,12 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
 }
 
 /** The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. */
-async function signIn(engine: Engine, context: Context, appBaseUrl: string, complete: SessionData): Promise<Attempt> {
+async function signIn(
+  engine: Engine,
+  context: Context,
+  appBaseUrl: string,
+  complete: SessionData,
+): Promise<Attempt> {
   const { config } = engine
   try {
     const decision = await decideCallback(config, { ...context, session: complete })
@@ -150,20 +187,24 @@ async function signIn(engine: Engine, context: Context, appBaseUrl: string, comp
   }
 }
 
+interface Lost {
+  readonly note: StateNote
+  readonly error: CallbackError
+  readonly request: unknown
+}
+
 /** The state is ours but its transaction is gone: whoever is signed in anyway goes on, everybody else may begin again. */
 async function lost(
   engine: Engine,
   exchange: Exchange,
-  note: StateNote,
-  error: CallbackError,
-  input: CallbackInput,
+  { note, error, request }: Lost,
 ): Promise<CallbackOutcome> {
   const appBaseUrl = engine.baseUrl(exchange)
   const { returnTo } = note
   if (await engine.sessions.load(exchange)) {
     return { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }
   }
-  const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
+  const context = { request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
   return failed(engine, context, error, true)
 }
 
@@ -177,26 +218,38 @@ async function lost(
  * 6. the session gets a new identity and is staged.
  * An older session is untouched unless a new one takes its place. Never throws what belongs to the login attempt.
  */
-export async function callback(engine: Engine, exchange: Exchange, input: CallbackInput): Promise<CallbackOutcome> {
+export async function callback(
+  engine: Engine,
+  exchange: Exchange,
+  input: CallbackInput,
+): Promise<CallbackOutcome> {
   let known: { state: string; note: StateNote }
   try {
     known = await noteOf(engine, input.parameters)
   } catch (thrown) {
-    return failed(engine, { request: input.request, appBaseUrl: engine.baseUrl(exchange) }, asIdpError(thrown))
+    return failed(
+      engine,
+      { request: input.request, appBaseUrl: engine.baseUrl(exchange) },
+      asIdpError(thrown),
+    )
   }
   const { state, note } = known
   const lookup = await engine.transactions.load(exchange, await hashToken(state))
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
-    return lost(engine, exchange, note, missingTransaction(engine, exchange, note, lookup), input)
+    const error = missingTransaction(engine, exchange, note, lookup)
+    return lost(engine, exchange, { note, error, request: input.request })
   }
   const { transaction, sealed } = lookup
   engine.transactions.clear(exchange, transaction)
   engine.transactions.clearRestart(exchange)
   const use = { key: await hashToken(sealed, 32), request: await hashToken(`${input.parameters}`, 32) }
-  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () => attempt(engine, transaction, input))
+  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () =>
+    attempt(engine, transaction, input),
+  )
   if (joined.kind === 'replayed') {
-    return lost(engine, exchange, note, new CallbackError('REPLAYED_STATE'), input)
+    const error = new CallbackError('REPLAYED_STATE')
+    return lost(engine, exchange, { note, error, request: input.request })
   }
   const { outcome, session } = joined.result
   if (session) await engine.sessions.save(exchange, session, { fresh: true })

@@ -1,15 +1,19 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { Engine } from '../engine.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
+import type { Engine } from '../engine.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { type SafeReturnPath, safeReturnPath } from '../http/return-path.ts'
-import { authorizationUrl, newCodeVerifier } from '../oidc/authorize.ts'
+import type { SafeReturnPath } from '../http/return-path.ts'
+import { safeReturnPath } from '../http/return-path.ts'
+import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
+import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
+import { effectiveAuthorization } from '../transaction/authorization.ts'
 import { newState } from '../transaction/state.ts'
-import { type EffectiveAuthorization, effectiveAuthorization, type ParameterChanges } from '../transaction/authorization.ts'
 
 export interface LoginInput {
-  /** Authorization parameters of this login; the reserved ones are removed by the caller's side already. */
+  /** Authorization parameters of this login; what their source may not set is dropped. */
   readonly parameters: ParameterChanges
+  /** Who asks: somebody's query string, or the application's own code. */
+  readonly source: 'visitor' | 'application'
   /** Where to go afterwards, as it came from outside. */
   readonly returnTo?: unknown
   readonly challengeMode?: 'redirect' | 'popup'
@@ -22,8 +26,14 @@ function redirectUriFor(engine: Engine, baseUrl: string, authorization: Effectiv
   if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
   const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
   if (sameOrigin && !given.includes('#')) return given
-  const detail = 'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
+  const detail =
+    'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+function allowed({ parameters, source }: LoginInput): ParameterChanges {
+  const maySet = source === 'visitor' ? mayVisitorSet : mayConfigurationSet
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => maySet(name)))
 }
 
 function returnPathFor(engine: Engine, baseUrl: string, returnTo: unknown): SafeReturnPath | string {
@@ -41,10 +51,11 @@ function returnPathFor(engine: Engine, baseUrl: string, returnTo: unknown): Safe
 export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
-  const authorization = effectiveAuthorization(config, input.parameters)
+  const authorization = effectiveAuthorization(config, allowed(input))
   const redirectUri = redirectUriFor(engine, appBaseUrl, authorization)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
-    const detail = 'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
+    const detail =
+      'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
   const returnTo = returnPathFor(engine, appBaseUrl, input.returnTo)

@@ -30,7 +30,12 @@ function localTarget(target: URL, baseUrl: string): string {
   return target.origin === new URL(baseUrl).origin ? target.href : baseUrl
 }
 
-async function oidcTarget(engine: Engine, returnTo: string, session: SessionData | null, input: LogoutInput): Promise<URL | null> {
+async function oidcTarget(
+  engine: Engine,
+  returnTo: string,
+  session: SessionData | undefined,
+  input: LogoutInput,
+): Promise<URL | null> {
   const idToken = engine.config.includeIdTokenHint ? session?.tokenSet.idToken : undefined
   const sid = session?.internal.sid
   return endSessionUrl(engine.provider, {
@@ -42,21 +47,33 @@ async function oidcTarget(engine: Engine, returnTo: string, session: SessionData
   })
 }
 
-async function decide(engine: Engine, baseUrl: string, session: SessionData | null, input: LogoutInput): Promise<Target> {
+async function decide(
+  engine: Engine,
+  baseUrl: string,
+  session: SessionData | undefined,
+  input: LogoutInput,
+): Promise<Target> {
   const { config } = engine
   const target = targetOf(input.returnTo, baseUrl)
   // Sent as it was given (only made absolute): the provider compares it as text, and allows wildcards with `v2`.
   const returnTo = input.returnTo === undefined ? baseUrl : target.href
-  const v2 = (): Target => ({ strategy: 'v2', location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href })
+  const v2 = (): Target => ({
+    strategy: 'v2',
+    location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
+  })
   if (config.logoutStrategy === 'v2') return v2()
   try {
     const url = await oidcTarget(engine, returnTo, session, input)
     if (url) return { strategy: 'oidc', location: url.href }
     if (config.logoutStrategy === 'auto') {
-      config.log.once('The provider offers no RP-initiated logout: /v2/logout is used (logoutStrategy: auto).')
+      config.log.once(
+        'The provider offers no RP-initiated logout: /v2/logout is used (logoutStrategy: auto).',
+      )
       return v2()
     }
-    config.log.once('logoutStrategy is oidc, but the provider offers no RP-initiated logout: only the local session ends.')
+    config.log.once(
+      'logoutStrategy is oidc, but the provider offers no RP-initiated logout: only the local session ends.',
+    )
   } catch (error) {
     const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
     config.log.emit({ level: 'warn', code: 'REQUEST_FAILED', id: input.correlationId, error: code })
@@ -73,7 +90,7 @@ async function decide(engine: Engine, baseUrl: string, session: SessionData | nu
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)
   const session = await engine.sessions.load(exchange)
-  const { strategy, location } = await decide(engine, baseUrl, session && session.data, input)
+  const { strategy, location } = await decide(engine, baseUrl, session?.data, input)
   await engine.sessions.destroy(exchange)
   engine.transactions.clearAll(exchange)
   engine.config.log.emit({ level: 'info', code: 'LOGOUT', id: input.correlationId, strategy })

@@ -23,10 +23,13 @@ function isPlain(value: unknown): value is object {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Freezes plain objects and arrays all the way down; functions and instances of classes (keys, stores) stay as they are. */
-export function deepFreeze<T>(value: T): T {
-  if (!isPlain(value) || Object.isFrozen(value)) return value
+/**
+ * Freezes plain objects and arrays all the way down. Functions and instances of classes (keys, maps) stay as they are,
+ * and so does `except`, an object that belongs to somebody else.
+ */
+export function deepFreeze<T>(value: T, except?: object): T {
+  if (!isPlain(value) || value === except || Object.isFrozen(value)) return value
   Object.freeze(value)
-  for (const member of Object.values(value)) deepFreeze(member)
+  for (const member of Object.values(value)) deepFreeze(member, except)
   return value
 }

@@ -1,4 +1,3 @@
-import { randomToken } from '../crypto/random.ts'
 import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
 import { OAuthError } from '../errors/provider.ts'
@@ -6,11 +5,6 @@ import { failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
 import { errorJson } from '../http/responses.ts'
 import type { Links, RouteRequest } from './route.ts'
-
-/** Correlation id of one request to a mounted route. */
-export function newCorrelationId(): string {
-  return randomToken(9)
-}
 
 function isOAuthError(value: unknown): value is OAuthError {
   return value instanceof OAuthError || (typeof value === 'object' && value !== null && 'transient' in value)
@@ -24,11 +18,18 @@ export function statusOf(error: IdpError): number {
   const { status } = codes[error.code]
   if (!isOAuthError(error.cause)) return status
   if (error.cause.code === 'REQUEST_TIMEOUT') return 504
-  return error.code === 'AUTHORIZATION_CODE_GRANT_ERROR' && error.cause.error === 'invalid_grant' ? 400 : status
+  return error.code === 'AUTHORIZATION_CODE_GRANT_ERROR' && error.cause.error === 'invalid_grant'
+    ? 400
+    : status
 }
 
 /** The answer of routes that people meet: a page, or JSON if the client asked for it. */
-export function failWithPage(error: IdpError, { exchange, id }: RouteRequest, links: Links, restartUrl?: string): Response {
+export function failWithPage(
+  error: IdpError,
+  { exchange, id }: RouteRequest,
+  links: Links,
+  restartUrl?: string,
+): Response {
   return failurePage({
     status: statusOf(error),
     code: error.code,

@@ -1,7 +1,9 @@
 import type { Engine } from '../engine.ts'
-import { callback as endLogin, type CallbackOutcome } from '../flows/callback.ts'
-import { OAuthError } from '../errors/provider.ts'
 import type { IdpError } from '../errors/base.ts'
+import { OAuthError } from '../errors/provider.ts'
+import type { CallbackOutcome } from '../flows/callback.ts'
+import { callback as endLogin } from '../flows/callback.ts'
+import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './answers.ts'
 import { loginPath } from './login-path.ts'
@@ -41,9 +43,15 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
     case 'failure': {
       const { error, restart, returnTo } = outcome
       report(engine, id, error)
-      const login = loginPath(engine.config, returnTo)
-      const links = { home: `${engine.config.basePath}/`, login }
-      return failWithPage(error, request, links, restart && engine.transactions.mayRestart(exchange) ? login : undefined)
+      const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
+      const login = loginPath(prefix, engine.config.routes, returnTo)
+      const links = { home: `${prefix}/`, login }
+      return failWithPage(
+        error,
+        request,
+        links,
+        restart && engine.transactions.mayRestart(exchange) ? login : undefined,
+      )
     }
   }
 }
@@ -51,7 +59,16 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
 async function handle(engine: Engine, request: RouteRequest): Promise<Response> {
   const { exchange, hostRequest, id, query } = request
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
-  return answer(engine, request, await endLogin(engine, exchange, { parameters, request: hostRequest, correlationId: id }))
+  return answer(
+    engine,
+    request,
+    await endLogin(engine, exchange, { parameters, request: hostRequest, correlationId: id }),
+  )
 }
 
-export const callback: Route = { methods: ['GET', 'POST'], acts: 'not-on-prefetch', handle, fail: failWithPage }
+export const callback: Route = {
+  methods: ['GET', 'POST'],
+  acts: 'not-on-prefetch',
+  handle,
+  fail: failWithPage,
+}

@@ -1,10 +1,10 @@
 import type { RouteKey, Settings } from '../config/config.ts'
 import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
+import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, noStore } from '../http/responses.ts'
-import { newCorrelationId } from './answers.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -46,7 +46,10 @@ async function answer(application: Application, route: Route, request: RouteRequ
   } catch (thrown) {
     const error = asIdpError(thrown)
     settings.log.emit({ level: 'error', code: 'REQUEST_FAILED', id: request.id, error: error.code })
-    return route.fail(error, request, { home: `${settings.basePath}/`, login: loginPath(settings) })
+    return route.fail(error, request, {
+      home: `${settings.basePath}/`,
+      login: loginPath(settings.basePath, settings.routes),
+    })
   }
 }
 

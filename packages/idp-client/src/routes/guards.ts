@@ -3,6 +3,7 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
 import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { publicPrefix } from '../http/public-prefix.ts'
 import { json } from '../http/responses.ts'
 import type { SessionData } from '../session/session-data.ts'
 import { statusOf } from './answers.ts'
@@ -21,9 +22,12 @@ export async function pageAccess(
   exchange: Exchange,
   returnTo: () => string | undefined | Promise<string | undefined>,
 ): Promise<PageAccess> {
-  const session = await getSession(application.engine(), exchange)
+  const engine = application.engine()
+  const session = await getSession(engine, exchange)
   if (session) return { kind: 'granted', session }
-  return { kind: 'login', location: loginPath(application.settings, await returnTo()) }
+  const { routes } = engine.config
+  const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
+  return { kind: 'login', location: loginPath(prefix, routes, await returnTo()) }
 }
 
 function refusal(status: number, error: IdpError): Response {

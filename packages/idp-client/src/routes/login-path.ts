@@ -1,7 +1,10 @@
-import type { Settings } from '../config/config.ts'
+import type { RoutePaths } from '../config/config.ts'
 
-/** Path of the login route as the browser sees it, leading back to `returnTo` (encoded whole, so that it cannot add parameters). */
-export function loginPath({ basePath, routes }: Settings, returnTo?: string): string {
+/**
+ * Path of the login route as the browser sees it (`prefix` is `''` or `/path`), leading back to `returnTo`, which is
+ * encoded whole, so that it cannot add parameters.
+ */
+export function loginPath(prefix: string, routes: RoutePaths, returnTo?: string): string {
   const query = returnTo === undefined ? '' : `?returnTo=${encodeURIComponent(returnTo)}`
-  return `${basePath}${routes.login}${query}`
+  return `${prefix}${routes.login}${query}`
 }

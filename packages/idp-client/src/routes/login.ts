@@ -3,7 +3,6 @@ import { IdpError } from '../errors/base.ts'
 import { login as beginLogin } from '../flows/login.ts'
 import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
-import { mayVisitorSet } from '../oidc/authorize.ts'
 import { failWithPage } from './answers.ts'
 import type { Route, RouteRequest } from './route.ts'
 
@@ -18,9 +17,10 @@ function challengeModeOf(value: string | undefined): 'redirect' | 'popup' {
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
-  const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name) && mayVisitorSet(name))
+  const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
+    source: 'visitor',
     returnTo: values.get('returnTo'),
     challengeMode: challengeModeOf(values.get('challengeMode')),
     correlationId: id,

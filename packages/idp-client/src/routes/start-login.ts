@@ -2,10 +2,9 @@ import type { AuthorizationParameters } from '../config/options.ts'
 import type { Application } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { login } from '../flows/login.ts'
+import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
-import { mayConfigurationSet } from '../oidc/authorize.ts'
-import { newCorrelationId } from './answers.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login, over the configured ones, key by key. */
@@ -32,9 +31,9 @@ export async function startLogin(
     const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const allowed = Object.entries(authorizationParameters).filter(([name]) => mayConfigurationSet(name))
   const url = await login(application.engine(), exchange, {
-    parameters: Object.fromEntries(allowed),
+    parameters: authorizationParameters,
+    source: 'application',
     returnTo,
     challengeMode,
     correlationId: newCorrelationId(),

@@ -7,7 +7,7 @@ import { profile } from './profile.ts'
 import type { Route } from './route.ts'
 
 /** Every mounted route; the order is the order of matching. A new route is a row here and a file beside it. */
-export const table = {
+export const table: Readonly<Record<RouteKey, Route>> = {
   login,
   logout,
   callback,
@@ -19,6 +19,6 @@ export const table = {
   mfaChallenge: notAvailable(['POST']),
   mfaAssociate: notAvailable(['POST']),
   mfaVerify: notAvailable(['POST']),
-} as const satisfies Record<RouteKey, Route>
+}
 
-export const routeKeys = Object.keys(table) as RouteKey[]
+export const routeKeys: readonly RouteKey[] = Object.keys(table) as RouteKey[]

@@ -1,7 +1,9 @@
-import { fromBase64url, toBase64url } from '#cipher'
-import { type Bytes, strictText, text, utf8 } from '../lib/base64url.ts'
+import { fromBase64url, toBase64url } from '../crypto/base64url.ts'
+import type { Bytes } from '../lib/base64url.ts'
+import { strictText, text, utf8 } from '../lib/base64url.ts'
 import type { SessionData } from './session-data.ts'
-import { isSessionData, type StoredSession } from './stored-session.ts'
+import type { StoredSession } from './stored-session.ts'
+import { isSessionData } from './stored-session.ts'
 
 /*
  * Layout of version 1, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as
@@ -55,8 +57,12 @@ function mapTokens(data: TokenHolder, replace: (token: unknown) => unknown): Tok
   }
   const list = (value: unknown): unknown =>
     Array.isArray(value) ? value.map((entry) => one(entry, ['accessToken'])) : value
-  const result: TokenHolder = { ...data, tokenSet: one(data['tokenSet'], ['accessToken', 'idToken', 'refreshToken']) }
-  for (const key of ['accessTokens', 'connectionTokenSets']) if (key in result) result[key] = list(result[key])
+  const result: TokenHolder = {
+    ...data,
+    tokenSet: one(data['tokenSet'], ['accessToken', 'idToken', 'refreshToken']),
+  }
+  for (const key of ['accessTokens', 'connectionTokenSets'])
+    if (key in result) result[key] = list(result[key])
   return result
 }
 
@@ -101,7 +107,9 @@ function unpackTokens(layouts: readonly Layout[], tail: Uint8Array): string[] {
   }
   return layouts.map(([kind, ...lengths]) => {
     const parts = lengths.map(take)
-    return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
+    return kind === TEXT
+      ? text(parts[0] ?? new Uint8Array())
+      : parts.map((part) => toBase64url(part)).join('.')
   })
 }
 

@@ -1,12 +1,16 @@
-import type { OnCallbackContext, OnCallbackResult } from '../config/hooks.ts'
 import type { Config } from '../config/config.ts'
+import type { OnCallbackContext } from '../config/hooks.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { withoutProtocolClaims } from './claims.ts'
 import type { SessionData } from './session-data.ts'
 import { isSessionData } from './stored-session.ts'
 
 /** The session as it is saved: by the application's hook, else without the protocol's claims. `HOOK_FAILED`. */
-export async function beforeSaved(config: Config, session: SessionData, idToken: string | undefined): Promise<SessionData> {
+export async function beforeSaved(
+  config: Config,
+  session: SessionData,
+  idToken: string | undefined,
+): Promise<SessionData> {
   const hook = config.hooks.beforeSessionSaved
   if (!hook) return withoutProtocolClaims(session)
   // The hook gets a copy, so that what it changes in place cannot change `internal`.
@@ -17,9 +21,12 @@ export async function beforeSaved(config: Config, session: SessionData, idToken:
   } catch (cause) {
     throw new CallbackError('HOOK_FAILED', { cause, detail: 'beforeSessionSaved threw.' })
   }
-  const kept = typeof changed === 'object' && changed !== null ? { ...changed, internal: session.internal } : changed
+  const kept =
+    typeof changed === 'object' && changed !== null ? { ...changed, internal: session.internal } : changed
   if (isSessionData(kept)) return kept
-  throw new CallbackError('HOOK_FAILED', { detail: 'beforeSessionSaved must return a session with user.sub and tokenSet.' })
+  throw new CallbackError('HOOK_FAILED', {
+    detail: 'beforeSessionSaved must return a session with user.sub and tokenSet.',
+  })
 }
 
 export type CallbackDecision =
@@ -35,7 +42,7 @@ function isResponse(value: object): value is Response {
 export async function decideCallback(config: Config, context: OnCallbackContext): Promise<CallbackDecision> {
   const hook = config.hooks.onCallback
   if (!hook) return { kind: 'default' }
-  let result: OnCallbackResult | void
+  let result: unknown
   try {
     result = await hook(context)
   } catch (cause) {
@@ -44,7 +51,9 @@ export async function decideCallback(config: Config, context: OnCallbackContext)
   if (result === undefined || result === null) return { kind: 'default' }
   if (typeof result === 'object') {
     if (isResponse(result)) return { kind: 'response', response: result }
-    if (typeof result.returnTo === 'string') return { kind: 'return-to', returnTo: result.returnTo }
+    if ('returnTo' in result && typeof result.returnTo === 'string') {
+      return { kind: 'return-to', returnTo: result.returnTo }
+    }
   }
   const detail = 'onCallback must return nothing, { returnTo: string } or a Response.'
   throw new CallbackError('HOOK_FAILED', { detail })

@@ -76,7 +76,11 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
       const scope = scopeOf(exchange)
       const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
       const maxAge = cookie.transient ? undefined : remaining(times, rules, config.clock())
-      const attributes: CookieAttributes = { ...scope, httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
+      const attributes: CookieAttributes = {
+        ...scope,
+        httpOnly: true,
+        ...(maxAge === undefined ? {} : { maxAge }),
+      }
       const sealed = await sealer.seal('session', encodeSession({ ...session, client: await client() }))
       const pieces = splitCookie(cookie.name, sealed, attributes)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)

@@ -28,7 +28,8 @@ export function effectiveScope(config: AuthorizationConfig, audience: string | u
   const { scope } = config
   if (scope.kind === 'text') return scope.scope
   if (audience === undefined) {
-    const detail = 'authorizationParameters.scope is a map per audience, but this login has no audience: set authorizationParameters.audience.'
+    const detail =
+      'authorizationParameters.scope is a map per audience, but this login has no audience: set authorizationParameters.audience.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
   return scope.byAudience.get(audience) ?? DEFAULT_SCOPE
@@ -45,7 +46,11 @@ function textOf(given: unknown, configured: string | undefined): string | undefi
   return given === undefined || given === null ? configured : asText(given)
 }
 
-function scopeFor(given: AuthorizationParameters['scope'] | unknown, config: Config, audience: string | undefined): string {
+function scopeFor(
+  given: AuthorizationParameters['scope'] | unknown,
+  config: Config,
+  audience: string | undefined,
+): string {
   if (given === undefined || given === null) return effectiveScope(config.authorization, audience)
   if (typeof given !== 'object') return asText(given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
@@ -57,7 +62,13 @@ function scopeFor(given: AuthorizationParameters['scope'] | unknown, config: Con
  * non-negative integer. Null and undefined mean "as configured"; an empty string and 0 are sent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
-  const { audience: givenAudience, scope: givenScope, redirect_uri: givenUri, max_age: givenMaxAge, ...rest } = changes
+  const {
+    audience: givenAudience,
+    scope: givenScope,
+    redirect_uri: givenUri,
+    max_age: givenMaxAge,
+    ...rest
+  } = changes
   const audience = textOf(givenAudience, config.authorization.audience)
   const scope = scopeFor(givenScope, config, audience)
   const maxAge = maxAgeOf(givenMaxAge) ?? config.authorization.maxAge

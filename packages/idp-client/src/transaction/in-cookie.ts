@@ -5,7 +5,8 @@ import type { CookieJar, CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { TransactionStorage } from './storage.ts'
-import { decodeTransaction, encodeTransaction, type Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
 export interface InCookieParts {
   readonly config: Config
@@ -59,7 +60,10 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Tr
   }
 
   async function sealWithin(transaction: Transaction, name: string): Promise<string> {
-    const attempts = [transaction, ...EXPENDABLE.map((_, at) => without(transaction, EXPENDABLE.slice(0, at + 1).flat()))]
+    const attempts = [
+      transaction,
+      ...EXPENDABLE.map((_, at) => without(transaction, EXPENDABLE.slice(0, at + 1).flat())),
+    ]
     let value = ''
     for (const attempt of attempts) {
       value = `${transaction.startedAt}:${await sealer.seal('transaction', encodeTransaction(attempt))}`
@@ -97,7 +101,8 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Tr
       const bytes = await sealer.open('transaction', sealed)
       const transaction = bytes && decodeTransaction(bytes)
       if (!transaction || !constantTimeEqual(transaction.client, await client())) return { kind: 'missing' }
-      if (!constantTimeEqual(transaction.stateHash, stateHash)) return { kind: parallel ? 'missing' : 'superseded' }
+      if (!constantTimeEqual(transaction.stateHash, stateHash))
+        return { kind: parallel ? 'missing' : 'superseded' }
       if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
       return { kind: 'found', transaction, sealed }
     },
@@ -116,7 +121,11 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Tr
       const now = config.clock()
       const value = exchange.cookies.get(restartName)
       if (value !== undefined && now - startOf(value) < RESTART_SECONDS) return false
-      exchange.cookies.set({ name: restartName, scope: scopeOf(exchange, false) }, `${now}:1`, RESTART_SECONDS)
+      exchange.cookies.set(
+        { name: restartName, scope: scopeOf(exchange, false) },
+        `${now}:1`,
+        RESTART_SECONDS,
+      )
       return true
     },
 

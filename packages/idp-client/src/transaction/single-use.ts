@@ -35,7 +35,10 @@ export interface SingleUse {
  * Runs `work` once per key in this process. The identical request again joins the first run, also shortly after it
  * ended; any other or later use of the key is told that it was used.
  */
-export async function onlyOnce<T>({ key, request, now }: SingleUse, work: () => Promise<T>): Promise<Joined<T>> {
+export async function onlyOnce<T>(
+  { key, request, now }: SingleUse,
+  work: () => Promise<T>,
+): Promise<Joined<T>> {
   const { flights, used } = memory()
   const known = flights.get(key)
   if (known && known.request === request && (known.until === undefined || now() < known.until)) {

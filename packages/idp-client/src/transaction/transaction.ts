@@ -1,5 +1,5 @@
-import { strictText, utf8 } from '../lib/base64url.ts'
 import type { Bytes } from '../lib/base64url.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
 
 /** One login that has begun and not ended: what the callback must know, sealed into a cookie of its own. */
 export interface Transaction {

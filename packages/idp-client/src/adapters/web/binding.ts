@@ -2,7 +2,8 @@ import type { Binding } from '../../binding.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
 import { chunksOf, readForm } from '../../http/form.ts'
-import { type RequestState, requestState } from '../../http/request-state.ts'
+import type { RequestState } from '../../http/request-state.ts'
+import { requestState } from '../../http/request-state.ts'
 import { noStore } from '../../http/responses.ts'
 
 function stateOf(request: Request): RequestState {

@@ -1,18 +1,23 @@
 import { createAsyncContext } from '#async-context'
-import { type Binding, within } from '../../binding.ts'
+import type { Binding } from '../../binding.ts'
+import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
-import { type Application, createApplication } from '../../engine.ts'
+import type { Application } from '../../engine.ts'
+import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import { type AccessToken, getAccessToken } from '../../flows/get-access-token.ts'
+import type { AccessToken } from '../../flows/get-access-token.ts'
+import { getAccessToken } from '../../flows/get-access-token.ts'
 import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import { redirect } from '../../http/responses.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
-import { type StartInteractiveLoginOptions, startLogin } from '../../routes/start-login.ts'
+import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+import { startLogin } from '../../routes/start-login.ts'
 import type { SessionData } from '../../session/session-data.ts'
-import { bindDeferred, bindRequest, flushOnto, type WebTarget } from './binding.ts'
+import type { WebTarget } from './binding.ts'
+import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, continueWith } from './continue.ts'
 
 /** The request type of this entry: the Web standard's. */
@@ -87,7 +92,9 @@ export class IdpClient {
   updateSession(request: FrameworkRequest, response: WebTarget, session: SessionData): Promise<void>
   updateSession(...given: [SessionData] | [FrameworkRequest, WebTarget, SessionData]): Promise<void> {
     if (given.length < 3) {
-      return this.#operate(undefined, undefined, (engine, x) => updateSession(engine, x, given[0] as SessionData))
+      return this.#operate(undefined, undefined, (engine, x) =>
+        updateSession(engine, x, given[0] as SessionData),
+      )
     }
     const [request, response, session] = given as [FrameworkRequest, WebTarget, SessionData]
     return this.#operate(request, response, (engine, x) => updateSession(engine, x, session))

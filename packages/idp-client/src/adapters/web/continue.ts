@@ -1,4 +1,4 @@
-import { CookieJar } from '../../http/cookie-jar.ts'
+import type { CookieJar } from '../../http/cookie-jar.ts'
 import { flushOnto } from './binding.ts'
 
 const CONTINUE = 'x-middleware-next'

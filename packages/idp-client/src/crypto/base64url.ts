@@ -1,0 +1,1 @@
+export { fromBase64url, toBase64url } from '#cipher'
