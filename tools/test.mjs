@@ -28,7 +28,7 @@ const parts = {
   tools: () => vitest('tools'),
   consumers: async () => {
     const { testConsumers } = await import('./test-dist.mjs')
-    return { skipped: 0, ...(await testConsumers()) }
+    return testConsumers()
   },
   e2e: () => vitest('e2e'),
 }

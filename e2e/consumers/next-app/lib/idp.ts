@@ -1,0 +1,3 @@
+import { IdpClient } from 'idp-client/next'
+
+export const idp = new IdpClient()

@@ -1,0 +1,32 @@
+// Compiled with the module resolution of Node and of bundlers, library declarations included.
+import type { IdpClientOptions, SessionData, TokenSet, User } from 'idp-client'
+import { IdpClient } from 'idp-client'
+import { isIdpError } from 'idp-client/errors'
+import { IdpClient as ExpressIdpClient } from 'idp-client/express'
+import { useUser } from 'idp-client/react'
+import { generateSessionCookie } from 'idp-client/testing'
+
+declare module 'idp-client' {
+  interface User {
+    department?: string
+  }
+}
+
+const options: IdpClientOptions = { domain: 'login.example.com', session: { rolling: false } }
+
+export const idp: IdpClient = new IdpClient(options)
+export const express: ExpressIdpClient = new ExpressIdpClient(options)
+
+export async function department(request: Request): Promise<string | undefined> {
+  const session: SessionData | null = await idp.getSession(request)
+  const tokens: TokenSet | undefined = session?.tokenSet
+  const user: User | undefined = session?.user
+  return tokens?.accessToken === undefined ? undefined : user?.department
+}
+
+export const name = (): string | undefined => useUser().user?.name
+export const known = (error: unknown): boolean => isIdpError(error)
+export const cookie: typeof generateSessionCookie = generateSessionCookie
+
+// @ts-expect-error: an option that does not exist must not compile
+export const wrong: IdpClientOptions = { clientID: 'x' }

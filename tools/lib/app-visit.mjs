@@ -1,0 +1,95 @@
+import { equal, match, ok } from 'node:assert/strict'
+
+/** Visits an application as one person: keeps its cookies, follows nothing by itself. */
+export class Visitor {
+  #cookies = new Map()
+  #base
+
+  constructor(base) {
+    this.#base = base
+  }
+
+  async get(path) {
+    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { accept: 'text/html,application/json', ...(cookie === '' ? {} : { cookie }) }
+    const response = await fetch(new URL(path, this.#base), {
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(120_000),
+    })
+    for (const line of response.headers.getSetCookie()) this.#keep(line)
+    return {
+      status: response.status,
+      location: response.headers.get('location'),
+      text: await response.text(),
+    }
+  }
+
+  #keep(line) {
+    const [pair, ...attributes] = line.split(';').map((part) => part.trim())
+    const at = pair.indexOf('=')
+    const name = pair.slice(0, at)
+    const gone = attributes.some((item) => /^max-age=0$/i.test(item)) || pair.slice(at + 1) === ''
+    if (gone) this.#cookies.delete(name)
+    else this.#cookies.set(name, pair.slice(at + 1))
+  }
+}
+
+const pathOf = (location, base) => new URL(location ?? '', base).pathname
+
+/** Without a session, pages lead to the login and APIs refuse. */
+export async function expectDenied(base, { pages, apis }) {
+  const visitor = new Visitor(base)
+  for (const page of pages) {
+    const answer = await visitor.get(page)
+    ok(answer.status >= 300 && answer.status < 400, `${page} answers ${answer.status} without a session`)
+    equal(pathOf(answer.location, base), '/auth/login', `${page} leads to the login`)
+  }
+  for (const api of [...apis, '/auth/profile']) {
+    equal((await visitor.get(api)).status, 401, `${api} without a session`)
+  }
+}
+
+/** A person logs in, sees protected pages, and logs out. */
+export async function expectLogin(base, { pages, apis }, provider) {
+  const visitor = new Visitor(base)
+  const returnTo = pages[0]
+  const begin = await visitor.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
+  equal(begin.status, 302, `login answers ${begin.status}: ${begin.text.slice(0, 300)}`)
+  const { location } = await provider.login(begin.location, { user: 'alice' })
+  const { pathname, search } = new URL(location)
+  const back = await visitor.get(pathname + search)
+  equal(back.status, 302, `callback answers ${back.status}: ${back.text.slice(0, 300)}`)
+  equal(pathOf(back.location, base), returnTo, 'the callback leads back')
+
+  const profile = await visitor.get('/auth/profile')
+  equal(profile.status, 200, 'profile')
+  const { sub } = JSON.parse(profile.text)
+  ok(sub, 'the profile names the person')
+  for (const page of pages) {
+    const answer = await visitor.get(page)
+    equal(answer.status, 200, page)
+    match(answer.text, new RegExp(`signed in as ${sub.replace(/[^\w]/g, '.')}`), page)
+  }
+  for (const api of apis) {
+    const answer = await visitor.get(api)
+    equal(answer.status, 200, api)
+    equal(JSON.parse(answer.text).sub, sub, api)
+  }
+
+  const out = await visitor.get('/auth/logout')
+  equal(out.status, 302, 'logout')
+  ok(out.location.startsWith(provider.issuer), 'the logout goes on at the provider')
+  for (const api of apis) equal((await visitor.get(api)).status, 401, `${api} after the logout`)
+}
+
+/** With nothing configured, guards must refuse, and never show what they guard. */
+export async function expectClosed(base, { pages, apis }) {
+  const visitor = new Visitor(base)
+  for (const path of [...pages, ...apis]) {
+    const { status, text } = await visitor.get(path)
+    ok(status >= 500, `${path} answers ${status} without a configuration`)
+    ok(!text.includes('signed in as'), `${path} shows nothing`)
+  }
+  equal((await visitor.get('/')).status, 200, 'the public page works without a configuration')
+}

@@ -1,0 +1,127 @@
+import { join } from 'node:path'
+import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
+import { freePort } from './ports.mjs'
+import { must } from './run.mjs'
+import { startServer, untilAnswers } from './server-process.mjs'
+
+const nextPaths = { pages: ['/protected', '/legacy'], apis: ['/api/me', '/api/legacy'] }
+const nodePaths = { pages: ['/protected'], apis: ['/api/me'] }
+
+/** Our variables, all of them absent: neither a build nor a start may inherit them from a shell. */
+const noVariables = Object.fromEntries(
+  ['IDP_DOMAIN', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_SECRET', 'APP_BASE_URL'].map((name) => [
+    name,
+    undefined,
+  ]),
+)
+
+const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
+
+/**
+ * The consumers. Each is a list of steps `[title, work(context)]`; the context has `folder`, where the
+ * consumer is installed, and `provider`, a development provider that serves https.
+ */
+export const consumers = {
+  node: {
+    copies: ['node'],
+    steps: [
+      ['types resolve as in Node', ({ folder }) => tsc(folder, 'tsconfig.json')],
+      ['types resolve as in bundlers', ({ folder }) => tsc(folder, 'tsconfig.bundler.json')],
+      ['every entry loads by require', ({ folder }) => requireEntries(folder)],
+      ['the command prints a secret', ({ folder }) => secretCommand(folder)],
+      ['a person logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
+    ],
+  },
+  jest: {
+    copies: ['jest'],
+    steps: [
+      ['tests pass with a transform', ({ folder }) => jest(folder, 'jest.config.cjs')],
+      [
+        'tests pass with native modules',
+        ({ folder }) => jest(folder, 'jest.native.config.cjs', { NODE_OPTIONS: '--experimental-vm-modules' }),
+      ],
+    ],
+  },
+  'next-16': nextConsumer('next-16', [['every guard denies without variables', denyWithoutVariables]]),
+  'next-15': nextConsumer('next-15'),
+  'next-14': nextConsumer('next-14'),
+}
+
+function nextConsumer(name, more = []) {
+  return {
+    copies: ['next-app', name],
+    steps: [
+      ['builds without any of our variables, types included', buildNext],
+      ['a person logs in and out', (context) => serve(context, nextStart, loginSteps(nextPaths))],
+      ...more,
+    ],
+  }
+}
+
+const loginSteps = (paths) => async (base, provider) => {
+  await expectDenied(base, paths)
+  await expectLogin(base, paths, provider)
+}
+
+const nextStart = ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1']
+
+function buildNext({ folder }) {
+  const env = { ...noVariables, ...quiet }
+  return mustNode(folder, ['node_modules/next/dist/bin/next', 'build'], env)
+}
+
+async function serve({ folder, provider }, args, work) {
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const env = {
+    ...provider.env,
+    ...quiet,
+    APP_BASE_URL: base,
+    PORT: String(port),
+  }
+  await running({ folder, args, env, base }, () => work(base, provider))
+}
+
+async function denyWithoutVariables({ folder }) {
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const env = { ...noVariables, ...quiet, PORT: String(port) }
+  await running({ folder, args: nextStart, env, base }, () => expectClosed(base, nextPaths))
+}
+
+async function running({ folder, args, env, base }, work) {
+  const server = startServer(args, { cwd: folder, env })
+  try {
+    await untilAnswers(`${base}/`, server)
+    await work()
+  } catch (error) {
+    throw new Error(`${error.message}\nOutput of the server:\n${server.output()}`)
+  } finally {
+    await server.stop()
+  }
+}
+
+const tsc = (folder, project) => mustNode(folder, ['node_modules/typescript/bin/tsc', '-p', project])
+
+const jest = (folder, config, env) =>
+  mustNode(folder, ['node_modules/jest/bin/jest.js', '--config', config], env)
+
+function requireEntries(folder) {
+  const entries = [
+    'idp-client',
+    'idp-client/express',
+    'idp-client/react',
+    'idp-client/errors',
+    'idp-client/testing',
+  ]
+  const code = `for (const entry of ${JSON.stringify(entries)}) if (Object.keys(require(entry)).length === 0) throw new Error(entry)`
+  return mustNode(folder, ['--eval', code])
+}
+
+async function secretCommand(folder) {
+  const output = await mustNode(folder, [join('node_modules', 'idp-client', 'dist', 'cli.js'), 'secret'])
+  if (!/\b[0-9a-f]{64}\b/.test(output))
+    throw new Error(`idp-client secret printed no secret of 64 hex digits`)
+}
+
+const mustNode = (folder, args, env = {}) => must(process.execPath, args, { cwd: folder, env })

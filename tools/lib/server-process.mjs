@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+/**
+ * Starts a server program in a process group of its own, so that stopping it also stops what it
+ * started.
+ *
+ * @param {string[]} args of Node
+ * @param {{ cwd: string, env: Record<string, string | undefined>, show?: (line: string) => void }} options
+ *   a variable that is `undefined` is not passed on
+ */
+export function startServer(args, { cwd, env, show }) {
+  const merged = { ...process.env, ...env }
+  for (const [name, value] of Object.entries(merged)) if (value === undefined) delete merged[name]
+  const child = spawn(process.execPath, args, {
+    cwd,
+    env: merged,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  const output = []
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk) => {
+      output.push(chunk)
+      if (show) for (const line of chunk.toString('utf8').split('\n')) if (line.trim() !== '') show(line)
+    })
+  }
+  const ended = once(child, 'close')
+  return {
+    output: () => Buffer.concat(output).toString('utf8'),
+    ended,
+    hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      signal(child, 'SIGTERM')
+      const guard = setTimeout(() => signal(child, 'SIGKILL'), 10_000)
+      await ended
+      clearTimeout(guard)
+    },
+  }
+}
+
+/**
+ * Waits until a URL answers with a status below 500.
+ *
+ * @throws when the server ended before, or after two minutes
+ */
+export async function untilAnswers(url, server) {
+  const deadline = performance.now() + 120_000
+  let last = 'no answer'
+  while (performance.now() < deadline) {
+    if (server.hasEnded()) throw new Error(`the server ended\n${server.output()}`)
+    try {
+      const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(60_000) })
+      await response.arrayBuffer()
+      if (response.status < 500) return response.status
+      last = `status ${response.status}`
+    } catch (error) {
+      last = error instanceof Error ? error.message : String(error)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`${url} is not ready: ${last}\n${server.output()}`)
+}
+
+function signal(child, name) {
+  try {
+    process.kill(-child.pid, name)
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error
+  }
+}

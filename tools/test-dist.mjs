@@ -1,0 +1,82 @@
+// npm test -- consumers, or node tools/test-dist.mjs [consumer...]: installs the packed tarballs
+// outside the repository and uses them as applications do.
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { consumers } from './lib/consumers.mjs'
+import { fromRoot, isMain, must } from './lib/run.mjs'
+import { pack } from './pack.mjs'
+
+/**
+ * Runs consumers, two at a time. A step that fails ends its consumer; the steps behind it count as
+ * skipped. With the variable `KEEP_CONSUMERS` set the installed folders stay, and are named.
+ *
+ * @param {string[]} [only] names of consumers; all if empty
+ * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ */
+export async function testConsumers(only = []) {
+  const unknown = only.filter((name) => !(name in consumers))
+  if (unknown.length > 0)
+    throw new Error(`no consumer ${unknown.join(', ')}; known: ${Object.keys(consumers).join(', ')}`)
+  const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
+  const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
+  const provider = await startDevProvider({ https: true })
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  try {
+    const tarball = await pack('packages/idp-client', home)
+    await pack('packages/dev-provider', home)
+    const waiting = Object.keys(consumers).filter((name) => only.length === 0 || only.includes(name))
+    const work = async () => {
+      for (let name = waiting.shift(); name; name = waiting.shift())
+        await testConsumer(name, { home, tarball, provider, counts })
+    }
+    await Promise.all([work(), work()])
+  } finally {
+    await provider.stop()
+    if (process.env.KEEP_CONSUMERS) console.log(`consumers: kept in ${home}`)
+    else rmSync(home, { recursive: true, force: true })
+  }
+  return counts
+}
+
+async function testConsumer(name, { home, tarball, provider, counts }) {
+  const folder = join(home, name)
+  const steps = [['installs', () => install(name, folder, tarball)], ...consumers[name].steps]
+  let broken = false
+  for (const [title, work] of steps) {
+    if (broken) {
+      counts.skipped += 1
+      continue
+    }
+    const started = performance.now()
+    try {
+      await work({ folder, provider })
+      counts.passed += 1
+      console.log(`ok      ${name}: ${title} (${seconds(started)} s)`)
+    } catch (error) {
+      broken = true
+      counts.failed += 1
+      console.log(`FAILED  ${name}: ${title} (${seconds(started)} s)\n${error.message}`)
+    }
+  }
+}
+
+const seconds = (started) => ((performance.now() - started) / 1000).toFixed(1)
+
+async function install(name, folder, tarball) {
+  mkdirSync(folder, { recursive: true })
+  for (const source of consumers[name].copies) {
+    cpSync(fromRoot(`e2e/consumers/${source}`), folder, { recursive: true })
+  }
+  const file = join(folder, 'package.json')
+  const manifest = JSON.parse(readFileSync(file, 'utf8'))
+  manifest.dependencies = { ...manifest.dependencies, 'idp-client': `file:${tarball}` }
+  writeFileSync(file, JSON.stringify(manifest, null, 2))
+  await must('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+}
+
+if (isMain(import.meta)) {
+  const { passed, failed, skipped } = await testConsumers(process.argv.slice(2))
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
