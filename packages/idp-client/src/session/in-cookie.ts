@@ -35,6 +35,14 @@ function sizeOf(value: unknown): number {
   return json === undefined ? 0 : utf8Length(json)
 }
 
+function tooLarge(data: SessionData, bytes: number, limit: number): SessionStoreError {
+  const fields = fieldBytes(data)
+  const largest = Object.entries(fields).slice(0, 5)
+  const named = largest.map(([name, size]) => `${name} ${size}`).join(', ')
+  const detail = `It takes ${bytes} of ${limit} bytes; largest: ${named}.`
+  return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
+}
+
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie, ...rules } = config.session
@@ -82,14 +90,10 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
         ...(maxAge === undefined ? {} : { maxAge }),
       }
       const sealed = await sealer.seal('session', encodeSession({ ...session, client: await client() }))
+      if (sealed.length > cookie.maxBytes) throw tooLarge(session.data, sealed.length, cookie.maxBytes)
       const pieces = splitCookie(cookie.name, sealed, attributes)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
-      if (bytes > cookie.maxBytes) {
-        const fields = fieldBytes(session.data)
-        const largest = Object.entries(fields).slice(0, 5)
-        const detail = `It takes ${bytes} of ${cookie.maxBytes} bytes; largest: ${largest.map(([name, size]) => `${name} ${size}`).join(', ')}.`
-        throw new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
-      }
+      if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
       clearOthers(exchange.cookies, scope, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       loaded.set(exchange.cookies, Promise.resolve(session))

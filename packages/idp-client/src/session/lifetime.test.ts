@@ -1,0 +1,46 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { endsAt, isAlive, remaining, rollIsDue } from './lifetime.ts'
+
+const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 86_400 }
+const fixed = { ...rolling, rolling: false }
+
+describe('lifetime', () => {
+  test('[S130] a session ends absoluteDuration after its creation, however lately it was used', () => {
+    const times = { createdAt: 0, usedAt: 259_199 }
+    expect(isAlive(times, rolling, 259_199)).toBe(true)
+    expect(isAlive(times, rolling, 259_200)).toBe(false)
+  })
+
+  test('[S131] a session ends inactivityDuration after its last use', () => {
+    const times = { createdAt: 0, usedAt: 100 }
+    expect(isAlive(times, rolling, 86_499)).toBe(true)
+    expect(isAlive(times, rolling, 86_500)).toBe(false)
+  })
+
+  test('[S134] without rolling only the absolute limit counts', () => {
+    expect(isAlive({ createdAt: 0, usedAt: 0 }, fixed, 259_199)).toBe(true)
+    expect(endsAt({ createdAt: 0, usedAt: 250_000 }, fixed)).toBe(259_200)
+    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, fixed, 200_000)).toBe(false)
+  })
+
+  test('[S133] no use extends a session beyond its absolute limit; a lifetime is never negative', () => {
+    const seconds = fc.integer({ min: 0, max: 1_000_000 })
+    fc.assert(
+      fc.property(seconds, seconds, seconds, fc.boolean(), (createdAt, usedAt, now, roll) => {
+        const rules = { ...rolling, rolling: roll }
+        expect(endsAt({ createdAt, usedAt }, rules)).toBeLessThanOrEqual(createdAt + rules.absoluteDuration)
+        const left = remaining({ createdAt, usedAt }, rules, now)
+        expect(left).toBeGreaterThanOrEqual(0)
+        expect(left).toBeLessThanOrEqual(rules.absoluteDuration)
+      }),
+    )
+  })
+
+  test('use is written after the smaller of 10 % of the inactivity window and five minutes', () => {
+    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 299)).toBe(false)
+    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 300)).toBe(true)
+    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)
+    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 59)).toBe(false)
+  })
+})

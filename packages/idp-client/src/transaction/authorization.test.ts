@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import type { AuthorizationParameters } from '../config/options.ts'
+import { effectiveAuthorization } from './authorization.ts'
+
+function effective(configured: AuthorizationParameters, changes: Record<string, unknown> = {}) {
+  return effectiveAuthorization(engineFor({ authorizationParameters: configured }).engine.config, changes)
+}
+
+describe('effective authorization parameters', () => {
+  test('[S096] the default scope', () => {
+    expect(effective({}).parameters.get('scope')).toBe('openid profile email offline_access')
+  })
+
+  test('[S097] a scope is sent as given; null means the default', () => {
+    expect(effective({ scope: 'openid  read:things' }).scope).toBe('openid  read:things')
+    expect(effective({ scope: null }).scope).toBe('openid profile email offline_access')
+    expect(effective({ scope: 'openid a' }, { scope: 'openid b' }).scope).toBe('openid b')
+  })
+
+  test('a scope map gives the scope of the effective audience', () => {
+    const scope = { 'https://a.example': 'openid a', 'https://b.example': 'openid b' }
+    expect(effective({ scope, audience: 'https://a.example' }).scope).toBe('openid a')
+    expect(effective({ scope, audience: 'https://a.example' }, { audience: 'https://b.example' }).scope).toBe('openid b')
+  })
+
+  test('[S098,S100,S102,S103] audience, max_age, organization and any other key', () => {
+    const { parameters } = effective({ audience: 'https://a.example', max_age: 0, organization: 'org_1', ui_locales: '' })
+    expect(Object.fromEntries(parameters)).toEqual({
+      scope: 'openid profile email offline_access',
+      audience: 'https://a.example',
+      max_age: '0',
+      organization: 'org_1',
+      ui_locales: '',
+    })
+  })
+
+  test('a caller replaces key by key; null and undefined leave the configured value', () => {
+    const { parameters } = effective({ prompt: 'login', acr_values: 'a' }, { prompt: 'none', acr_values: undefined, x: null })
+    expect(Object.fromEntries(parameters)).toMatchObject({ prompt: 'none', acr_values: 'a' })
+    expect(parameters.has('x')).toBe(false)
+  })
+
+  test('objects become JSON', () => {
+    const claims = { id_token: { acr: { essential: true } } }
+    expect(effective({ claims }).parameters.get('claims')).toBe(JSON.stringify(claims))
+  })
+
+  test.each(['-1', '1.5', 'abc', '', '1e3', '99999999999'])('max_age %j is refused', (max_age) => {
+    expect(() => effective({}, { max_age })).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }))
+  })
+
+  test('form_post makes the transaction cross-site', () => {
+    expect(effective({}, { response_mode: 'form_post' }).crossSitePost).toBe(true)
+    expect(effective({}).crossSitePost).toBe(false)
+  })
+})

@@ -1,0 +1,173 @@
+import { describe, expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../test/support/engine.ts'
+import type { IdpClientOptions } from '../config/options.ts'
+import { hashToken, randomToken } from '../crypto/random.ts'
+import type { Engine } from '../engine.ts'
+import type { Transaction } from './transaction.ts'
+
+async function transaction(engine: Engine, changes: Partial<Transaction> = {}): Promise<Transaction> {
+  const startedAt = engine.config.clock()
+  return {
+    stateHash: await hashToken(randomToken()),
+    responseType: 'code',
+    nonce: randomToken(),
+    codeVerifier: randomToken(),
+    redirectUri: 'https://app.example.com/auth/callback',
+    appBaseUrl: 'https://app.example.com',
+    returnTo: '/',
+    scope: 'openid profile email offline_access',
+    startedAt,
+    expiresAt: startedAt + engine.config.transaction.cookie.maxAge,
+    client: await engine.client(),
+    ...changes,
+  }
+}
+
+function browser(options: IdpClientOptions = {}) {
+  const { engine, clock } = engineFor(options)
+  const cookies = new Cookies()
+  return {
+    engine,
+    clock,
+    cookies,
+    async begin(changes: Partial<Transaction> = {}) {
+      const begun = await transaction(engine, changes)
+      const exchange = cookies.exchange()
+      await engine.transactions.save(exchange, begun)
+      cookies.take(exchange)
+      return begun
+    },
+    find: (begun: Transaction) => engine.transactions.load(cookies.exchange(), begun.stateHash),
+  }
+}
+
+describe('transactions in cookies', () => {
+  test('[S051,S090,S092,S093,S094] one cookie per login, with a suffix of its own and the default attributes', async () => {
+    const { begin, cookies } = browser()
+    const first = await begin()
+    const second = await begin()
+    expect([...cookies.stored.keys()]).toEqual([`__txn_${first.stateHash}`, `__txn_${second.stateHash}`])
+    expect(cookies.stored.get(`__txn_${first.stateHash}`)?.attributes).toEqual({
+      httpOnly: true,
+      maxAge: 3600,
+      path: '/',
+      sameSite: 'lax',
+      secure: true,
+    })
+  })
+
+  test('[S090,S091,S092,S093,S094] attributes by option', async () => {
+    const { begin, cookies } = browser({
+      transactionCookie: { prefix: 'login_', secure: true, sameSite: 'strict', path: '/auth', maxAge: 60 },
+    })
+    const { stateHash } = await begin()
+    expect(cookies.stored.get(`login_${stateHash}`)?.attributes).toEqual({
+      httpOnly: true,
+      maxAge: 60,
+      path: '/auth',
+      sameSite: 'strict',
+      secure: true,
+    })
+  })
+
+  test('[S091] secure follows the protocol of the base URL', async () => {
+    const { begin, cookies } = browser({ appBaseUrl: 'http://localhost:3000' })
+    await begin()
+    expect([...cookies.stored.values()][0]?.attributes.secure).toBe(false)
+  })
+
+  test('[S233] the content is sealed, and comes back whole', async () => {
+    const { begin, cookies, find } = browser()
+    const begun = await begin({ audience: 'https://api.example.com', maxAge: 0, challengeMode: 'popup' })
+    const wire = JSON.stringify([...cookies.stored])
+    expect(wire).not.toContain(begun.codeVerifier)
+    expect(wire).not.toContain(begun.nonce)
+    expect(await find(begun)).toMatchObject({ kind: 'found', transaction: begun })
+  })
+
+  test('[S136] it expires by its own content, not only by the cookie', async () => {
+    const { begin, clock, find } = browser()
+    const begun = await begin()
+    clock.now += 3599
+    expect(await find(begun)).toMatchObject({ kind: 'found' })
+    clock.now += 1
+    expect(await find(begun)).toMatchObject({ kind: 'expired' })
+  })
+
+  test('[U5a] five logins begun at once fit beside each other', async () => {
+    const { begin, find, cookies } = browser()
+    const begun = [await begin(), await begin(), await begin(), await begin(), await begin()]
+    for (const one of begun) expect(await find(one)).toMatchObject({ kind: 'found' })
+    expect(cookies.bytes()).toBeLessThan(3500)
+  })
+
+  test('[U3b,CB-15] thirty abandoned logins stay under 3500 bytes; the oldest go, the newest completes', async () => {
+    const { begin, clock, cookies, find } = browser()
+    const begun: Transaction[] = []
+    for (let count = 0; count < 30; count++) {
+      begun.push(await begin({ returnTo: `/page/${count}?${'q'.repeat(count * 20)}` }))
+      clock.now += 1
+      expect(cookies.bytes()).toBeLessThan(3500)
+    }
+    const last = begun.at(-1)
+    expect(last && (await find(last)).kind).toBe('found')
+    expect(begun[0] && (await find(begun[0])).kind).toBe('missing')
+  })
+
+  test('a transaction too large gives up scope and audience first, then returnTo', async () => {
+    const { begin, find } = browser()
+    const scoped = await begin({ scope: 's'.repeat(3000), returnTo: '/kept' })
+    const found = await find(scoped)
+    expect(found.kind === 'found' && found.transaction.returnTo).toBe('/kept')
+    expect(found.kind === 'found' && found.transaction.scope).toBeUndefined()
+    const long = await begin({ returnTo: `/${'p'.repeat(2040)}`, scope: 's'.repeat(600) })
+    const kept = await find(long)
+    expect(kept.kind === 'found' && kept.transaction.codeVerifier).toBe(long.codeVerifier)
+  })
+
+  test('[S052,S053] one shared cookie: the later login replaces the earlier, which is told so', async () => {
+    const { begin, cookies, find } = browser({ enableParallelTransactions: false })
+    const earlier = await begin()
+    const later = await begin()
+    expect([...cookies.stored.keys()]).toEqual(['__txn_'])
+    expect(await find(earlier)).toEqual({ kind: 'superseded' })
+    expect(await find(later)).toMatchObject({ kind: 'found' })
+  })
+
+  test('[CB-03] a transaction of another provider or client is none', async () => {
+    const { begin, cookies } = browser()
+    const begun = await begin()
+    for (const other of [{ domain: 'other.example.com' }, { clientId: 'other' }]) {
+      const { engine } = engineFor(other)
+      expect(await engine.transactions.load(cookies.exchange(), begun.stateHash)).toEqual({ kind: 'missing' })
+    }
+  })
+
+  test('unreadable cookies of our prefix are no transaction, and logout deletes them all', async () => {
+    const { begin, cookies, engine, find } = browser()
+    const begun = await begin()
+    const stored = cookies.stored.get(`__txn_${begun.stateHash}`)
+    for (const value of ['', 'x', '1:', `${stored?.value}x`, '9999999999999:eyJ', stored?.value.slice(3) ?? '']) {
+      if (stored) cookies.stored.set(`__txn_${begun.stateHash}`, { ...stored, value })
+      const lookup = await find(begun)
+      expect(lookup.kind === 'missing' || value === stored?.value.slice(3)).toBe(true)
+    }
+    const exchange = cookies.exchange()
+    engine.transactions.clearAll(exchange)
+    cookies.take(exchange)
+    expect(cookies.stored.size).toBe(0)
+  })
+
+  test('[U5c] the automatic restart is granted once a minute', () => {
+    const { clock, cookies, engine } = browser()
+    const ask = () => {
+      const exchange = cookies.exchange()
+      const granted = engine.transactions.mayRestart(exchange)
+      cookies.take(exchange)
+      return granted
+    }
+    expect([ask(), ask(), ask()]).toEqual([true, false, false])
+    clock.now += 61
+    expect(ask()).toBe(true)
+  })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { randomToken } from '../crypto/random.ts'
+import { onlyOnce } from './single-use.ts'
+
+function counter() {
+  let runs = 0
+  return { work: async () => ++runs, runs: () => runs }
+}
+
+test('[U5e] the identical request joins the first run, also shortly after it ended', async () => {
+  const { work, runs } = counter()
+  let now = 0
+  const use = { key: randomToken(), request: 'r', now: () => now }
+  const both = await Promise.all([onlyOnce(use, work), onlyOnce(use, work)])
+  expect(both).toEqual([1, 1].map((result) => ({ kind: 'result', result })))
+  now = 9
+  expect(await onlyOnce(use, work)).toEqual({ kind: 'result', result: 1 })
+  expect(runs()).toBe(1)
+})
+
+test('[CB-04] any other or later use is a replay, and runs nothing', async () => {
+  const { work, runs } = counter()
+  let now = 0
+  const use = { key: randomToken(), request: 'r', now: () => now }
+  await onlyOnce(use, work)
+  expect(await onlyOnce({ ...use, request: 'other' }, work)).toEqual({ kind: 'replayed' })
+  now = 11
+  expect(await onlyOnce(use, work)).toEqual({ kind: 'replayed' })
+  expect(runs()).toBe(1)
+})
+
+test('other keys never meet', async () => {
+  const users = Array.from({ length: 200 }, (_, index) => ({ key: randomToken(), index }))
+  const results = await Promise.all(
+    users.map(({ key, index }) => onlyOnce({ key, request: 'same', now: () => 0 }, async () => index)),
+  )
+  expect(results).toEqual(users.map(({ index }) => ({ kind: 'result', result: index })))
+})
+
+test('a run that fails is used up all the same, and both callers see the failure', async () => {
+  const use = { key: randomToken(), request: 'r', now: () => 0 }
+  const fail = () => Promise.reject(new Error('lost answer'))
+  const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])
+  expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(await onlyOnce({ ...use, now: () => 60 }, fail)).toEqual({ kind: 'replayed' })
+})

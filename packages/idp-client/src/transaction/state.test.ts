@@ -1,0 +1,36 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { SECRET } from '../../test/support/engine.ts'
+import { createSealer } from '../crypto/seal.ts'
+import { newState, readState } from './state.ts'
+
+const sealer = createSealer([SECRET])
+const note = { issuedAt: 1_800_000_000, host: 'app.example.com', returnTo: '/orders?page=2' }
+
+describe('state', () => {
+  test('[AR-03] 256 random bits, different each time, and a note that only we can read', async () => {
+    const states = await Promise.all(Array.from({ length: 100 }, () => newState(sealer, note)))
+    expect(new Set(states.map((state) => state.slice(0, 43))).size).toBe(100)
+    expect(states[0]).not.toContain('orders')
+    expect(await readState(sealer, states[0] ?? '')).toEqual(note)
+  })
+
+  test('a long returnTo is left to the transaction', async () => {
+    const state = await newState(sealer, { ...note, returnTo: `/${'x'.repeat(256)}` })
+    expect(await readState(sealer, state)).toEqual({ issuedAt: note.issuedAt, host: note.host })
+  })
+
+  test('what we did not make is no state', async () => {
+    const state = await newState(sealer, note)
+    const other = createSealer([`${SECRET}other`])
+    expect(await readState(other, state)).toBeNull()
+    for (const text of ['', 'x', state.slice(1), `${state}x`, state.slice(0, -1), state.slice(44)]) {
+      expect(await readState(sealer, text)).toBeNull()
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.string(), async (text) => {
+        expect(await readState(sealer, text)).toBeNull()
+      }),
+    )
+  })
+})
