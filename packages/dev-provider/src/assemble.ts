@@ -1,0 +1,167 @@
+import { createBrowser } from './browser/browse.ts'
+import { createCookieJar } from './browser/cookie-jar.ts'
+import { logIn } from './browser/login.ts'
+import type { Authority } from './certificates.ts'
+import type { Client, RegisteredClient } from './clients.ts'
+import type { DevProvider } from './dev-provider.ts'
+import { environmentOf } from './environment.ts'
+import { DevProviderError } from './error.ts'
+import { createCiba } from './extensions/ciba.ts'
+import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
+import type { Front } from './front.ts'
+import { publicJwks } from './keys.ts'
+import type { Listening } from './listen.ts'
+import type { ProviderState } from './oidc/state.ts'
+
+export interface Parts {
+  readonly appBaseUrl: string | undefined
+  readonly front: Front
+  readonly client: Client
+  readonly keyClient: Client
+  readonly listening: Listening
+  readonly authority: Authority | undefined
+}
+
+/** The public face of a provider over its parts. */
+export function assemble(parts: Parts): DevProvider {
+  const { front, client, keyClient, listening, authority } = parts
+  const { state } = front
+  if (keyClient.privateKey === undefined) throw new DevProviderError('The key client has no key.')
+  return {
+    issuer: state.issuer,
+    origin: new URL(state.issuer).origin,
+    port: listening.port,
+    clientId: client.clientId,
+    clientSecret: client.clientSecret,
+    keyClient: { ...credentialsOf(keyClient), privateKey: keyClient.privateKey },
+    env: environmentOf({
+      issuer: state.issuer,
+      client,
+      appBaseUrl: parts.appBaseUrl,
+      caPath: authority?.caPath,
+    }),
+    ca: authority?.ca,
+    caPath: authority?.caPath,
+    settings: state.settings,
+    ...browsing(parts),
+    ...observation(parts),
+    ...time(state),
+    ...registration(state, client),
+    ...loggingOut(state, client),
+    ciba: createCiba(state),
+    stop: async () => {
+      state.clock.dispose()
+      await listening.close()
+      await authority?.remove()
+    },
+  }
+}
+
+function credentialsOf(client: Client): RegisteredClient {
+  const { clientId, clientSecret, privateKey, privateKeyAlg } = client
+  return {
+    clientId,
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(privateKey === undefined ? {} : { privateKey }),
+    ...(privateKeyAlg === undefined ? {} : { privateKeyAlg }),
+  }
+}
+
+function browsing({ front, authority }: Parts): Pick<DevProvider, 'login' | 'visit' | 'createJar'> {
+  const browser = createBrowser(new URL(front.state.issuer).origin, authority?.ca)
+  return {
+    login: (url, options = {}) => logIn(browser, url, options),
+    visit: (url, options) => browser.visit(url, options),
+    createJar: createCookieJar,
+  }
+}
+
+type Observation = Pick<
+  DevProvider,
+  'requests' | 'count' | 'clearRequests' | 'faults' | 'rewrite' | 'rewriteText' | 'tamperIdToken'
+>
+
+function observation({ front, listening }: Parts): Observation {
+  const { log, faults, rewrites } = front
+  return {
+    requests: (endpoint) => log.all(endpoint),
+    count: (endpoint) => log.all(endpoint).length,
+    clearRequests: () => log.clear(),
+    rewrite: rewrites.rewrite,
+    rewriteText: rewrites.rewriteText,
+    tamperIdToken: rewrites.tamperIdToken,
+    faults: {
+      set: (endpoint, fault, options) => faults.set(endpoint, fault, options),
+      down: () => listening.down(),
+      up: () => listening.up(),
+      clear: (endpoint) => {
+        if (endpoint === undefined) listening.up()
+        faults.clear(endpoint)
+        rewrites.clear(endpoint)
+      },
+    },
+  }
+}
+
+function time(state: ProviderState): Pick<DevProvider, 'clock' | 'jwks' | 'rotateKeys' | 'sign'> {
+  const { clock, keys } = state
+  return {
+    clock: {
+      now: () => clock.now(),
+      advance: (seconds) => clock.advance(seconds),
+      set: (epochSeconds) => clock.set(epochSeconds),
+      reset: () => clock.reset(),
+    },
+    jwks: () => publicJwks(keys),
+    rotateKeys: async (options) => {
+      await keys.rotate(options)
+      await state.rebuild()
+    },
+    sign: (claims, options) => keys.sign(claims, options),
+  }
+}
+
+type Registration = Pick<DevProvider, 'addClient' | 'addUser' | 'addApi' | 'registerApp' | 'users'>
+
+function registration(state: ProviderState, client: Client): Registration {
+  return {
+    addClient: async (options = {}) => credentialsOf(await state.clients.add(options)),
+    addUser: async (options) => {
+      const known = state.users.customClaims().length
+      const user = state.users.add(options)
+      if (state.users.customClaims().length !== known) await state.rebuild()
+      return user
+    },
+    addApi: (api) => state.apis.add(api),
+    registerApp: (baseUrl, options = {}) =>
+      state.clients.registerApp(baseUrl, { clientId: client.clientId, ...options }),
+    users: () => state.users.all(),
+  }
+}
+
+type LoggingOut = Pick<DevProvider, 'logoutToken' | 'endSessions' | 'logoutNotices'>
+
+function loggingOut(state: ProviderState, client: Client): LoggingOut {
+  return {
+    logoutToken: async (subject, { clientId = client.clientId, change, sign } = {}) => {
+      const claims = logoutClaims(state, clientId, subject)
+      change?.(claims)
+      return state.keys.sign(claims, {
+        alg: state.clients.find(clientId)?.options.idTokenSigningAlg ?? 'RS256',
+        ...sign,
+        header: { typ: 'logout+jwt', ...sign?.header },
+      })
+    },
+    endSessions: async (name) => {
+      const user = state.users.find(name)
+      if (!user) throw new DevProviderError('endSessions: there is no user with that name.')
+      const sessions = state.store.list('Session').filter((session) => session.accountId === user.sub)
+      await Promise.all(
+        sessions.map(async ({ jti }) => {
+          if (jti !== undefined) await endProviderSession(state, jti)
+        }),
+      )
+    },
+    logoutNotices: () => [...state.logoutNotices],
+  }
+}

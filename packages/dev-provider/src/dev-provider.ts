@@ -1,0 +1,94 @@
+import type { JWK, JWTPayload } from 'jose'
+import type { Api } from './apis.ts'
+import type { VisitOptions, VisitResult } from './browser/browse.ts'
+import type { CookieJar } from './browser/cookie-jar.ts'
+import type { LoginOptions, LoginResult } from './browser/login.ts'
+import type { AppOptions, ClientOptions, RegisteredClient } from './clients.ts'
+import type { VirtualClock } from './clock.ts'
+import type { Ciba } from './extensions/ciba.ts'
+import type { LogoutNotice, LogoutSubject } from './extensions/logout-notices.ts'
+import type { SignOptions } from './keys.ts'
+import type { DevProviderSettings } from './options.ts'
+import type { User, UserOptions } from './users.ts'
+import type { Endpoint } from './wire/endpoints.ts'
+import type { FaultOptions, Faults } from './wire/faults.ts'
+import type { LoggedRequest } from './wire/request-log.ts'
+import type { IdTokenChange, JsonRewrite, TextRewrite } from './wire/rewrites.ts'
+
+/** A running provider. Everything in it is its own: two of them share nothing. */
+export interface DevProvider {
+  /** Issuer identifier, exactly as it stands in metadata and tokens. */
+  readonly issuer: string
+  readonly origin: string
+  readonly port: number
+  /** Client id and secret of the default client. */
+  readonly clientId: string
+  readonly clientSecret: string | undefined
+  /** A second client, which authenticates with `private_key_jwt`. */
+  readonly keyClient: RegisteredClient & { readonly privateKey: string }
+  /** Variables for the application under test; `IDP_SECRET` is new in every run. */
+  readonly env: Readonly<Record<string, string>>
+  /** PEM of the throw-away CA, with https only. */
+  readonly ca: string | undefined
+  /** File with {@link DevProvider.ca}, for `NODE_EXTRA_CA_CERTS`; removed by `stop`. */
+  readonly caPath: string | undefined
+  /** May be changed at any time. */
+  readonly settings: DevProviderSettings
+
+  /**
+   * Does what a person would do at the given authorization URL, and returns the way back to the application.
+   *
+   * @throws DevProviderError when the provider shows an error page instead
+   */
+  login(authorizeUrl: string, options?: LoginOptions): Promise<LoginResult>
+  /** Opens any URL of the provider in a browser of its own, for instance to log out. */
+  visit(url: string, options?: VisitOptions): Promise<VisitResult>
+  /** Cookies for `login` and `visit`; one jar is one browser. */
+  createJar(): CookieJar
+
+  /** Requests in the order of their arrival, of one endpoint or of all. */
+  requests(endpoint?: Endpoint): readonly LoggedRequest[]
+  count(endpoint?: Endpoint): number
+  clearRequests(): void
+
+  readonly faults: Faults
+  /** Changes JSON answers of an endpoint; returns its removal. `times` counts changed answers. */
+  rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
+  /** Changes the text of answers, for what JSON values cannot express. */
+  rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
+  /** Changes ID tokens on their way out, and signs them again as told; returns its removal. */
+  tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
+
+  readonly clock: VirtualClock
+  /** The published keys. */
+  jwks(): { keys: JWK[] }
+  /** Makes new signing keys; the old ones are no longer published unless `keepOld` says so. */
+  rotateKeys(options?: { readonly keepOld?: boolean }): Promise<void>
+  /** Signs any claims with the provider's keys or with a given one. */
+  sign(claims: JWTPayload, options?: SignOptions): Promise<string>
+
+  addClient(options?: ClientOptions): Promise<RegisteredClient>
+  addUser(user: UserOptions): Promise<User>
+  addApi(api: Api): void
+  /** Registers callback, logout and back-channel addresses of an application below its base URL. */
+  registerApp(baseUrl: string, options?: AppOptions): void
+  users(): readonly User[]
+
+  readonly ciba: Ciba
+  /** Claims and signature of a correct logout token for a client; `change` makes a wrong one. */
+  logoutToken(
+    subject: LogoutSubject,
+    options?: {
+      readonly clientId?: string
+      readonly change?: (claims: JWTPayload) => void
+      readonly sign?: SignOptions
+    },
+  ): Promise<string>
+  /** Ends all sessions of a user at the provider, which posts logout tokens to the applications. */
+  endSessions(user: string): Promise<void>
+  /** Logout tokens that were posted to applications. */
+  logoutNotices(): readonly LogoutNotice[]
+
+  /** Closes every connection and frees the port. Safe to call twice. */
+  stop(): Promise<void>
+}

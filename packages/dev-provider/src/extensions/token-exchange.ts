@@ -1,0 +1,136 @@
+import type { Provider, TokenEndpointGrantContext } from 'oidc-provider'
+import {
+  buildTokenResponse,
+  checkDpopReplay,
+  checkDpopRequired,
+  validateDpop,
+} from 'oidc-provider/lib/helpers/grants.js'
+import { OIDC_SCOPES } from '../apis.ts'
+import { GRANT_TYPES } from '../clients.ts'
+import { saveGrant } from '../oidc/authorization.ts'
+import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
+import { claimsOfFacts, resourceServerOf, verifyOwnToken } from '../oidc/tokens.ts'
+import type { User } from '../users.ts'
+
+const ISSUED_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
+
+interface Parameters {
+  readonly actor_token?: string
+  readonly actor_token_type?: string
+  readonly audience?: string
+  readonly organization?: string
+  readonly subject_token?: string
+  readonly subject_token_type?: string
+}
+
+const NAMES = [
+  'actor_token',
+  'actor_token_type',
+  'audience',
+  'organization',
+  'requested_token_type',
+  'scope',
+  'subject_token',
+  'subject_token_type',
+]
+
+type Context = TokenEndpointGrantContext<Parameters>
+
+/** The person a token stands for: one of our own tokens, or whatever the option `acceptSubjectToken` knows. */
+async function personOf(state: ProviderState, token: string, type: string): Promise<User | undefined> {
+  const own = await verifyOwnToken(state, token)
+  const opaque = own ? undefined : await state.engine.AccessToken.find(token)
+  const sub = own?.sub ?? opaque?.accountId
+  if (sub !== undefined) return state.users.bySub(sub)
+  const name = state.acceptSubjectToken(token, type)
+  return name === undefined ? undefined : state.users.find(name)
+}
+
+async function factsFrom(state: ProviderState, ctx: Context): Promise<AuthorizationFacts> {
+  const { InvalidGrant, InvalidRequest } = state.oidc.errors
+  const { params } = ctx.oidc
+  const actor = params.actor_token
+    ? await personOf(state, params.actor_token, params.actor_token_type ?? '')
+    : undefined
+  if (params.actor_token && !params.actor_token_type) throw new InvalidRequest('actor_token_type is missing')
+  if (params.actor_token && !actor) throw new InvalidGrant('the actor token is not accepted')
+  return {
+    scope: new Set((params.scope ?? '').split(' ').filter((scope) => scope !== '')),
+    audience: params.audience,
+    organization: params.organization,
+    actor: actor && { sub: actor.sub },
+  }
+}
+
+async function issue(
+  state: ProviderState,
+  ctx: Context,
+  user: User,
+  facts: AuthorizationFacts,
+): Promise<void> {
+  const { provider, client } = ctx.oidc
+  const dpop = await validateDpop(provider, ctx)
+  checkDpopRequired(provider, ctx, dpop)
+  const grant = new provider.Grant({ accountId: user.sub, clientId: client.clientId })
+  const grantId = await saveGrant(state, grant, facts)
+  ctx.oidc.entity('Grant', grant)
+
+  const shared = { accountId: user.sub, client, grantId, gty: 'token_exchange' }
+  const api = facts.audience === undefined ? undefined : state.apis.find(facts.audience)
+  const token = new provider.AccessToken({ ...shared, scope: '' })
+  if (api) {
+    token.resourceServer = new provider.ResourceServer(api.audience, resourceServerOf(state, api))
+    token.scope = grant.getResourceScopeFiltered(api.audience, [...facts.scope])
+  } else {
+    token.scope = grant.getOIDCScopeFiltered([...facts.scope])
+  }
+  if (dpop) {
+    await checkDpopReplay(provider, ctx, dpop, client.clientId)
+    token.setThumbprint('jkt', dpop.thumbprint)
+  }
+  const refreshScope = [...facts.scope, ...state.apis.all().flatMap((known) => known.scopes)].join(' ')
+  const refreshToken = facts.scope.has('offline_access')
+    ? await new provider.RefreshToken({
+        ...shared,
+        rotations: 0,
+        scope: refreshScope,
+        resource: state.apis.all().map((known) => known.audience),
+      }).save()
+    : undefined
+  const accessToken = await token.save()
+  const idToken = facts.scope.has('openid') ? await issueIdToken(ctx, user, facts) : undefined
+  ctx.body = buildTokenResponse(provider, {
+    accessToken,
+    expiresIn: token.expiration,
+    issuedTokenType: ISSUED_TYPE,
+    tokenType: token.tokenType,
+    scope: token.scope,
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(idToken === undefined ? {} : { idToken }),
+  })
+}
+
+function issueIdToken(ctx: Context, user: User, facts: AuthorizationFacts): Promise<string> {
+  const token = new ctx.oidc.provider.IdToken(
+    { ...user.claims, ...claimsOfFacts(facts), sub: user.sub },
+    { ctx },
+  )
+  const scope = OIDC_SCOPES.filter((name) => facts.scope.has(name)).join(' ')
+  return Object.assign(token, { scope, mask: {}, rejected: [] }).issue({ use: 'idtoken' })
+}
+
+/** RFC 8693: exchanges a token of ours, or a foreign one, for tokens of the same person. */
+export function registerTokenExchange(state: ProviderState, engine: Provider): void {
+  engine.registerGrantType<Parameters>(
+    GRANT_TYPES.tokenExchange,
+    async (ctx) => {
+      const { InvalidGrant, InvalidRequest } = state.oidc.errors
+      const { subject_token: token, subject_token_type: type } = ctx.oidc.params
+      if (!token || !type) throw new InvalidRequest('subject_token and subject_token_type are required')
+      const user = await personOf(state, token, type)
+      if (!user) throw new InvalidGrant('the subject token is not accepted')
+      await issue(state, ctx, user, await factsFrom(state, ctx))
+    },
+    NAMES,
+  )
+}

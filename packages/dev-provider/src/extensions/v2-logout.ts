@@ -1,0 +1,55 @@
+import { isLoopbackUrl } from '../loopback.ts'
+import type { ProviderState } from '../oidc/state.ts'
+import { cookieNames } from '../oidc/state.ts'
+import { noticePage } from '../pages/notices.ts'
+import type { Answer, Call } from '../wire/message.ts'
+import { cookieOf, htmlAnswer, queryOf, redirectAnswer } from '../wire/message.ts'
+import { endProviderSession } from './logout-notices.ts'
+
+function matches(pattern: string, url: string): boolean {
+  const source = pattern
+    .split('*')
+    .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+    .join('[^/]*')
+  return new RegExp(`^${source}$`).test(url)
+}
+
+/** May the browser be sent there? The client's allow-list decides, or those of all clients without one. */
+function isAllowed(state: ProviderState, returnTo: string, clientId: string | null): boolean {
+  if (!URL.canParse(returnTo)) return false
+  if (state.settings.allowLoopbackRedirects && isLoopbackUrl(returnTo)) return true
+  const clients = clientId === null ? state.clients.all() : [state.clients.find(clientId)]
+  const patterns = clients.flatMap((client) => [...(client?.postLogoutRedirectUris ?? [])])
+  return patterns.some((pattern) => matches(pattern, returnTo))
+}
+
+/**
+ * `/v2/logout?client_id=&returnTo=&federated`: the vendor's logout, which predates the standard one. Ends the
+ * provider's session without asking and sends the browser to `returnTo` if that is allowed.
+ */
+export async function v2Logout(state: ProviderState, call: Call): Promise<Answer> {
+  const query = queryOf(call)
+  const returnTo = query.get('returnTo')
+  const clientId = query.get('client_id')
+  if (clientId !== null && !state.clients.find(clientId)) {
+    return htmlAnswer(400, noticePage('Unknown application', 'No client with that client_id is registered.'))
+  }
+  if (returnTo !== null && !isAllowed(state, returnTo, clientId)) {
+    const advice = 'The returnTo address is not among the logout URLs that are allowed for this client.'
+    return htmlAnswer(400, noticePage('Address not allowed', advice))
+  }
+
+  const name = cookieNames(state.issuer).session
+  const sessionId = cookieOf(call, name)
+  if (sessionId) await endProviderSession(state, sessionId)
+
+  const federated = query.has('federated')
+  const text = federated ? 'You are signed out here and at the upstream provider.' : 'You are signed out.'
+  const answer =
+    returnTo === null ? htmlAnswer(200, noticePage('Signed out', text)) : redirectAnswer(returnTo, 302)
+  const gone = `Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly`
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'set-cookie': [`${name}=; ${gone}`, `${name}.sig=; ${gone}`] },
+  }
+}

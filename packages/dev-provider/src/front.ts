@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { v2Logout } from './extensions/v2-logout.ts'
+import { interact } from './interaction.ts'
+import { isLoopbackHost } from './loopback.ts'
+import type { ProviderState } from './oidc/state.ts'
+import { devPage } from './pages/dev.ts'
+import { send, sendFaulty } from './wire/deliver.ts'
+import type { Endpoint } from './wire/endpoints.ts'
+import { DEV_PATH, endpointOf, PATHS } from './wire/endpoints.ts'
+import type { Fault, Rules } from './wire/faults.ts'
+import type { Answer, Call } from './wire/message.ts'
+import {
+  capture,
+  formOf,
+  jsonAnswer,
+  jsonOf,
+  pathOf,
+  readCall,
+  redirectAnswer,
+  withBody,
+} from './wire/message.ts'
+import type { RequestLog } from './wire/request-log.ts'
+import type { Rewrites } from './wire/rewrites.ts'
+
+/** What stands between the socket and oidc-provider. */
+export interface Front {
+  readonly state: ProviderState
+  readonly log: RequestLog
+  readonly faults: Rules<Fault>
+  readonly rewrites: Rewrites
+}
+
+/** Handles one request: log it, apply a fault, answer it, rewrite the answer. */
+export async function handle(
+  front: Front,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const { state } = front
+  try {
+    const received = await readCall(request)
+    if (!received) return send(response, jsonAnswer(413, { error: 'request_too_large' }))
+    if (!isForUs(received)) return send(response, jsonAnswer(421, { error: 'foreign_host' }))
+    // The endpoints in the metadata are built from the Host header; there is one right value for it.
+    const host = new URL(state.issuer).host
+    const call: Call = { ...received, headers: { ...received.headers, host } }
+    const endpoint = locate(state, call)
+    const entry = front.log.add(call, endpoint, state.clock.milliseconds())
+    const produce = async (): Promise<Answer> => {
+      const answer = await state.clock.run(() => answerTo(front, endpoint, call))
+      entry.status = answer.status
+      state.log(`${call.method} ${pathOf(call)} ${answer.status}`)
+      return front.rewrites.apply(answer, entry)
+    }
+    const fault = front.faults.take(entry)
+    if (fault) await sendFaulty(response, fault, produce)
+    else send(response, await produce())
+  } catch (error) {
+    state.log(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
+    if (response.headersSent) response.destroy()
+    else send(response, jsonAnswer(500, { error: 'server_error' }))
+  }
+}
+
+// A page on the open web could otherwise reach this server under a name that resolves to loopback.
+function isForUs(call: Call): boolean {
+  const { host } = call.headers
+  return (
+    host === undefined ||
+    (URL.canParse(`http://${host}`) && isLoopbackHost(new URL(`http://${host}`).hostname))
+  )
+}
+
+function locate(state: ProviderState, call: Call): Endpoint {
+  const path = pathOf(call)
+  // The vendor resolves this one from the origin, whatever the issuer's path.
+  if (path === PATHS.v2Logout) return 'v2Logout'
+  return isBelow(state, path) ? endpointOf(path.slice(state.mountPath.length)) : 'other'
+}
+
+function isBelow(state: ProviderState, path: string): boolean {
+  return path === state.mountPath || path.startsWith(`${state.mountPath}/`)
+}
+
+async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<Answer> {
+  const { state } = front
+  switch (endpoint) {
+    case 'v2Logout':
+      return v2Logout(state, call)
+    case 'interaction':
+      return interact(state, call)
+    case 'dev':
+      return devPage(state, front.log, call)
+    case 'token':
+      return refusedAudience(state, call) ?? engineAnswer(state, call)
+    case 'backchannelAuthentication':
+      return withInterval(state, await engineAnswer(state, call))
+    case 'authorize':
+    case 'endSession':
+      return confirmLogout(state, call, await engineAnswer(state, call))
+    case 'other': {
+      const path = pathOf(call)
+      if (path === '/' || path === state.mountPath) return redirectAnswer(`${state.mountPath}${DEV_PATH}`)
+      return jsonAnswer(404, { error: 'not_found' })
+    }
+    default:
+      return engineAnswer(state, call)
+  }
+}
+
+function engineAnswer(state: ProviderState, call: Call): Promise<Answer> {
+  return capture(state.engine.callback(), call, state.mountPath)
+}
+
+/** oidc-provider consumes the refresh token before it looks at the target; a wrong one must not cost it. */
+function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
+  const form = formOf(call)
+  const audience = form.get('audience') ?? form.get('resource')
+  if (!audience || state.apis.find(audience)) return undefined
+  return jsonAnswer(400, {
+    error: 'invalid_target',
+    error_description: 'the audience is not a registered API',
+  })
+}
+
+function withInterval(state: ProviderState, answer: Answer): Answer {
+  const body = jsonOf(answer)
+  if (answer.status !== 200 || !body) return answer
+  return withBody(answer, JSON.stringify({ ...body, interval: state.settings.cibaInterval }))
+}
+
+/**
+ * oidc-provider asks for confirmation with a form, both at logout and when another person signs in over an
+ * existing session. Hosted providers do not ask; the form is sent right here.
+ */
+async function confirmLogout(state: ProviderState, call: Call, answer: Answer): Promise<Answer> {
+  const html = answer.status === 200 ? answer.body.toString('utf8') : ''
+  const secret = /name="xsrf" value="([^"]+)"/.exec(html)?.[1]
+  if (secret === undefined || !html.includes(`${PATHS.endSession}/confirm"`)) return answer
+  return engineAnswer(state, {
+    ...call,
+    method: 'POST',
+    url: `${state.mountPath}${PATHS.endSession}/confirm`,
+    headers: {
+      ...call.headers,
+      cookie: mergedCookies(call, answer),
+      'content-type': 'application/x-www-form-urlencoded',
+    },
+    body: Buffer.from(new URLSearchParams({ xsrf: secret, logout: 'yes' }).toString()),
+  })
+}
+
+function mergedCookies(call: Call, answer: Answer): string {
+  const pairs = new Map<string, string>()
+  const set = [answer.headers['set-cookie'] ?? []].flat().map((line) => String(line).split(';', 1)[0] ?? '')
+  for (const pair of [...(call.headers.cookie ?? '').split(/; */), ...set]) {
+    const [name, ...value] = pair.split('=')
+    if (name) pairs.set(name, value.join('='))
+  }
+  return [...pairs].map(([name, value]) => `${name}=${value}`).join('; ')
+}

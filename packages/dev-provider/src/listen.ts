@@ -1,0 +1,116 @@
+import type { RequestListener, Server } from 'node:http'
+import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import type { Socket } from 'node:net'
+import { DevProviderError } from './error.ts'
+import { isLoopbackHost } from './loopback.ts'
+
+export interface ServerIdentity {
+  /** PEM. */
+  readonly cert: string
+  /** PEM, PKCS#8. */
+  readonly key: string
+}
+
+export interface Listening {
+  readonly port: number
+  /** Destroys open connections and every new one at once, until `up`. */
+  down(): void
+  up(): void
+  close(): Promise<void>
+}
+
+export interface ListenOptions {
+  readonly host: string
+  readonly port: number
+  readonly tls: ServerIdentity | undefined
+  readonly listener: RequestListener
+}
+
+// ID tokens with many claims travel in the query of a logout request.
+const MAX_HEADER_BYTES = 65_536
+
+function createServer({ tls, listener }: ListenOptions): Server {
+  const options = { maxHeaderSize: MAX_HEADER_BYTES }
+  return tls ? createHttpsServer({ ...options, ...tls }, listener) : createHttpServer(options, listener)
+}
+
+function bind(server: Server, port: number, address: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, address, () => {
+      server.off('error', reject)
+      const bound = server.address()
+      resolve(typeof bound === 'object' && bound ? bound.port : port)
+    })
+  })
+}
+
+/** `localhost` means both address families to a client, so both are served where the machine has both. */
+function addressesOf(host: string): readonly string[] {
+  if (host === '[::1]' || host === '::1') return ['::1']
+  return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : [host]
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined
+}
+
+async function bindAll(options: ListenOptions): Promise<{ servers: Server[]; port: number }> {
+  const [first, second] = addressesOf(options.host)
+  const primary = createServer(options)
+  const port = await bind(primary, options.port, first ?? '127.0.0.1')
+  if (second === undefined) return { servers: [primary], port }
+  const other = createServer(options)
+  try {
+    await bind(other, port, second)
+    return { servers: [primary, other], port }
+  } catch (error) {
+    // Taken by somebody else on the second family: with a free choice of port, choose again.
+    if (codeOf(error) !== 'EADDRINUSE') return { servers: [primary], port }
+    primary.close()
+    if (options.port === 0) return bindAll(options)
+    throw error
+  }
+}
+
+/** Serves on loopback addresses only. */
+export async function listen(options: ListenOptions): Promise<Listening> {
+  if (!isLoopbackHost(options.host)) {
+    throw new DevProviderError('host must be a loopback name such as localhost or 127.0.0.1.')
+  }
+  const { servers, port } = await bindAll(options).catch((error: unknown) => {
+    if (codeOf(error) !== 'EADDRINUSE') throw error
+    throw new DevProviderError(`Port ${options.port} is in use: choose another one, or 0 for a free one.`)
+  })
+  const sockets = new Set<Socket>()
+  let refusing = false
+  const destroyAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
+  for (const server of servers) {
+    server.on('connection', (socket: Socket) => {
+      if (refusing) {
+        socket.destroy()
+        return
+      }
+      sockets.add(socket)
+      socket.once('close', () => sockets.delete(socket))
+    })
+  }
+  return {
+    port,
+    down: () => {
+      refusing = true
+      destroyAll()
+    },
+    up: () => {
+      refusing = false
+    },
+    close: async () => {
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
+      destroyAll()
+      await Promise.all(closed)
+    },
+  }
+}

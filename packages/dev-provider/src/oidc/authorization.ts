@@ -1,0 +1,138 @@
+import type { KoaContextWithOIDC } from 'oidc-provider'
+import { OIDC_SCOPES } from '../apis.ts'
+import type { AuthorizationFacts, ProviderState } from './state.ts'
+
+type Grant = NonNullable<KoaContextWithOIDC['oidc']['grant']>
+
+/** Internal parameter that carries the scopes as the client asked for them through the interaction. */
+export const REQUESTED_SCOPE = 'requested_scope'
+
+/** Parameters that hosted providers understand beside the standard ones; all are accepted, few have an effect. */
+export const EXTRA_PARAMETERS = [
+  'audience',
+  'organization',
+  'connection',
+  'connection_scope',
+  'screen_hint',
+  'invitation',
+] as const
+
+export function parameter(ctx: KoaContextWithOIDC, name: string): string | undefined {
+  const value = ctx.oidc.params?.[name]
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function words(text: string | undefined): Set<string> {
+  return new Set((text ?? '').split(' ').filter((word) => word !== ''))
+}
+
+/**
+ * Widens the scope of a request to everything that a refresh token may later be used for. oidc-provider
+ * grants `offline_access` only with a consent screen (never with `prompt=none`) and refuses to refresh for a
+ * scope that was not requested at login; hosted providers do both. What the client asked for is kept in
+ * {@link REQUESTED_SCOPE} and limits what the first tokens get.
+ */
+export function widenScope(state: ProviderState, ctx: KoaContextWithOIDC): void {
+  const { params } = ctx.oidc
+  if (!params) return
+  const requested = parameter(ctx, REQUESTED_SCOPE) ?? originalScope(ctx)
+  if (requested === undefined) return
+  params[REQUESTED_SCOPE] = requested
+  const all = new Set([...words(requested), ...state.apis.all().flatMap((api) => api.scopes)])
+  params['scope'] = [...all].join(' ')
+}
+
+// oidc-provider has removed `offline_access` from its parsed parameters by now; the raw request still has it.
+function originalScope(ctx: KoaContextWithOIDC): string | undefined {
+  const parsed = parameter(ctx, 'scope')
+  const body: unknown = ctx.oidc.body?.['scope']
+  const query: unknown = ctx.query['scope']
+  const raw = typeof body === 'string' ? body : query
+  return parsed !== undefined && typeof raw === 'string' ? raw : parsed
+}
+
+/** Audience of a request in the body or query: `audience` of the vendor or `resource` of RFC 8707. */
+export function requestedAudience(ctx: KoaContextWithOIDC): string | undefined {
+  const body = ctx.oidc.body ?? {}
+  for (const value of [body['audience'], body['resource'], ctx.oidc.params?.['audience']]) {
+    if (typeof value === 'string' && value !== '') return value
+  }
+  const resource = ctx.oidc.params?.['resource']
+  return typeof resource === 'string' && resource !== '' ? resource : undefined
+}
+
+/** What the current request asks for, to be remembered under the id of its grant. */
+export function factsOf(ctx: KoaContextWithOIDC): AuthorizationFacts {
+  const resource = ctx.oidc.params?.['resource']
+  return {
+    scope: words(parameter(ctx, REQUESTED_SCOPE) ?? parameter(ctx, 'scope')),
+    audience: parameter(ctx, 'audience') ?? (typeof resource === 'string' ? resource : undefined),
+    organization: parameter(ctx, 'organization'),
+  }
+}
+
+/** Fills a grant with what was asked for, plus everything of the APIs that were not (refresh for another one). */
+export async function saveGrant(
+  state: ProviderState,
+  grant: Grant,
+  facts: AuthorizationFacts,
+): Promise<string> {
+  grant.addOIDCScope([...facts.scope].filter((scope) => OIDC_SCOPES.includes(scope)))
+  for (const api of state.apis.all()) {
+    const scopes = api.scopes.filter((scope) => api.audience !== facts.audience || facts.scope.has(scope))
+    if (scopes.length > 0) grant.addResourceScope(api.audience, [...scopes])
+  }
+  const id = await grant.save()
+  state.facts.set(id, facts)
+  return id
+}
+
+/**
+ * Consent is implicit: every authorization gets a grant of its own, so that revoking one family of refresh
+ * tokens leaves other logins of the same person alone.
+ */
+export async function createGrant(state: ProviderState, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
+  const { account, client, provider } = ctx.oidc
+  if (!account || !client) return undefined
+  const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId })
+  const { id_token: inIdToken = {}, userinfo = {} } = ctx.oidc.claims
+  grant.addOIDCClaims([...Object.keys(inIdToken), ...Object.keys(userinfo)])
+  await saveGrant(state, grant, factsOf(ctx))
+  return grant
+}
+
+export function factsOfGrant(state: ProviderState, ctx: KoaContextWithOIDC): AuthorizationFacts | undefined {
+  const id = ctx.oidc.entities.Grant?.jti
+  return id === undefined ? undefined : state.facts.get(id)
+}
+
+/**
+ * The API that the token request is for: the one it names, else the one named at login. No API: the token is
+ * opaque and good for the userinfo endpoint.
+ */
+export function targetOf(state: ProviderState, ctx: KoaContextWithOIDC): string | undefined {
+  return requestedAudience(ctx) ?? factsOfGrant(state, ctx)?.audience
+}
+
+/** Resources of a request that names none by itself, or the one that a token request is for. */
+export function chooseResource(
+  state: ProviderState,
+  ctx: KoaContextWithOIDC,
+  granted: readonly string[] | undefined,
+): string | readonly string[] | undefined {
+  if (granted || ctx.oidc.route === 'token') return targetOf(state, ctx)
+  const audience = parameter(ctx, 'audience')
+  if (audience !== undefined && !state.apis.find(audience)) {
+    throw new state.oidc.errors.InvalidTarget('the audience is not a registered API')
+  }
+  return state.apis.all().map((api) => api.audience)
+}
+
+/** Scopes of a token response: those of OpenID Connect that were granted, then those of the API. */
+export function responseScope(state: ProviderState, ctx: KoaContextWithOIDC, granted: unknown): string {
+  const facts = factsOfGrant(state, ctx)
+  const narrowed = ctx.oidc.params?.['scope']
+  const asked = ctx.oidc.route === 'token' && typeof narrowed === 'string' ? words(narrowed) : facts?.scope
+  const oidc = OIDC_SCOPES.filter((scope) => facts?.scope.has(scope) && asked?.has(scope))
+  return [...new Set([...oidc, ...words(typeof granted === 'string' ? granted : '')])].join(' ')
+}

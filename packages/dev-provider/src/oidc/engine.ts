@@ -1,0 +1,245 @@
+import type { Account, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
+import { OIDC_SCOPES } from '../apis.ts'
+import { fanOutClient } from '../clients.ts'
+import { cibaConfiguration } from '../extensions/ciba.ts'
+import { registerFederatedConnection } from '../extensions/federated-connection.ts'
+import { postLogoutToken } from '../extensions/logout-notices.ts'
+import { registerTokenExchange } from '../extensions/token-exchange.ts'
+import { isLoopbackUrl } from '../loopback.ts'
+import { noticePage } from '../pages/notices.ts'
+import { SCOPE_CLAIMS } from '../users.ts'
+import { INTERACTION_PATH, PATHS } from '../wire/endpoints.ts'
+import {
+  chooseResource,
+  createGrant,
+  EXTRA_PARAMETERS,
+  factsOfGrant,
+  REQUESTED_SCOPE,
+  responseScope,
+  targetOf,
+  widenScope,
+} from './authorization.ts'
+import { createPolicy } from './interaction-policy.ts'
+import { withoutNotices } from './load.ts'
+import type { ProviderState } from './state.ts'
+import { cookieNames } from './state.ts'
+import { claimsOfFacts, resourceServerOf } from './tokens.ts'
+
+const YEAR = 365 * 86_400
+
+/** Builds the protocol engine for the state's current keys; everything issued lives in the state's store. */
+export async function createEngine(state: ProviderState): Promise<Provider> {
+  const engine = await withoutNotices(() => new state.oidc.Provider(state.issuer, configurationOf(state)))
+  registerTokenExchange(state, engine)
+  registerFederatedConnection(state, engine)
+  allowLoopbackRedirects(state, engine)
+  engine.on('grant.success', (ctx) => {
+    const body: unknown = ctx.body
+    if (isTokenResponse(body)) body.scope = responseScope(state, ctx, body.scope)
+  })
+  engine.on('server_error', (_ctx, error) => state.log(`server error: ${error.stack ?? error.message}`))
+  return engine
+}
+
+function isTokenResponse(body: unknown): body is { scope?: string } {
+  return typeof body === 'object' && body !== null && 'access_token' in body && !('issued_token_type' in body)
+}
+
+// The documented way to widen redirect checks is to replace these methods of the instance's own class.
+function allowLoopbackRedirects(state: ProviderState, engine: Provider): void {
+  const { prototype } = engine.Client
+  const { redirectUriAllowed, postLogoutRedirectUriAllowed } = prototype
+  const onLoopback = (uri: string): boolean => state.settings.allowLoopbackRedirects && isLoopbackUrl(uri)
+  prototype.redirectUriAllowed = function (uri) {
+    return onLoopback(uri) || redirectUriAllowed.call(this, uri)
+  }
+  prototype.postLogoutRedirectUriAllowed = function (uri) {
+    return onLoopback(uri) || postLogoutRedirectUriAllowed.call(this, uri)
+  }
+}
+
+function configurationOf(state: ProviderState): Configuration {
+  return {
+    adapter: (model) =>
+      model === 'Client'
+        ? { ...state.store.adapter(model), find: async (id) => state.clients.metadata(id) }
+        : state.store.adapter(model),
+    jwks: state.keys.privateJwks(),
+    routes: routes(),
+    scopes: [...OIDC_SCOPES],
+    claims: {
+      acr: null,
+      amr: null,
+      auth_time: null,
+      iss: null,
+      sid: null,
+      openid: ['sub', 'org_id', 'org_name', 'act', ...state.users.customClaims()],
+      ...SCOPE_CLAIMS,
+    },
+    // Profile and e-mail claims belong into the ID token, as hosted providers have it.
+    conformIdTokenClaims: false,
+    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    responseTypes: ['code'],
+    pkce: { required: (_ctx, client) => client.tokenEndpointAuthMethod === 'none' },
+    extraParams: {
+      ...Object.fromEntries(EXTRA_PARAMETERS.map((name) => [name, null])),
+      [REQUESTED_SCOPE]: (ctx) => widenScope(state, ctx),
+    },
+    rotateRefreshToken: () => state.settings.rotateRefreshTokens,
+    // Tokens and codes outlive the browser session: tabs that log in at once must not undo one another.
+    expiresWithSession: () => false,
+    clientBasedCORS: () => true,
+    findAccount: (ctx, sub) => accountOf(state, ctx, sub),
+    loadExistingGrant: (ctx) => createGrant(state, ctx),
+    renderError: (ctx, out) => {
+      ctx.type = 'html'
+      ctx.body = noticePage(
+        'Something is wrong with this request',
+        out.error_description ?? out.error,
+        out.error,
+      )
+    },
+    fetch: (input, init) => fetchFor(state, input, init),
+    ...cookiesAndInteractions(state),
+    ...lifetimes(state),
+    ...tokenFormats(state),
+    features: featuresOf(state),
+  }
+}
+
+function routes(): NonNullable<Configuration['routes']> {
+  return {
+    authorization: PATHS.authorize,
+    backchannel_authentication: PATHS.backchannelAuthentication,
+    end_session: PATHS.endSession,
+    introspection: PATHS.introspection,
+    jwks: PATHS.jwks,
+    pushed_authorization_request: PATHS.par,
+    revocation: PATHS.revocation,
+    token: PATHS.token,
+    userinfo: PATHS.userinfo,
+  }
+}
+
+function cookiesAndInteractions(state: ProviderState): Pick<Configuration, 'cookies' | 'interactions'> {
+  // Silent login in a frame of another site needs SameSite=None, which browsers accept only with Secure.
+  const long = state.secure ? ({ sameSite: 'none', secure: true } as const) : ({ sameSite: 'lax' } as const)
+  return {
+    cookies: {
+      names: cookieNames(state.issuer),
+      keys: [...state.cookieKeys],
+      long: { ...long, httpOnly: true, signed: true, path: '/' },
+      short: { ...long, httpOnly: true, signed: true },
+    },
+    interactions: {
+      policy: createPolicy(state.oidc.interactionPolicy),
+      url: (_ctx, interaction) => `${state.mountPath}${INTERACTION_PATH}/${interaction.uid}`,
+    },
+  }
+}
+
+function lifetimes(state: ProviderState): Pick<Configuration, 'ttl'> {
+  const { settings } = state
+  return {
+    ttl: {
+      AccessToken: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? settings.accessTokenTtl,
+      AuthorizationCode: () => settings.codeTtl,
+      BackchannelAuthenticationRequest: (ctx) => {
+        const asked = Number(ctx?.oidc.params?.['requested_expiry'])
+        return Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, 600) : 300
+      },
+      ClientCredentials: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? settings.accessTokenTtl,
+      // A grant that expired before its refresh tokens would end them early.
+      Grant: () => YEAR,
+      IdToken: () => settings.idTokenTtl,
+      Interaction: () => 3600,
+      RefreshToken: () => settings.refreshTokenTtl,
+      Session: () => settings.sessionTtl,
+    },
+  }
+}
+
+function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'extraTokenClaims'> {
+  return {
+    extraTokenClaims: (ctx) => (ctx ? claimsOfFacts(factsOfGrant(state, ctx)) : {}),
+    formats: {
+      customizers: {
+        jwt: (ctx, _token, jwt) => {
+          if (!jwt.payload || !ctx) return
+          jwt.payload['scope'] = responseScope(state, ctx, jwt.payload['scope'])
+        },
+      },
+    },
+  }
+}
+
+function featuresOf(state: ProviderState): NonNullable<Configuration['features']> {
+  const { errors } = state.oidc
+  return {
+    devInteractions: { enabled: false },
+    backchannelLogout: { enabled: true },
+    ciba: cibaConfiguration(state),
+    claimsParameter: { enabled: true },
+    clientCredentials: { enabled: true },
+    dPoP: {
+      enabled: true,
+      nonceSecret: state.nonceSecret,
+      requireNonce: () => state.settings.dpopNonces,
+    },
+    introspection: { enabled: true },
+    jwtUserinfo: { enabled: false },
+    pushedAuthorizationRequests: { enabled: true },
+    revocation: { enabled: true },
+    rpInitiatedLogout: {
+      enabled: state.endSession,
+      // Shown to nobody: the front confirms at once, like hosted providers do.
+      logoutSource: (ctx, form) => {
+        ctx.body = form
+      },
+      postLogoutSuccessSource: (ctx) => {
+        ctx.type = 'html'
+        ctx.body = noticePage('Signed out', 'You are signed out.')
+      },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: (ctx, _client, granted) => chooseResource(state, ctx, granted),
+      useGrantedResource: (ctx) => targetOf(state, ctx) !== undefined,
+      getResourceServerInfo: (_ctx, identifier) => {
+        const api = state.apis.find(identifier)
+        if (!api) throw new errors.InvalidTarget('the audience is not a registered API')
+        return resourceServerOf(state, api)
+      },
+    },
+  }
+}
+
+function accountOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): Account | undefined {
+  const user = state.users.bySub(sub)
+  return (
+    user && {
+      accountId: user.sub,
+      claims: () => ({ ...user.claims, ...claimsOfFacts(factsOfGrant(state, ctx)), sub: user.sub }),
+    }
+  )
+}
+
+/**
+ * Outgoing calls of oidc-provider. Its own guard refuses loopback addresses, which is where every application
+ * of this provider lives, so the guarding dispatcher is dropped.
+ */
+async function fetchFor(
+  state: ProviderState,
+  input: string | URL | Request,
+  init: RequestInit = {},
+): Promise<Response> {
+  const url = input instanceof Request ? input.url : String(input)
+  const clientId = fanOutClient(url)
+  if (clientId !== undefined) {
+    const token = new URLSearchParams(String(init.body)).get('logout_token') ?? ''
+    await postLogoutToken(state, clientId, token)
+    return new Response(null, { status: 200 })
+  }
+  const { dispatcher: _guard, ...rest } = { dispatcher: undefined, ...init }
+  return fetch(input, rest)
+}

@@ -1,0 +1,40 @@
+import type { JWTPayload } from 'jose'
+import { createLocalJWKSet, jwtVerify } from 'jose'
+import type { ResourceServer } from 'oidc-provider'
+import type { Api } from '../apis.ts'
+import { publicJwks } from '../keys.ts'
+import type { AuthorizationFacts, ProviderState } from './state.ts'
+
+/** Claims of a JWT that this provider signed and that has not expired; anything else gives `undefined`. */
+export async function verifyOwnToken(state: ProviderState, token: string): Promise<JWTPayload | undefined> {
+  try {
+    const { payload } = await jwtVerify(token, createLocalJWKSet(publicJwks(state.keys)), {
+      issuer: state.issuer,
+      currentDate: new Date(state.clock.milliseconds()),
+    })
+    return payload
+  } catch {
+    return undefined
+  }
+}
+
+/** The API as oidc-provider wants to see it: JWT access tokens, signed RS256 (RFC 9068). */
+export function resourceServerOf(state: ProviderState, api: Api): ResourceServer {
+  return {
+    scope: api.scopes.join(' '),
+    audience: api.audience,
+    accessTokenFormat: 'jwt',
+    accessTokenTTL: api.accessTokenTtl ?? state.settings.accessTokenTtl,
+    jwt: { sign: { alg: 'RS256' } },
+  }
+}
+
+/** Claims that come from the request rather than from the user. */
+export function claimsOfFacts(facts: AuthorizationFacts | undefined): Record<string, unknown> {
+  return {
+    ...(facts?.organization === undefined
+      ? {}
+      : { org_id: facts.organization, org_name: facts.organization.replace(/^org_/, '') }),
+    ...(facts?.actor ? { act: facts.actor } : {}),
+  }
+}

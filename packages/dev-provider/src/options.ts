@@ -1,0 +1,99 @@
+import type { Api } from './apis.ts'
+import type { ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
+import type { UserOptions } from './users.ts'
+
+/** What may be changed while the provider runs; read again at every use. */
+export interface DevProviderSettings {
+  /**
+   * Signs people in without showing the login page: a user name, or `true` for whoever `login_hint` names.
+   * A `login_hint` that names a known user wins over the configured name. Off by default.
+   */
+  autoLogin: string | boolean
+  /** Lifetime of access tokens in seconds; default 3600. An API may have its own. */
+  accessTokenTtl: number
+  /** Lifetime of ID tokens in seconds; default 3600. */
+  idTokenTtl: number
+  /** Lifetime of refresh tokens in seconds; default 14 days. */
+  refreshTokenTtl: number
+  /** Lifetime of authorization codes in seconds; default 60. */
+  codeTtl: number
+  /** Lifetime of the provider's own browser session in seconds; default 14 days. */
+  sessionTtl: number
+  /**
+   * Every refresh answers with a new refresh token; presenting a used one revokes the whole family
+   * (RFC 9700, section 2.2.2). Default true.
+   */
+  rotateRefreshTokens: boolean
+  /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
+  dpopNonces: boolean
+  /**
+   * Accepts any redirect and post-logout URI on a loopback host beside the registered ones. Default true,
+   * because the port of an application under test is known late.
+   */
+  allowLoopbackRedirects: boolean
+  /** Backchannel authentication requests are approved as soon as they arrive. Default false. */
+  cibaAutoApprove: boolean
+  /** Polling interval, in seconds, told to CIBA clients; default 1. */
+  cibaInterval: number
+}
+
+/** Options of {@link startDevProvider}; every one is optional. */
+export interface DevProviderOptions extends Partial<DevProviderSettings> {
+  /**
+   * Loopback host of the issuer: `localhost` (default), `127.0.0.1`, `[::1]` or a name below `.localhost`.
+   * `127.0.0.1` makes provider and an application on `localhost` different sites for a browser.
+   */
+  readonly host?: string
+  /** TCP port; 0 (default) takes a free one. */
+  readonly port?: number
+  /** Serves https with a certificate of a CA that is made for this run. Default false. */
+  readonly https?: boolean
+  /** Path of the issuer, for example `/tenant-a`. Default none. */
+  readonly path?: string
+  /** Base URLs of applications to register with the default client; see `registerApp`. */
+  readonly apps?: readonly string[]
+  /** Users beside alice, bob and mallory. */
+  readonly users?: readonly UserOptions[]
+  /** Clients beside the default one and the one that authenticates by key. */
+  readonly clients?: readonly ClientOptions[]
+  /** APIs that access tokens can be issued for; replaces the two default ones. */
+  readonly apis?: readonly Api[]
+  /** Upstream connections that can hand out tokens; default `google-oauth2` and `github`. */
+  readonly connections?: readonly string[]
+  /** ID token algorithm of the default client; default RS256. */
+  readonly idTokenSigningAlg?: SigningAlg
+  /** Client authentication of the default client. `client_secret_basic` (default) also accepts the post form. */
+  readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod
+  /** The default client must use pushed authorization requests (RFC 9126). Default false. */
+  readonly requirePar?: boolean
+  /** The default client must bind its tokens with DPoP. Default false. */
+  readonly requireDpop?: boolean
+  /** Advertises `end_session_endpoint`. Default true; `/v2/logout` is there either way. */
+  readonly endSession?: boolean
+  /**
+   * Decides which subject tokens of foreign types the token exchange accepts; returns a user name or
+   * `undefined` to refuse. Default: the token is the name or `sub` of a known user.
+   */
+  readonly acceptSubjectToken?: (token: string, type: string) => string | undefined
+  /** Receives one line per request and per problem. Default: nothing is printed. */
+  readonly log?: (line: string) => void
+}
+
+const DAY = 86_400
+
+/** The settings of a run: the given options over the defaults. */
+export function resolveSettings(options: DevProviderOptions): DevProviderSettings {
+  return {
+    autoLogin: options.autoLogin ?? false,
+    accessTokenTtl: options.accessTokenTtl ?? 3600,
+    idTokenTtl: options.idTokenTtl ?? 3600,
+    refreshTokenTtl: options.refreshTokenTtl ?? 14 * DAY,
+    codeTtl: options.codeTtl ?? 60,
+    sessionTtl: options.sessionTtl ?? 14 * DAY,
+    rotateRefreshTokens: options.rotateRefreshTokens ?? true,
+    dpopNonces: options.dpopNonces ?? false,
+    allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
+    cibaAutoApprove: options.cibaAutoApprove ?? false,
+    cibaInterval: options.cibaInterval ?? 1,
+  }
+}

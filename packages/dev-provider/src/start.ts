@@ -1,0 +1,122 @@
+import { randomBytes } from 'node:crypto'
+import type { Provider } from 'oidc-provider'
+import { createApiDirectory, DEFAULT_APIS } from './apis.ts'
+import { assemble } from './assemble.ts'
+import { createAuthority } from './certificates.ts'
+import { createClientRegistry } from './clients.ts'
+import type { ClockScope } from './clock.ts'
+import { createClock } from './clock.ts'
+import type { DevProvider } from './dev-provider.ts'
+import { DevProviderError } from './error.ts'
+import type { Front } from './front.ts'
+import { handle } from './front.ts'
+import { createKeyRing } from './keys.ts'
+import { listen } from './listen.ts'
+import { createEngine } from './oidc/engine.ts'
+import { loadOidcProvider } from './oidc/load.ts'
+import type { ProviderState } from './oidc/state.ts'
+import type { DevProviderOptions } from './options.ts'
+import { resolveSettings } from './options.ts'
+import { createStore } from './store.ts'
+import { createUserDirectory } from './users.ts'
+import { AVATAR_PATH } from './wire/endpoints.ts'
+import { createRules } from './wire/faults.ts'
+import { createRequestLog } from './wire/request-log.ts'
+import { createRewrites } from './wire/rewrites.ts'
+
+/**
+ * Starts a development identity provider in this process, on loopback.
+ *
+ * @throws DevProviderError when an option cannot work (not a loopback host, port in use, bad path)
+ */
+export async function startDevProvider(options: DevProviderOptions = {}): Promise<DevProvider> {
+  const host = options.host ?? 'localhost'
+  const path = checkedPath(options.path ?? '')
+  const authority = options.https ? await createAuthority(host) : undefined
+  let front: Front | undefined
+  const listening = await listen({
+    host,
+    port: options.port ?? 0,
+    tls: authority?.identity,
+    // Nobody knows the port before this function returns, so nothing arrives before `front` is set.
+    listener: (request, response) => {
+      if (front) void handle(front, request, response)
+      else response.destroy()
+    },
+  })
+  try {
+    const origin = `${authority ? 'https' : 'http'}://${host}:${listening.port}`
+    const state = await createState(options, origin + path)
+    const { clients } = state
+    const client = await clients.add(defaultClient(options))
+    const keyClient = await clients.add({
+      clientId: 'dev-app-key',
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      name: 'Development app (private key)',
+    })
+    for (const extra of options.clients ?? []) await clients.add(extra)
+    for (const app of options.apps ?? []) clients.registerApp(app, { clientId: client.clientId })
+    front = { state, log: createRequestLog(), faults: createRules(), rewrites: createRewrites(state.keys) }
+    return assemble({ appBaseUrl: options.apps?.[0], front, client, keyClient, listening, authority })
+  } catch (error) {
+    await listening.close()
+    await authority?.remove()
+    throw error
+  }
+}
+
+function checkedPath(path: string): string {
+  if (path === '' || /^(\/[\w.~-]+)+$/.test(path)) return path
+  throw new DevProviderError('path must look like /tenant-a: a slash first, none at the end.')
+}
+
+function defaultClient(options: DevProviderOptions): Parameters<ProviderState['clients']['add']>[0] {
+  return {
+    clientId: 'dev-app',
+    // Fixed, so that an application keeps working when the provider is started anew.
+    clientSecret: 'dev-app-secret-for-loopback-only',
+    name: 'Development app',
+    ...(options.tokenEndpointAuthMethod ? { tokenEndpointAuthMethod: options.tokenEndpointAuthMethod } : {}),
+    ...(options.idTokenSigningAlg ? { idTokenSigningAlg: options.idTokenSigningAlg } : {}),
+    ...(options.requirePar === undefined ? {} : { requirePar: options.requirePar }),
+    ...(options.requireDpop === undefined ? {} : { requireDpop: options.requireDpop }),
+  }
+}
+
+async function createState(options: DevProviderOptions, issuer: string): Promise<ProviderState> {
+  const [oidc, keys] = await Promise.all([loadOidcProvider(), createKeyRing()])
+  const clock: ClockScope = createClock()
+  const users = createUserDirectory(issuer + AVATAR_PATH, options.users)
+  let engine: Provider | undefined
+  const state: ProviderState = {
+    issuer,
+    mountPath: new URL(issuer).pathname.replace(/\/$/, ''),
+    secure: issuer.startsWith('https:'),
+    settings: resolveSettings(options),
+    endSession: options.endSession ?? true,
+    connections: new Set(options.connections ?? ['google-oauth2', 'github']),
+    cookieKeys: [randomBytes(32).toString('base64url')],
+    nonceSecret: randomBytes(32),
+    oidc,
+    users,
+    clients: createClientRegistry(),
+    apis: createApiDirectory(options.apis ?? DEFAULT_APIS),
+    keys,
+    clock,
+    store: createStore(() => clock.now()),
+    facts: new Map(),
+    ciba: { open: new Map() },
+    logoutNotices: [],
+    log: options.log ?? (() => {}),
+    acceptSubjectToken: options.acceptSubjectToken ?? ((token) => users.find(token)?.name),
+    get engine(): Provider {
+      if (!engine) throw new DevProviderError('The provider has not started yet.')
+      return engine
+    },
+    rebuild: async () => {
+      engine = await createEngine(state)
+    },
+  }
+  await state.rebuild()
+  return state
+}

@@ -1,0 +1,65 @@
+import type { Adapter, AdapterPayload } from 'oidc-provider'
+
+/** Everything that one provider has issued; nothing is shared between providers. */
+export interface Store {
+  /** Persistence of one model, for oidc-provider. */
+  adapter(model: string): Adapter
+  find(model: string, id: string): AdapterPayload | undefined
+  destroy(model: string, id: string): void
+  /** Unexpired records of a model. */
+  list(model: string): readonly AdapterPayload[]
+}
+
+/** A store whose records expire by the given clock (seconds). */
+export function createStore(now: () => number): Store {
+  const models = new Map<string, Map<string, AdapterPayload>>()
+
+  const recordsOf = (model: string): Map<string, AdapterPayload> => {
+    const existing = models.get(model)
+    if (existing) return existing
+    const created = new Map<string, AdapterPayload>()
+    models.set(model, created)
+    return created
+  }
+  const live = (payload: AdapterPayload | undefined): payload is AdapterPayload =>
+    payload !== undefined && (payload.exp === undefined || payload.exp > now())
+  const find = (model: string, id: string): AdapterPayload | undefined => {
+    const payload = recordsOf(model).get(id)
+    return live(payload) ? structuredClone(payload) : undefined
+  }
+  const findBy = (model: string, match: (payload: AdapterPayload) => boolean): AdapterPayload | undefined => {
+    for (const payload of recordsOf(model).values()) {
+      if (live(payload) && match(payload)) return structuredClone(payload)
+    }
+    return undefined
+  }
+
+  const adapter = (model: string): Adapter => ({
+    upsert: async (id, payload) => {
+      recordsOf(model).set(id, structuredClone(payload))
+    },
+    find: async (id) => find(model, id),
+    findByUid: async (uid) => findBy(model, (payload) => payload.uid === uid),
+    findByUserCode: async (code) => findBy(model, (payload) => payload.userCode === code),
+    consume: async (id) => {
+      const payload = recordsOf(model).get(id)
+      if (payload) payload.consumed = now()
+    },
+    destroy: async (id) => {
+      recordsOf(model).delete(id)
+    },
+    revokeByGrantId: async (grantId) => {
+      const records = recordsOf(model)
+      for (const [id, payload] of records) if (payload.grantId === grantId) records.delete(id)
+    },
+  })
+
+  return {
+    adapter,
+    find,
+    destroy: (model, id) => {
+      recordsOf(model).delete(id)
+    },
+    list: (model) => [...recordsOf(model).values()].filter(live),
+  }
+}

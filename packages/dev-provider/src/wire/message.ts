@@ -1,0 +1,209 @@
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+
+/** One request, read completely. */
+export interface Call {
+  readonly method: string
+  /** Path and query as received. */
+  readonly url: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly encrypted: boolean
+}
+
+/** One response, before a byte of it is sent. */
+export interface Answer {
+  readonly status: number
+  readonly headers: OutgoingHttpHeaders
+  readonly body: Buffer
+}
+
+/** Anything that answers Node requests, such as `koa.callback()`. */
+export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
+
+// Koa asks the socket only whether it is encrypted, but a real one would let a fault or an abort of the
+// outer connection reach into the provider; so the provider gets one that never connects.
+class DetachedSocket extends Socket {
+  readonly encrypted: boolean
+  constructor(encrypted: boolean) {
+    super()
+    this.encrypted = encrypted
+  }
+}
+
+class DetachedRequest extends IncomingMessage {
+  /** Full path; `url` is relative to the mount path (a convention of connect that Koa and oidc-provider share). */
+  readonly originalUrl: string
+
+  constructor(call: Call, mountPath: string) {
+    super(new DetachedSocket(call.encrypted))
+    this.method = call.method
+    this.originalUrl = call.url
+    this.url = call.url.slice(mountPath.length) || '/'
+    this.headers = { ...call.headers, 'content-length': String(call.body.length) }
+    if (call.body.length === 0) delete this.headers['content-length']
+    delete this.headers['transfer-encoding']
+    this.httpVersion = '1.1'
+    this.complete = true
+    if (call.body.length > 0) this.push(call.body)
+    this.push(null)
+  }
+
+  override _read(): void {}
+}
+
+function bytes(chunk: unknown): Buffer {
+  if (typeof chunk === 'string') return Buffer.from(chunk)
+  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.alloc(0)
+}
+
+class CapturedResponse extends ServerResponse {
+  readonly answer: Promise<Answer>
+  readonly #chunks: Buffer[] = []
+  readonly #settle: (answer: Answer) => void
+
+  constructor(request: IncomingMessage) {
+    super(request)
+    const { promise, resolve } = deferred<Answer>()
+    this.answer = promise
+    this.#settle = resolve
+  }
+
+  override write(chunk?: unknown): boolean {
+    this.#chunks.push(bytes(chunk))
+    return true
+  }
+
+  override end(chunk?: unknown): this {
+    if (this.finished) return this
+    this.#chunks.push(bytes(chunk))
+    this.finished = true
+    this.#settle({
+      status: this.statusCode,
+      headers: { ...this.getHeaders() },
+      body: Buffer.concat(this.#chunks),
+    })
+    process.nextTick(() => this.emit('finish'))
+    return this
+  }
+}
+
+// Promise.withResolvers is missing in Node 20.
+function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+/** A request/response pair that is connected to nothing, for APIs that want Node objects. */
+export function detach(
+  call: Call,
+  mountPath = '',
+): { request: IncomingMessage; response: ServerResponse; answer: Promise<Answer> } {
+  const request = new DetachedRequest(call, mountPath)
+  const response = new CapturedResponse(request)
+  return { request, response, answer: response.answer }
+}
+
+/** Lets the listener answer the call, and returns the answer instead of sending it. */
+export async function capture(listener: Listener, call: Call, mountPath: string): Promise<Answer> {
+  const { request, response, answer } = detach(call, mountPath)
+  await listener(request, response)
+  return answer
+}
+
+/** Reads a request to its end; `null` when it is larger than any real one. */
+export async function readCall(request: IncomingMessage): Promise<Call | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    const buffer = bytes(chunk)
+    size += buffer.length
+    if (size > 1_048_576) return null
+    chunks.push(buffer)
+  }
+  return {
+    method: request.method ?? 'GET',
+    url: request.url ?? '/',
+    headers: request.headers,
+    body: Buffer.concat(chunks),
+    encrypted: 'encrypted' in request.socket,
+  }
+}
+
+/** Form fields of a call; of a repeated one the last counts. */
+export function formOf(call: Call): URLSearchParams {
+  const isForm = call.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false
+  return new URLSearchParams(isForm ? call.body.toString('utf8') : '')
+}
+
+export function queryOf(call: Call): URLSearchParams {
+  const start = call.url.indexOf('?')
+  return new URLSearchParams(start < 0 ? '' : call.url.slice(start + 1))
+}
+
+export function pathOf(call: Call): string {
+  return call.url.split('?', 1)[0] ?? '/'
+}
+
+/** A cookie of the call, undecoded. */
+export function cookieOf(call: Call, name: string): string | undefined {
+  for (const part of (call.headers.cookie ?? '').split(';')) {
+    const [key, ...value] = part.split('=')
+    if (key?.trim() === name) return value.join('=').trim()
+  }
+  return undefined
+}
+
+export function jsonAnswer(status: number, body: unknown): Answer {
+  return {
+    status,
+    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+    body: Buffer.from(JSON.stringify(body)),
+  }
+}
+
+export function htmlAnswer(status: number, html: string): Answer {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+    },
+    body: Buffer.from(html),
+  }
+}
+
+export function redirectAnswer(location: string, status = 303): Answer {
+  return { status, headers: { location, 'cache-control': 'no-store' }, body: Buffer.alloc(0) }
+}
+
+/** The JSON object in an answer, or `undefined` when there is none. */
+export function jsonOf(answer: Answer): Record<string, unknown> | undefined {
+  if (!String(answer.headers['content-type'] ?? '').includes('json')) return undefined
+  try {
+    const value: unknown = JSON.parse(answer.body.toString('utf8'))
+    return isRecord(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The answer with another body, its length header corrected. */
+export function withBody(answer: Answer, body: string | Buffer): Answer {
+  const bytesOfBody = Buffer.from(body)
+  return {
+    ...answer,
+    headers: { ...answer.headers, 'content-length': String(bytesOfBody.length) },
+    body: bytesOfBody,
+  }
+}

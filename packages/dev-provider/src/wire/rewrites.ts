@@ -1,0 +1,110 @@
+import type { JWTHeaderParameters, JWTPayload } from 'jose'
+import { decodeJwt, decodeProtectedHeader } from 'jose'
+import type { KeyRing, SigningKey } from '../keys.ts'
+import type { Endpoint } from './endpoints.ts'
+import type { FaultOptions, Rules } from './faults.ts'
+import { createRules } from './faults.ts'
+import type { Answer } from './message.ts'
+import { jsonOf, withBody } from './message.ts'
+import type { LoggedRequest } from './request-log.ts'
+
+/** JSON objects as they go over the wire; a member set to `undefined` is left out. */
+export type JsonObject = Record<string, unknown>
+
+/** Changes a JSON answer: in place, or by returning another value. */
+export type JsonRewrite = (body: JsonObject, request: LoggedRequest) => unknown
+
+/** Changes the text of an answer, for what JSON values cannot express (duplicate keys, `__proto__`). */
+export type TextRewrite = (body: string, request: LoggedRequest) => string
+
+/** How a changed ID token is signed. */
+export interface Forgery {
+  /** Signs with this key instead of the provider's; the header still names the provider's `kid`. */
+  readonly key?: SigningKey
+  /** Another `alg`; `none` gives an unsigned token. */
+  readonly alg?: string
+  /** Keeps the original signature over the changed claims. */
+  readonly keepSignature?: boolean
+  /** Replaces the token by this text. */
+  readonly token?: string
+}
+
+/** Changes claims and header in place; what it returns says how the result is signed. */
+export type IdTokenChange = (
+  claims: JWTPayload,
+  header: JWTHeaderParameters,
+) => Forgery | undefined | Promise<Forgery | undefined>
+
+/** `undefined`: there was nothing to change, so it does not count as used. */
+type Rewrite = (answer: Answer, request: LoggedRequest) => Answer | undefined | Promise<Answer | undefined>
+
+export interface Rewrites {
+  rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
+  rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
+  tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
+  apply(answer: Answer, request: LoggedRequest): Promise<Answer>
+  clear(endpoint?: Endpoint): void
+}
+
+async function forge(token: string, change: IdTokenChange, keys: KeyRing): Promise<string> {
+  const claims = decodeJwt(token)
+  const header: JWTHeaderParameters = { alg: 'RS256', ...decodeProtectedHeader(token) }
+  const forgery = (await change(claims, header)) ?? {}
+  if (forgery.token !== undefined) return forgery.token
+  if (forgery.keepSignature) {
+    const parts = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    return [...parts, token.split('.')[2] ?? ''].join('.')
+  }
+  const alg = forgery.alg ?? header.alg
+  return keys.sign(claims, {
+    alg,
+    header: { ...header, alg },
+    ...(forgery.key === undefined ? {} : { key: forgery.key }),
+  })
+}
+
+/** Changes to real answers, applied in the order in which they were set. */
+export function createRewrites(keys: KeyRing): Rewrites {
+  const rules: Rules<Rewrite> = createRules()
+
+  const json =
+    (change: JsonRewrite): Rewrite =>
+    (answer, request) => {
+      const body = jsonOf(answer)
+      if (!body) return undefined
+      const changed = change(body, request)
+      return withBody(answer, JSON.stringify(changed === undefined ? body : changed))
+    }
+
+  return {
+    rewrite: (endpoint, change, options) => rules.set(endpoint, json(change), options),
+    rewriteText: (endpoint, change, options) =>
+      rules.set(
+        endpoint,
+        (answer, request) => withBody(answer, change(answer.body.toString('utf8'), request)),
+        options,
+      ),
+    tamperIdToken: (change, options) =>
+      rules.set(
+        'token',
+        async (answer) => {
+          const body = jsonOf(answer)
+          const token = body?.['id_token']
+          if (typeof token !== 'string') return undefined
+          return withBody(answer, JSON.stringify({ ...body, id_token: await forge(token, change, keys) }))
+        },
+        options,
+      ),
+    apply: async (answer, request) => {
+      let result = answer
+      for (const rule of rules.matching(request)) {
+        const rewritten = await rule.value(result, request)
+        if (!rewritten) continue
+        rule.use()
+        result = rewritten
+      }
+      return result
+    },
+    clear: (endpoint) => rules.clear(endpoint),
+  }
+}
