@@ -1,0 +1,41 @@
+import type { Binding } from '../../binding.ts'
+import { CookieJar } from '../../http/cookie-jar.ts'
+import { parseCookies } from '../../http/cookie-text.ts'
+import { requestState } from '../../http/request-state.ts'
+import type { NodeRequest } from './request.ts'
+import { mountedPath, viewOf } from './request.ts'
+import type { NodeResponse } from './response.ts'
+import { responseSink } from './response.ts'
+
+export type { NodeRequest } from './request.ts'
+export type { NodeResponse } from './response.ts'
+
+/**
+ * Binds a request of `node:http`, or of a framework on top of it, and the response that its cookies go to, when there
+ * is one. What is read of a request is read once, however often it is bound.
+ *
+ * @param path path of the request without the prefixes that the host manages; default: what the router left of it,
+ * where it has removed its own prefix (`app.use('/prefix', ...)`).
+ */
+export function bindNode(
+  request: NodeRequest,
+  response?: NodeResponse,
+  path: string | undefined = mountedPath(request),
+): Binding {
+  const state = requestState(request, () => {
+    const view = viewOf(request)
+    return { request: view, cookies: new CookieJar(parseCookies(view.headers.get('cookie'))) }
+  })
+  const canWrite = (): boolean => response !== undefined && !response.headersSent
+  return {
+    exchange: {
+      request: path === undefined ? state.request : { ...state.request, path },
+      cookies: state.cookies,
+      canWrite,
+    },
+    async commit() {
+      if (response && canWrite()) state.cookies.flush(responseSink(response))
+      return state.cookies.pending().length === 0
+    },
+  }
+}

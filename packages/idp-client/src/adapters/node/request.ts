@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import { IdpError } from '../../errors/base.ts'
+import type { RequestView } from '../../http/exchange.ts'
+import { parseForm, readForm } from '../../http/form.ts'
+import { text } from '../../lib/base64url.ts'
+import { lazy } from '../../lib/lazy.ts'
+
+/** The part of Node's `IncomingMessage` that is read, and what frameworks on top of it add. */
+export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
+  Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
+    /** The URL before a router removed the prefix that it is mounted under (Express, Connect). */
+    readonly originalUrl?: string
+    /** What a body parser left. */
+    readonly body?: unknown
+  }
+
+function headersOf(request: NodeRequest): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (one === undefined) continue
+      try {
+        headers.append(name, one)
+      } catch {
+        // Pseudo headers of HTTP/2, and whatever else cannot be a header, say nothing that is read here.
+      }
+    }
+  }
+  const authority = request.headers[':authority']
+  if (typeof authority === 'string' && !headers.has('host')) headers.set('host', authority)
+  return headers
+}
+
+/* Stands where the request names no usable host: parses as a URL, and is refused wherever a host is taken from a request. */
+const NO_HOST = 'unknown!'
+
+function originOf(request: NodeRequest, host: string | null): string {
+  const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
+  const candidate = `${scheme}://${host}`
+  if (host !== null && URL.canParse(candidate)) {
+    const { href, origin } = new URL(candidate)
+    if (href === `${origin}/`) return origin
+  }
+  return `${scheme}://${NO_HOST}`
+}
+
+/** Path and query of a request target; a target in absolute form (RFC 9112 section 3.2.2) loses its origin. */
+function pathOf(target: string): string {
+  if (target.startsWith('/')) return target
+  if (!URL.canParse(target)) return '/'
+  const { pathname, search } = new URL(target)
+  return pathname.startsWith('/') ? pathname + search : '/'
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+/** A parsed form as a parser left it; nested values of extended parsers are no part of any form of the protocol. */
+function formOf(fields: object): URLSearchParams {
+  const form = new URLSearchParams()
+  for (const [name, value] of Object.entries(fields)) {
+    for (const one of Array.isArray(value) ? value : [value]) {
+      if (typeof one === 'string') form.append(name, one)
+    }
+  }
+  return form
+}
+
+/** The form in what a body parser left; null when it left nothing. */
+function parsedBody(body: unknown, contentType: string | null): URLSearchParams | null {
+  if (body instanceof Uint8Array) return parseForm(contentType, text(body))
+  if (typeof body === 'string') return parseForm(contentType, body)
+  if (typeof body === 'object' && body !== null) return parseForm(contentType, formOf(body).toString())
+  return null
+}
+
+async function readBody(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
+  const { body, readableDidRead } = request
+  // A parser that was not in charge may leave an empty object and the stream untouched.
+  if (readableDidRead || !isEmptyObject(body)) {
+    const parsed = parsedBody(body, contentType)
+    if (parsed) return parsed
+  }
+  if (readableDidRead) {
+    const detail =
+      'The body was read before, and req.body does not hold it: parse forms with express.urlencoded().'
+    throw new IdpError('INVALID_REQUEST', { detail })
+  }
+  // A stream that is given up must not take the connection down, or the answer would never arrive.
+  const chunks = request.iterator?.({ destroyOnReturn: false })
+  return readForm(contentType, chunks ? { [Symbol.asyncIterator]: () => chunks } : null)
+}
+
+/** What operations may know of a Node request. Never throws, whatever the visitor sent. */
+export function viewOf(request: NodeRequest): RequestView {
+  const headers = headersOf(request)
+  const origin = originOf(request, headers.get('host'))
+  return {
+    headers,
+    method: request.method ?? 'GET',
+    url: new URL(origin + pathOf(request.originalUrl ?? request.url ?? '/')),
+    form: lazy(() => readBody(request, headers.get('content-type'))),
+  }
+}
+
+/** Path below the prefix that a router is mounted under; undefined where no router has removed one. */
+export function mountedPath(request: NodeRequest): string | undefined {
+  const { originalUrl, url } = request
+  if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
+  return new URL(`http://localhost${pathOf(url)}`).pathname
+}

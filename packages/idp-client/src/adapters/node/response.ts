@@ -1,0 +1,100 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { CookieSink } from '../../http/cookie-jar.ts'
+import { serializeCookie } from '../../http/cookie-text.ts'
+import { NO_CACHE } from '../../http/responses.ts'
+
+/** The part of Node's `ServerResponse` that is written. */
+export type NodeResponse = Pick<
+  ServerResponse,
+  | 'headersSent'
+  | 'getHeader'
+  | 'setHeader'
+  | 'writeHead'
+  | 'statusCode'
+  | 'write'
+  | 'end'
+  | 'destroyed'
+  | 'once'
+  | 'off'
+>
+
+type Header = OutgoingHttpHeaders[string]
+
+/** `Set-Cookie` lines of ours by cookie name, per response. */
+const written = new WeakMap<NodeResponse, Map<string, string>>()
+
+function linesOf(value: Header): string[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? value : [String(value)]
+}
+
+/** Sets what must hold when the head goes out: our cookies are on it, and nobody may store it. */
+function assertOurs(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
+  const lines = linesOf(response.getHeader('set-cookie'))
+  const missing = [...ours.values()].filter((line) => !lines.includes(line))
+  if (missing.length > 0) response.setHeader('Set-Cookie', [...lines, ...missing])
+  for (const [name, value] of NO_CACHE) response.setHeader(name, value)
+}
+
+/** Pairs of what `writeHead` takes: an object, or names and values alternating, or a list of pairs. */
+function pairsOf(headers: unknown): [name: string, value: Header][] {
+  if (!Array.isArray(headers)) return Object.entries((headers ?? {}) as OutgoingHttpHeaders)
+  if (Array.isArray(headers[0])) return headers as [string, Header][]
+  return headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : []))
+}
+
+/** Merges headers that are passed with the status into those of the response, where they would hide ours otherwise. */
+function merge(response: NodeResponse, headers: unknown): void {
+  const cookies = linesOf(response.getHeader('set-cookie'))
+  for (const [name, value] of pairsOf(headers)) {
+    if (value === undefined) continue
+    if (name.toLowerCase() === 'set-cookie') cookies.push(...linesOf(value))
+    else response.setHeader(name, value)
+  }
+  if (cookies.length > 0) response.setHeader('Set-Cookie', cookies)
+}
+
+/**
+ * The application writes after us: it may replace all `Set-Cookie` lines, or allow caches to keep the page. Both are
+ * put right at the last moment, when the head goes out.
+ */
+function guardHead(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
+  const writeHead = response.writeHead.bind(response) as (status: number, reason?: string) => NodeResponse
+  const guarded = (status: number, ...rest: readonly unknown[]): NodeResponse => {
+    const [reason] = rest
+    merge(response, typeof reason === 'string' ? rest[1] : (rest[1] ?? reason))
+    assertOurs(response, ours)
+    return typeof reason === 'string' ? writeHead(status, reason) : writeHead(status)
+  }
+  response.writeHead = guarded as NodeResponse['writeHead']
+}
+
+function oursOn(response: NodeResponse): Map<string, string> {
+  const known = written.get(response)
+  if (known) return known
+  const ours = new Map<string, string>()
+  written.set(response, ours)
+  guardHead(response, ours)
+  return ours
+}
+
+/** Adds `Set-Cookie` lines beside those of the application; a later write of ours replaces an earlier one of its name. */
+export function responseSink(response: NodeResponse): CookieSink {
+  return {
+    set(name, value, attributes) {
+      const ours = oursOn(response)
+      const line = serializeCookie({ name, value, attributes })
+      const earlier = ours.get(name)
+      const kept = linesOf(response.getHeader('set-cookie')).filter((other) => other !== earlier)
+      ours.set(name, line)
+      response.setHeader('Set-Cookie', [...kept, line])
+      for (const [header, text] of NO_CACHE) response.setHeader(header, text)
+    },
+  }
+}
+
+/** Adds `Set-Cookie` lines that somebody else has written. */
+export function appendCookies(response: NodeResponse, lines: readonly string[]): void {
+  if (lines.length === 0) return
+  response.setHeader('Set-Cookie', [...linesOf(response.getHeader('set-cookie')), ...lines])
+}

@@ -1,0 +1,41 @@
+import type { NodeResponse } from './response.ts'
+import { appendCookies } from './response.ts'
+
+/** Resolves when the response takes more, or never will. */
+function drained(response: NodeResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      response.off('drain', settle)
+      response.off('close', settle)
+      resolve()
+    }
+    response.once('drain', settle)
+    response.once('close', settle)
+  })
+}
+
+async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>): Promise<void> {
+  const reader = body.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    if (!target.destroyed && !target.write(next.value)) await drained(target)
+    // Nobody is left to read the rest.
+    if (target.destroyed) return reader.cancel()
+  }
+}
+
+/**
+ * Sends a Web `Response` through a response of `node:http` (or of Express): status, headers and body. Headers that the
+ * response has already stay, those of the same name are replaced, `Set-Cookie` lines are added.
+ *
+ * @example
+ * app.get('/join', async (req, res) => sendResponse(res, await idp.startInteractiveLogin({ returnTo: '/welcome' })))
+ */
+export async function sendResponse(target: NodeResponse, response: Response): Promise<void> {
+  target.statusCode = response.status
+  for (const [name, value] of response.headers) {
+    if (name !== 'set-cookie') target.setHeader(name, value)
+  }
+  appendCookies(target, response.headers.getSetCookie())
+  if (response.body) await sendBody(target, response.body)
+  target.end()
+}
