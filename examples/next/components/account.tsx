@@ -1,0 +1,35 @@
+'use client'
+
+import { useUser } from 'idp-client/react'
+import { usePathname } from 'next/navigation'
+import { displayName } from '../lib/display-name'
+import { Avatar } from './avatar'
+
+/** Who is signed in. Links to the auth routes are plain `<a>`: a client-side router must not fetch or prefetch them. */
+export function Account() {
+  const { user, isLoading, error } = useUser()
+  const pathname = usePathname()
+  if (isLoading) return <p className="account">Loading…</p>
+  if (user) {
+    return (
+      <div className="account">
+        <Avatar user={user} />
+        <span className="account-name">{displayName(user)}</span>
+        <a className="button" href="/auth/logout">
+          Log out
+        </a>
+      </div>
+    )
+  }
+  return (
+    <div className="account">
+      {error ? <span role="status">Your sign-in could not be checked.</span> : null}
+      <a
+        className="button button-primary"
+        href={`/auth/login?returnTo=${encodeURIComponent(pathname ?? '/')}`}
+      >
+        Log in
+      </a>
+    </div>
+  )
+}

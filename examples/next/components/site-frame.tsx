@@ -1,0 +1,46 @@
+'use client'
+
+import Link from 'next/link'
+import type { ReactNode } from 'react'
+import type { Colour } from '../lib/colour'
+import { Account } from './account'
+import { Navigation } from './navigation'
+
+/** Header, navigation and footer around every page, of both routers. */
+export function SiteFrame({ colour, children }: { colour: Colour; children: ReactNode }) {
+  return (
+    <div className="site" data-accent={colour}>
+      <a className="skip-link" href="#content">
+        Skip to content
+      </a>
+      <header className="site-header">
+        <div className="site-header-inner">
+          <Link className="brand" href="/">
+            <BrandMark />
+            IdpClient demo
+          </Link>
+          <Navigation />
+          <Account />
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+      <footer className="site-footer">
+        <p>
+          A demo of <code>idp-client</code> with the App Router and the Pages Router of Next.js.
+        </p>
+      </footer>
+    </div>
+  )
+}
+
+function BrandMark() {
+  return (
+    <svg aria-hidden="true" viewBox="0 0 24 24" width="24" height="24">
+      <rect className="brand-tile" width="24" height="24" rx="6" />
+      <circle className="brand-key" cx="12" cy="9.5" r="3.5" />
+      <path className="brand-key" d="M10.6 11.5h2.8l1 7h-4.8z" />
+    </svg>
+  )
+}

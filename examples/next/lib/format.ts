@@ -1,0 +1,45 @@
+const dateAndTime = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+})
+
+const integer = new Intl.NumberFormat('en-GB')
+
+/** `21 Nov 2026, 02:04:05 UTC` */
+export function formatTime(epochSeconds: number): string {
+  return `${dateAndTime.format(epochSeconds * 1000)} UTC`
+}
+
+export function formatNumber(value: number): string {
+  return integer.format(value)
+}
+
+/** `2 d 3 h`, `1 h 5 min`, `4 min 3 s`: the two largest units. */
+export function formatDuration(seconds: number): string {
+  const units: [name: string, size: number][] = [
+    ['d', 86_400],
+    ['h', 3_600],
+    ['min', 60],
+    ['s', 1],
+  ]
+  const largest = units.findIndex(([, size]) => seconds >= size)
+  if (largest < 0) return '0 s'
+  return units
+    .slice(largest, largest + 2)
+    .map(([name, size], index) => {
+      const within = index === 0 ? seconds : seconds % (units[largest]?.[1] ?? 1)
+      return `${Math.floor(within / size)} ${name}`
+    })
+    .join(' ')
+}
+
+/** `AL` for Alice Liddell; one letter when there is only one word. */
+export function initials(name: string): string {
+  const words = name.split(/[\s@._-]+/).filter((word) => word !== '')
+  const chosen = words.length > 1 ? [words.at(0), words.at(-1)] : words
+  return chosen
+    .map((word) => Array.from(word ?? '')[0] ?? '')
+    .join('')
+    .toUpperCase()
+}

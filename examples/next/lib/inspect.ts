@@ -1,0 +1,54 @@
+import type { SessionData, User } from 'idp-client'
+
+export interface ClaimRow {
+  readonly name: string
+  readonly value: string
+}
+
+export interface TokenRow {
+  readonly name: string
+  readonly format: 'JWT' | 'Opaque'
+  readonly length: number
+  /** Seconds since the epoch. */
+  readonly expiresAt?: number
+  readonly note?: string
+}
+
+export interface CookieRow {
+  readonly name: string
+  readonly bytes: number
+}
+
+export function claimRows(user: User): ClaimRow[] {
+  return Object.entries(user)
+    .map(([name, value]) => ({ name, value: typeof value === 'string' ? value : JSON.stringify(value) }))
+    .sort((left, right) => left.name.localeCompare(right.name))
+}
+
+/** What one may show of tokens: never the tokens, since whoever holds one can use it. */
+export function tokenRows({ tokenSet, accessTokens = [] }: SessionData): TokenRow[] {
+  const { accessToken, expiresAt, scope, token_type, idToken, refreshToken } = tokenSet
+  const note = [token_type, scope && `scope ${scope}`].filter(Boolean).join(', ')
+  const rows: TokenRow[] = [{ ...row('Access token', accessToken), expiresAt, ...(note ? { note } : {}) }]
+  if (idToken) rows.push(row('ID token', idToken))
+  if (refreshToken) rows.push(row('Refresh token', refreshToken))
+  for (const further of accessTokens) {
+    rows.push({
+      ...row('Access token', further.accessToken),
+      expiresAt: further.expiresAt,
+      note: `for ${further.audience}`,
+    })
+  }
+  return rows
+}
+
+/** The size that counts for a browser: name, equals sign and value. */
+export function sessionCookies(cookies: readonly { name: string; value: string }[]): CookieRow[] {
+  return cookies
+    .filter(({ name }) => /^__session(?:__|$)/.test(name))
+    .map(({ name, value }) => ({ name, bytes: new TextEncoder().encode(`${name}=${value}`).length }))
+}
+
+function row(name: string, token: string): TokenRow {
+  return { name, format: token.split('.').length === 3 ? 'JWT' : 'Opaque', length: token.length }
+}
