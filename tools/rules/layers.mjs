@@ -1,3 +1,6 @@
+/** What package entries hand on as it is: symbols of options, claim filters. */
+const publicValues = ['config/options.ts', 'session/claims.ts']
+
 /**
  * What each folder of packages/idp-client/src may import. `values` may be imported for use at run
  * time and as types; `types` only by `import type`. A folder may always import itself, except that
@@ -52,18 +55,29 @@ export const layers = {
     types: ['config', 'session', 'tokens'],
   },
   'adapters/express': {
-    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/node'],
+    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/node', ...publicValues],
     types: ['config', 'session', 'tokens'],
   },
   'adapters/next': {
-    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/web', 'adapters/node'],
+    values: [
+      'lib',
+      'errors',
+      'log',
+      'http',
+      'root',
+      'routes',
+      'flows',
+      'adapters/web',
+      'adapters/node',
+      ...publicValues,
+    ],
     types: ['config', 'session', 'tokens'],
   },
   browser: { values: ['errors'], types: ['config', 'session', 'tokens'] },
   react: { values: ['errors', 'browser'], types: ['config', 'session', 'tokens'] },
   stores: { values: ['errors'], types: ['config', 'session', 'tokens'] },
   testing: {
-    values: ['lib', 'errors', 'http', 'crypto', 'session'],
+    values: ['lib', 'errors', 'http', 'crypto', 'session', ...publicValues],
     types: ['config', 'tokens', 'engine.ts', 'adapters/web'],
   },
   cli: { values: ['lib', 'errors', 'log', 'crypto'] },

@@ -1,0 +1,168 @@
+import type {
+  Request as ExpressRequest,
+  RequestHandler as ExpressRequestHandler,
+  Response as ExpressResponse,
+} from 'express'
+import { createAsyncContext } from '#async-context'
+import type { Binding } from '../../binding.ts'
+import { within } from '../../binding.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import type { Application } from '../../engine.ts'
+import { createApplication } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import type { AccessToken } from '../../flows/get-access-token.ts'
+import { getAccessToken } from '../../flows/get-access-token.ts'
+import { getSession } from '../../flows/get-session.ts'
+import { updateSession } from '../../flows/update-session.ts'
+import { headersSink } from '../../http/cookie-text.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { redirect } from '../../http/responses.ts'
+import { dispatch } from '../../routes/dispatch.ts'
+import { apiRefusal, pageAccess } from '../../routes/guards.ts'
+import { passThrough } from '../../routes/pass-through.ts'
+import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+import { startLogin } from '../../routes/start-login.ts'
+import type { SessionData } from '../../session/session-data.ts'
+import { bindNode } from '../node/binding.ts'
+import { sendResponse } from '../node/send.ts'
+
+/** The request type of this entry: Express's. */
+export type FrameworkRequest = ExpressRequest
+/** The response type of this entry: Express's. */
+export type FrameworkResponse = ExpressResponse
+
+export interface PageGuardOptions {
+  /** Where to go after the login; default: `req.originalUrl`. Never leaves the application's origin. */
+  returnTo?: string | ((req: FrameworkRequest) => string | Promise<string>)
+}
+
+const ambient = createAsyncContext<Binding>()
+
+/** Decides about one request: a response keeps it out, null lets it in. */
+type Decision = (exchange: Exchange, req: FrameworkRequest) => Promise<Response | null>
+
+/**
+ * OpenID Connect for Express 5. Construct it once per process; it keeps no state of any user. Mount `middleware` before
+ * the routes: inside it, and behind a guard, operations need no arguments. Elsewhere they take `req`, and `res` where a
+ * cookie may be written (`AMBIENT_REQUEST_MISSING` otherwise).
+ *
+ * Every operation throws `InvalidConfigurationError` while something required is missing.
+ *
+ * @example
+ * const idp = new IdpClient()
+ * app.use(idp.middleware)
+ * app.get('/account', idp.withPageAuthRequired(), async (req, res) => {
+ *   const session = await idp.getSession()
+ *   res.json(session?.user)
+ * })
+ */
+export class IdpClient {
+  readonly #application: Application
+
+  /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
+    this.#application = createApplication(options)
+  }
+
+  /**
+   * Answers the auth routes; any other request goes on to the application, with its session extended when that is due.
+   * It may stand before or behind body parsers. Bound to the instance.
+   */
+  readonly middleware: ExpressRequestHandler = async (req, res, next) => {
+    const binding = bindNode(req, res)
+    const answered = await dispatch(this.#application, binding.exchange, req)
+    if (!answered) await passThrough(this.#application, binding.exchange)
+    await binding.commit()
+    if (answered) await sendResponse(res, answered)
+    else ambient.run(binding, next)
+  }
+
+  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
+  getSession(req?: FrameworkRequest): Promise<SessionData | null> {
+    return this.#operate(req, undefined, getSession)
+  }
+
+  /**
+   * The access token of the session. Throws `AccessTokenError` with `MISSING_SESSION`, or `MISSING_REFRESH_TOKEN` when
+   * it has expired and cannot be refreshed.
+   */
+  getAccessToken(req?: FrameworkRequest, res?: FrameworkResponse): Promise<AccessToken> {
+    return this.#operate(req, res, getAccessToken)
+  }
+
+  /** Saves changes to the session; `internal` cannot be changed. See `docs/reference/session.md` for what is kept. */
+  updateSession(session: SessionData): Promise<void>
+  updateSession(req: FrameworkRequest, res: FrameworkResponse, session: SessionData): Promise<void>
+  updateSession(...given: [SessionData] | [FrameworkRequest, FrameworkResponse, SessionData]): Promise<void> {
+    if (given.length < 3) {
+      return this.#operate(undefined, undefined, (engine, x) =>
+        updateSession(engine, x, given[0] as SessionData),
+      )
+    }
+    const [req, res, session] = given as [FrameworkRequest, FrameworkResponse, SessionData]
+    return this.#operate(req, res, (engine, x) => updateSession(engine, x, session))
+  }
+
+  /**
+   * Begins a login by code: returns the redirect to the provider, to be sent with `sendResponse(res, response)`. Its
+   * cookie is on `res` already where that is known (given, or ambient), else on the returned response.
+   */
+  async startInteractiveLogin(
+    options: StartInteractiveLoginOptions = {},
+    req?: FrameworkRequest,
+    res?: FrameworkResponse,
+  ): Promise<Response> {
+    const binding = this.#bind(req, res)
+    const response = await startLogin(this.#application, binding.exchange, options)
+    if (!(await binding.commit())) binding.exchange.cookies.flush(headersSink(response.headers))
+    return response
+  }
+
+  /**
+   * Guards pages: without a session the browser is sent to the login route and comes back afterwards. Stands before the
+   * handler, or takes it. What cannot be decided goes to `next(error)`.
+   */
+  withPageAuthRequired(options?: PageGuardOptions): ExpressRequestHandler
+  withPageAuthRequired(handler: ExpressRequestHandler, options?: PageGuardOptions): ExpressRequestHandler
+  withPageAuthRequired(
+    first: ExpressRequestHandler | PageGuardOptions = {},
+    second: PageGuardOptions = {},
+  ): ExpressRequestHandler {
+    const [handler, { returnTo }] = typeof first === 'function' ? [first, second] : [undefined, first]
+    return this.#guard(handler, async (exchange, req) => {
+      const access = await pageAccess(this.#application, exchange, () =>
+        typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? req.originalUrl),
+      )
+      return access.kind === 'granted' ? null : redirect(access.location)
+    })
+  }
+
+  /** Guards APIs: without a session the answer is a 401 with a JSON body, never a redirect. */
+  withApiAuthRequired(handler?: ExpressRequestHandler): ExpressRequestHandler {
+    return this.#guard(handler, (exchange) => apiRefusal(this.#application, exchange))
+  }
+
+  #guard(handler: ExpressRequestHandler | undefined, decide: Decision): ExpressRequestHandler {
+    return async (req, res, next) => {
+      const binding = bindNode(req, res)
+      const refused = await decide(binding.exchange, req)
+      if (refused) return sendResponse(res, refused)
+      return ambient.run(binding, () => (handler ? handler(req, res, next) : next()))
+    }
+  }
+
+  #bind(req?: FrameworkRequest, res?: FrameworkResponse): Binding {
+    const binding = req ? bindNode(req, res) : ambient.get()
+    if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
+    return binding
+  }
+
+  async #operate<T>(
+    req: FrameworkRequest | undefined,
+    res: FrameworkResponse | undefined,
+    operation: (engine: ReturnType<Application['engine']>, exchange: Exchange) => Promise<T>,
+  ): Promise<T> {
+    const engine = this.#application.engine()
+    return within(this.#bind(req, res), (exchange) => operation(engine, exchange))
+  }
+}
