@@ -17,12 +17,15 @@ import { fromRoot, isMain } from './lib/run.mjs'
  */
 export async function build(options = {}) {
   const names = options.only?.length ? options.only : Object.keys(packages)
+  const failures = []
   for (const name of names) {
     const plan = packages[name]
-    if (plan === undefined)
+    if (plan === undefined) {
       throw new Error(`build: no package ${name}; known: ${Object.keys(packages).join(', ')}`)
-    await buildPackage(name, plan, options)
+    }
+    await buildPackage(name, plan, options).catch((error) => failures.push(error))
   }
+  if (failures.length > 0) throw new Error(failures.map((error) => error.message).join('\n'))
 }
 
 async function buildPackage(name, plan, options) {

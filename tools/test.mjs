@@ -30,6 +30,8 @@ const parts = {
     const { testConsumers } = await import('./test-dist.mjs')
     return testConsumers()
   },
+  demo: async () =>
+    (await runNode([fromRoot('tools/demo.mjs'), '--check'], { show: true })).code === 0 ? passed : failed,
   e2e: () => vitest('e2e'),
 }
 
