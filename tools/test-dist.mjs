@@ -18,9 +18,9 @@ export async function testConsumers(only = []) {
   const unknown = only.filter((name) => !(name in consumers))
   if (unknown.length > 0)
     throw new Error(`no consumer ${unknown.join(', ')}; known: ${Object.keys(consumers).join(', ')}`)
-  const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const provider = await startDevProvider({ https: true })
+  const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
   const counts = { passed: 0, failed: 0, skipped: 0 }
   try {
     const tarball = await pack('packages/idp-client', home)
