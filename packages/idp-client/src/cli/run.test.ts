@@ -1,0 +1,63 @@
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { resolveSecrets } from '../config/secrets.ts'
+import { version } from '../lib/version.ts'
+import { run } from './run.ts'
+
+describe('secret', () => {
+  test('[S047] prints one line of 64 hexadecimal digits, a new one each time', () => {
+    const outputs = Array.from({ length: 20 }, () => run(['secret']))
+    for (const { code, stdout, stderr } of outputs) {
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout).toMatch(/^[0-9a-f]{64}\n$/)
+    }
+    expect(new Set(outputs.map(({ stdout }) => stdout)).size).toBe(20)
+  })
+
+  test('what it prints is accepted as secret', () => {
+    const note = vi.fn()
+    const printed = run(['secret']).stdout
+    expect(resolveSecrets({}, { IDP_SECRET: printed }, note)).toEqual([printed.trim()])
+    expect(note).not.toHaveBeenCalled()
+  })
+})
+
+test.each(['--help', '-h', 'help'])('%s prints the usage', (parameter) => {
+  const { code, stdout, stderr } = run([parameter])
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(/^Usage: idp-client <command>/)
+  expect(stdout).toContain('secret')
+})
+
+test.each(['--version', '-v'])('%s prints the version', (parameter) => {
+  expect(run([parameter])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+})
+
+test.each([[[]], [['secrets']], [['secret', 'more']], [['']], [['constructor']]])(
+  '%j is answered with the usage and exit code 2',
+  (parameters) => {
+    const { code, stdout, stderr } = run(parameters)
+    expect([code, stdout]).toEqual([2, ''])
+    expect(stderr).toMatch(/^Usage:/)
+  },
+)
+
+describe('the command', () => {
+  const { argv, exitCode } = process
+
+  afterEach(() => {
+    process.argv = argv
+    process.exitCode = exitCode
+    vi.restoreAllMocks()
+  })
+
+  test('hands over parameters, texts and exit code', async () => {
+    const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+    const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    process.argv = ['node', 'idp-client', 'unknown']
+    vi.resetModules()
+    await import('./index.ts')
+    const written = [stdout.mock.calls.flat(), stderr.mock.calls.flat(), process.exitCode]
+    process.exitCode = exitCode
+    expect(written).toEqual([[''], [expect.stringMatching(/^Usage:/)], 2])
+  })
+})

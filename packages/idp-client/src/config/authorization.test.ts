@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'vitest'
+import { isReservedParameter, resolveAuthorization } from './authorization.ts'
+import type { AppBaseUrl, Problem } from './config.ts'
+import type { AuthorizationParameters } from './options.ts'
+
+function resolveIt(given?: AuthorizationParameters, appBaseUrl: AppBaseUrl | null = { kind: 'inferred' }) {
+  const problems: Problem[] = []
+  const value = resolveAuthorization({ authorizationParameters: given }, appBaseUrl, (kind, message) => {
+    problems.push({ kind, message })
+  })
+  return { value, problems, parameters: Object.fromEntries(value.parameters) }
+}
+
+const defaultScope = { kind: 'text', scope: 'openid profile email offline_access' }
+
+describe('scope', () => {
+  test('[S096] default', () => {
+    expect(resolveIt().value.scope).toEqual(defaultScope)
+    expect(resolveIt({}).value.scope).toEqual(defaultScope)
+  })
+
+  test('[S097] null is the default, a string is kept as given', () => {
+    expect(resolveIt({ scope: null })).toMatchObject({ value: { scope: defaultScope }, problems: [] })
+    expect(resolveIt({ scope: ' openid  read:x ' })).toMatchObject({
+      value: { scope: { kind: 'text', scope: ' openid  read:x ' } },
+      problems: [],
+    })
+  })
+
+  test.each(['', 'profile email', 'openid2 profile', 'xopenid', 7, ['openid']])('refuses %j', (scope) => {
+    expect(resolveIt({ scope: scope as string }).problems).toMatchObject([
+      { kind: 'wrong-option', message: expect.stringMatching(/^authorizationParameters\.scope must/) },
+    ])
+  })
+
+  test('a map per audience keeps its entries', () => {
+    const { value, problems } = resolveIt({ audience: 'a', scope: { a: 'openid read:a', b: 'read:b' } })
+    expect(problems).toEqual([])
+    expect(value.scope.kind === 'map' && Object.fromEntries(value.scope.byAudience)).toEqual({
+      a: 'openid read:a',
+      b: 'read:b',
+    })
+  })
+
+  test('the default audience gets the default scope where the map has none for it', () => {
+    const { value, problems } = resolveIt({ audience: 'a', scope: { b: 'read:b' } })
+    expect(problems).toEqual([])
+    expect(value.scope.kind === 'map' && value.scope.byAudience.get('a')).toBe(defaultScope.scope)
+  })
+
+  test('a map needs an audience, strings, and openid for the default audience', () => {
+    expect(resolveIt({ scope: { a: 'openid' } }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(resolveIt({ audience: 'a', scope: { a: 'read' } }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+    expect(resolveIt({ audience: 'a', scope: { b: 7 } as never }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+  })
+})
+
+describe('audience, max_age, redirect_uri', () => {
+  test('[S098] audience is a string or null', () => {
+    expect(resolveIt({ audience: 'https://api.example.com' }).value.audience).toBe('https://api.example.com')
+    expect(resolveIt({ audience: null }).value).not.toHaveProperty('audience')
+    expect(resolveIt({ audience: 7 as never }).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('[S100] max_age is a whole number of seconds', () => {
+    expect(resolveIt({ max_age: 0 }).value.maxAge).toBe(0)
+    expect(resolveIt({ max_age: 300 }).value.maxAge).toBe(300)
+    expect(resolveIt({ max_age: '300' as never }).value.maxAge).toBe(300)
+    expect(resolveIt({ max_age: null }).value).not.toHaveProperty('maxAge')
+  })
+
+  test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1e3', '', true, {}])(
+    'refuses max_age %j',
+    (given) => {
+      const { value, problems } = resolveIt({ max_age: given as number })
+      expect(value).not.toHaveProperty('maxAge')
+      expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+    },
+  )
+
+  test('[S099] redirect_uri is kept byte for byte', () => {
+    const uri = 'https://App.example.com:443/Callback/?b=2&a=%2f'
+    expect(resolveIt({ redirect_uri: uri }).value.redirectUri).toBe(uri)
+    expect(resolveIt({ redirect_uri: null }).value).not.toHaveProperty('redirectUri')
+  })
+
+  test.each([
+    '/callback',
+    'app.example.com',
+    'https://',
+    'https://a.example.com/#x',
+    ' https://a.example.com',
+    '',
+    7,
+  ])('refuses redirect_uri %j', (uri) => {
+    expect(resolveIt({ redirect_uri: uri as string }).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('redirect_uri must have an origin of the application', () => {
+    const fixed: AppBaseUrl = { kind: 'static', url: 'https://app.example.com/docs' }
+    expect(resolveIt({ redirect_uri: 'https://APP.example.com/cb' }, fixed).problems).toEqual([])
+    expect(resolveIt({ redirect_uri: 'http://app.example.com/cb' }, fixed).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+    const list: AppBaseUrl = {
+      kind: 'allow-list',
+      entries: ['https://a.example.com', 'https://b.example.com'].map((url) => ({ origin: url, url })),
+    }
+    expect(resolveIt({ redirect_uri: 'https://b.example.com/cb' }, list).problems).toEqual([])
+    expect(resolveIt({ redirect_uri: 'https://c.example.com/cb' }, list).problems).toHaveLength(1)
+    expect(resolveIt({ redirect_uri: 'https://c.example.com/cb' }, null).problems).toEqual([])
+  })
+})
+
+describe('all other parameters', () => {
+  test('[S102,S103] are kept as given; null and undefined leave them out, empty and 0 do not', () => {
+    const { parameters, problems } = resolveIt({
+      organization: 'org_1',
+      prompt: 'login',
+      empty: '',
+      zero: 0,
+      yes: true,
+      none: null,
+      undef: undefined,
+    })
+    expect(problems).toEqual([])
+    expect(parameters).toEqual({ organization: 'org_1', prompt: 'login', empty: '', zero: '0', yes: 'true' })
+  })
+
+  test('objects become JSON', () => {
+    const claims = { id_token: { acr: { essential: true } } }
+    const details = [{ type: 'payment', amount: 1 }]
+    expect(resolveIt({ claims, authorization_details: details }).parameters).toEqual({
+      claims: JSON.stringify(claims),
+      authorization_details: JSON.stringify(details),
+    })
+  })
+
+  test('what has no wire form is refused', () => {
+    const loop: Record<string, unknown> = {}
+    loop['self'] = loop
+    for (const value of [loop, ['a', 'b'], () => 'x', Symbol('x')]) {
+      expect(resolveIt({ resource: value }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    }
+  })
+
+  test('parameters of the protocol run are dropped without a word', () => {
+    const { parameters, problems } = resolveIt({
+      client_id: 'x',
+      client_secret: 'x',
+      client_assertion: 'x',
+      response_type: 'token',
+      code_challenge: 'x',
+      code_challenge_method: 'plain',
+      state: 'x',
+      nonce: 'x',
+      login_hint: 'alice',
+    })
+    expect(problems).toEqual([])
+    expect(parameters).toEqual({ login_hint: 'alice' })
+    expect(['state', 'client_anything', 'prompt'].map(isReservedParameter)).toEqual([true, true, false])
+  })
+
+  test('configured request parameters that a query may not set do pass', () => {
+    expect(resolveIt({ resource: 'urn:x', dpop_jkt: 'y' }).parameters).toEqual({
+      resource: 'urn:x',
+      dpop_jkt: 'y',
+    })
+  })
+
+  test('response_mode must be one that reaches a server', () => {
+    expect(resolveIt({ response_mode: 'form_post' }).problems).toEqual([])
+    expect(resolveIt({ response_mode: 'query' }).problems).toEqual([])
+    expect(resolveIt({ response_mode: 'fragment' }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(resolveIt({ response_mode: 'query.jwt' }).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('names from the prototype are ordinary names', () => {
+    const given = JSON.parse('{"__proto__":"x","constructor":"y"}') as AuthorizationParameters
+    expect([...resolveIt(given).value.parameters]).toEqual([
+      ['__proto__', 'x'],
+      ['constructor', 'y'],
+    ])
+  })
+
+  test('the group must be an object', () => {
+    expect(resolveIt('scope' as never).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('nothing resolved can be changed', () => {
+    const parameters = resolveIt({ prompt: 'login' }).value.parameters as Map<string, string>
+    expect(() => parameters.set('client_id', 'x')).toThrow(TypeError)
+  })
+})

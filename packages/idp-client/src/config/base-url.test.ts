@@ -1,0 +1,426 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isIdpError } from '../errors/base.ts'
+import type { RequestView } from '../http/exchange.ts'
+import { baseUrlFor, isLoopback, resolveAppBaseUrl } from './base-url.ts'
+import type { AppBaseUrl, Problem } from './config.ts'
+import type { Env } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+
+function resolveIt(options: IdpClientOptions, env: Env = {}, basePath = '') {
+  const problems: Problem[] = []
+  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, (kind, message) => {
+    problems.push({ kind, message })
+  })
+  return { appBaseUrl, problems }
+}
+
+function view(
+  headers: Record<string, string>,
+  url: string | null = 'http://10.0.0.7:3000/auth/login',
+): RequestView {
+  return {
+    headers: new Headers(headers),
+    method: 'GET',
+    url: url === null ? null : new URL(url),
+    form: async () => new URLSearchParams(),
+  }
+}
+
+const inferred = { appBaseUrl: { kind: 'inferred' }, production: false, trustProxy: false } as const
+const inProduction = { ...inferred, production: true } as const
+
+function allowList(...urls: string[]): AppBaseUrl {
+  const { appBaseUrl } = resolveIt({ appBaseUrl: urls })
+  if (!appBaseUrl) throw new Error('not usable')
+  return appBaseUrl
+}
+
+function codeOf(run: () => string): string {
+  try {
+    return `resolved to ${run()}`
+  } catch (error) {
+    return isIdpError(error) ? error.code : `not ours: ${error}`
+  }
+}
+
+describe('resolveAppBaseUrl', () => {
+  test('[S038] one URL is the base URL, path included and without trailing slash', () => {
+    expect(resolveIt({ appBaseUrl: 'https://app.example.com' }).appBaseUrl).toEqual({
+      kind: 'static',
+      url: 'https://app.example.com',
+    })
+    expect(resolveIt({ appBaseUrl: 'HTTPS://App.Example.com:443/docs//' }).appBaseUrl).toEqual({
+      kind: 'static',
+      url: 'https://app.example.com/docs',
+    })
+  })
+
+  test('[S039] a list is an allow-list', () => {
+    const { appBaseUrl, problems } = resolveIt({
+      appBaseUrl: ['https://a.example.com/', 'https://b.example.com:8443/app', 'https://a.example.com'],
+    })
+    expect(problems).toEqual([])
+    expect(appBaseUrl).toEqual({
+      kind: 'allow-list',
+      entries: [
+        { origin: 'https://a.example.com', url: 'https://a.example.com' },
+        { origin: 'https://b.example.com:8443', url: 'https://b.example.com:8443/app' },
+      ],
+    })
+  })
+
+  test('[S042,S255] without one it is inferred, and that is no fault', () => {
+    expect(resolveIt({})).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
+    expect(resolveIt({ appBaseUrl: '' })).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
+  })
+
+  test('[S043] APP_BASE_URL with one value', () => {
+    expect(resolveIt({}, { APP_BASE_URL: 'https://app.example.com' }).appBaseUrl).toEqual({
+      kind: 'static',
+      url: 'https://app.example.com',
+    })
+  })
+
+  test('[S044] APP_BASE_URL with several values is an allow-list; empty parts do not count', () => {
+    expect(
+      resolveIt({}, { APP_BASE_URL: 'https://a.example.com , https://b.example.com,' }).appBaseUrl,
+    ).toEqual({
+      kind: 'allow-list',
+      entries: [
+        { origin: 'https://a.example.com', url: 'https://a.example.com' },
+        { origin: 'https://b.example.com', url: 'https://b.example.com' },
+      ],
+    })
+  })
+
+  test('[S003] the option wins over APP_BASE_URL', () => {
+    const { appBaseUrl } = resolveIt(
+      { appBaseUrl: 'https://o.example.com' },
+      { APP_BASE_URL: 'https://v.example.com' },
+    )
+    expect(appBaseUrl).toEqual({ kind: 'static', url: 'https://o.example.com' })
+  })
+
+  test.each([
+    'app.example.com',
+    'ftp://app.example.com',
+    'https://',
+    'https:app.example.com',
+    'https://user:pw@app.example.com',
+    'https://app.example.com/?a=1',
+    'https://app.example.com/#a',
+    'https://app.example.com?',
+    'https://app example.com',
+    'https:\\\\app.example.com',
+    'https://app.example.com:99999',
+    7,
+    {},
+  ])('refuses %j as option and, in words, never repeats it', (value) => {
+    const { appBaseUrl, problems } = resolveIt({ appBaseUrl: value as string })
+    expect(appBaseUrl).toBeNull()
+    expect(problems.map(({ kind }) => kind)).toEqual(['wrong-option'])
+    expect(problems[0]?.message).toMatch(/^appBaseUrl must be a URL like/)
+    expect(problems[0]?.message).not.toContain('app example.com')
+  })
+
+  test('a wrong variable is a wrong variable', () => {
+    expect(resolveIt({}, { APP_BASE_URL: 'app.example.com' }).problems).toMatchObject([
+      { kind: 'wrong-variable' },
+    ])
+    expect(resolveIt({}, { APP_BASE_URL: ',' }).problems).toMatchObject([{ kind: 'wrong-variable' }])
+  })
+
+  test('an empty list and a list with a bad entry are refused', () => {
+    expect(resolveIt({ appBaseUrl: [] }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(resolveIt({ appBaseUrl: ['https://a.example.com', 'b'] }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+  })
+
+  test('one origin with two paths is a contradiction', () => {
+    const { problems } = resolveIt({ appBaseUrl: ['https://a.example.com/x', 'https://a.example.com/y'] })
+    expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('[S151] a path together with the base-path variable is refused, by whichever way it came', () => {
+    expect(resolveIt({ appBaseUrl: 'https://a.example.com/docs' }, {}, '/docs')).toMatchObject({
+      appBaseUrl: null,
+      problems: [{ kind: 'wrong-option', message: expect.stringContaining('FRAMEWORK_PUBLIC_BASE_PATH') }],
+    })
+    expect(resolveIt({}, { APP_BASE_URL: 'https://a.example.com/docs' }, '/docs')).toMatchObject({
+      appBaseUrl: null,
+      problems: [{ kind: 'wrong-variable', message: expect.stringMatching(/^APP_BASE_URL has a path/) }],
+    })
+    expect(
+      resolveIt({ appBaseUrl: ['https://a.example.com', 'https://b.example.com/docs'] }, {}, '/docs')
+        .problems,
+    ).toHaveLength(1)
+  })
+
+  test('a root URL and the base-path variable go together', () => {
+    expect(resolveIt({ appBaseUrl: 'https://a.example.com/' }, {}, '/docs').problems).toEqual([])
+  })
+})
+
+describe('baseUrlFor, fixed', () => {
+  test('[S038] nothing in a request changes a fixed base URL, and none is needed', () => {
+    const config = {
+      ...inferred,
+      trustProxy: true,
+      appBaseUrl: { kind: 'static', url: 'https://a.example.com/x' },
+    } as const
+    expect(baseUrlFor(config, view({ host: 'evil.example', 'x-forwarded-host': 'evil.example' }))).toBe(
+      'https://a.example.com/x',
+    )
+    expect(baseUrlFor(config, null)).toBe('https://a.example.com/x')
+  })
+})
+
+describe('baseUrlFor, allow-list', () => {
+  const config = {
+    production: true,
+    trustProxy: true,
+    appBaseUrl: allowList(
+      'https://a.example.com',
+      'https://b.example.com/app',
+      'http://intranet:8080',
+      'http://localhost:3000',
+    ),
+  }
+
+  test('[S040] the matching entry is used, path included', () => {
+    expect(baseUrlFor(config, view({ host: 'b.example.com' }))).toBe('https://b.example.com/app')
+    expect(baseUrlFor(config, view({ host: 'inner', 'x-forwarded-host': 'A.example.com' }))).toBe(
+      'https://a.example.com',
+    )
+    expect(baseUrlFor(config, view({ host: 'localhost:3000' }))).toBe('http://localhost:3000')
+  })
+
+  test('an http entry is reached in production when it is what the request says', () => {
+    expect(baseUrlFor(config, view({ host: 'intranet:8080' }))).toBe('http://intranet:8080')
+    const proxied = view({ host: 'intranet:8080', 'x-forwarded-proto': 'https' })
+    expect(codeOf(() => baseUrlFor(config, proxied))).toBe('BASE_URL_NOT_ALLOWED')
+  })
+
+  test.each([
+    'evil.example',
+    'a.example.com:8443',
+    'a.example.com.evil.example',
+    'xa.example.com',
+    'localhost:3001',
+  ])('[S041] %s is not in the list', (host) => {
+    expect(codeOf(() => baseUrlFor(config, view({ host })))).toBe('BASE_URL_NOT_ALLOWED')
+  })
+
+  test('[S041] hostile hosts never resolve to anything but an entry', () => {
+    const urls = new Set([
+      'https://a.example.com',
+      'https://b.example.com/app',
+      'http://intranet:8080',
+      'http://localhost:3000',
+    ])
+    fc.assert(
+      fc.property(hostileHeader(), hostileHeader(), (host, forwardedHost) => {
+        const request = view({ host, 'x-forwarded-host': forwardedHost })
+        const outcome = codeOf(() => baseUrlFor(config, request))
+        expect(
+          outcome === 'BASE_URL_UNKNOWN' ||
+            outcome === 'BASE_URL_NOT_ALLOWED' ||
+            urls.has(outcome.replace('resolved to ', '')),
+        ).toBe(true)
+      }),
+    )
+  })
+
+  test('without a request nothing can be chosen', () => {
+    expect(codeOf(() => baseUrlFor(config, null))).toBe('BASE_URL_UNKNOWN')
+  })
+})
+
+describe('baseUrlFor, inferred', () => {
+  test('[S042] host and protocol of the request', () => {
+    expect(baseUrlFor(inferred, view({ host: 'App.Example.com:3000' }))).toBe('http://app.example.com:3000')
+    expect(baseUrlFor(inferred, view({ host: 'app.example.com' }, 'https://ignored/'))).toBe(
+      'https://app.example.com',
+    )
+    expect(baseUrlFor(inferred, view({ host: 'my_app:3000' }))).toBe('http://my_app:3000')
+    expect(baseUrlFor(inferred, view({ host: '[2001:db8::1]:3000' }))).toBe('http://[2001:db8::1]:3000')
+    expect(baseUrlFor(inferred, view({ host: 'app.example.com:80' }))).toBe('http://app.example.com')
+  })
+
+  test('a Web request without Host header is known by its URL', () => {
+    expect(baseUrlFor(inferred, view({}, 'https://app.example.com/x'))).toBe('https://app.example.com')
+    expect(codeOf(() => baseUrlFor(inferred, view({}, null)))).toBe('BASE_URL_UNKNOWN')
+    expect(codeOf(() => baseUrlFor(inferred, null))).toBe('BASE_URL_UNKNOWN')
+  })
+
+  test('a host that tells no URL is http outside production', () => {
+    expect(baseUrlFor(inferred, view({ host: 'localhost:3000' }, null))).toBe('http://localhost:3000')
+  })
+
+  test.each([
+    ['app.example.com', 'https://app.example.com'],
+    ['app.example.com:8080', 'https://app.example.com:8080'],
+    ['app.example.com:443', 'https://app.example.com'],
+    ['localhost:3000', 'http://localhost:3000'],
+    ['tenant.localhost', 'http://tenant.localhost'],
+    ['127.0.0.1:3000', 'http://127.0.0.1:3000'],
+    ['127.9.9.9', 'http://127.9.9.9'],
+    ['[::1]:3000', 'http://[::1]:3000'],
+    ['localhost.evil.example', 'https://localhost.evil.example'],
+    ['10.0.0.7', 'https://10.0.0.7'],
+  ])('in production %s gives %s although the request came by http', (host, expected) => {
+    expect(baseUrlFor(inProduction, view({ host }))).toBe(expected)
+  })
+
+  test('forwarded headers count only with trustProxy', () => {
+    const request = view({
+      host: 'inner:3000',
+      'x-forwarded-host': 'app.example.com, inner',
+      'x-forwarded-proto': 'https, http',
+    })
+    expect(baseUrlFor(inferred, request)).toBe('http://inner:3000')
+    expect(baseUrlFor({ ...inferred, trustProxy: true }, request)).toBe('https://app.example.com')
+    expect(baseUrlFor({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
+  })
+
+  test('a proxy cannot talk production out of https', () => {
+    const request = view({ host: 'app.example.com', 'x-forwarded-proto': 'http' })
+    expect(baseUrlFor({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
+  })
+
+  test('an empty forwarded header is none; a broken one is refused, not skipped', () => {
+    const trusting = { ...inferred, trustProxy: true }
+    expect(baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ' ' }))).toBe(
+      'http://a.example.com',
+    )
+    expect(
+      codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ', b' }))),
+    ).toBe('BASE_URL_UNKNOWN')
+    expect(
+      codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-proto': 'ftp' }))),
+    ).toBe('BASE_URL_UNKNOWN')
+    expect(codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com' }, 'file:///x')))).toBe(
+      'BASE_URL_UNKNOWN',
+    )
+  })
+
+  test.each([
+    'user@evil.example',
+    'user:pw@evil.example',
+    'app.example.com@evil.example',
+    'app.example.com/path',
+    'app.example.com\\path',
+    'app.example.com?x',
+    'app.example.com#x',
+    'app.example.com:80:80',
+    'app.example.com:80@evil.example',
+    'app.example.com:',
+    'app.example.com:0',
+    'app.example.com:080',
+    'app.example.com:99999',
+    'app.example.com:x',
+    'a.example.com, b.example.com',
+    'a.example.com b.example.com',
+    'app.example.com.',
+    'app..example.com',
+    '.example.com',
+    '-app.example.com',
+    'xn--a.example.com',
+    '2130706433',
+    '0x7f.0.0.1',
+    '127.1',
+    '0177.0.0.1',
+    '256.1.1.1',
+    '[::1',
+    '::1',
+    '[::1%25eth0]',
+    '[::ffff:127.0.0.1]',
+    '[0:0:0:0:0:0:0:1]',
+    '%65vil.example',
+    'ä.example.com',
+    `${'a'.repeat(64)}.example.com`,
+    `${'a.'.repeat(200)}com`,
+    'javascript:alert(1)',
+    '',
+  ])('refuses the host %j', (host) => {
+    for (const config of [inferred, inProduction]) {
+      expect(codeOf(() => baseUrlFor(config, view({ host })))).toBe('BASE_URL_UNKNOWN')
+    }
+  })
+
+  test('a hostile host either is refused or gives exactly itself as origin', () => {
+    fc.assert(
+      fc.property(hostileHeader(), fc.boolean(), (host, production) => {
+        const outcome = codeOf(() => baseUrlFor({ ...inferred, production }, view({ host })))
+        if (outcome === 'BASE_URL_UNKNOWN') return
+        const url = new URL(outcome.replace('resolved to ', ''))
+        const written = host.trim().toLowerCase()
+        expect([url.host, `${url.hostname}:80`, `${url.hostname}:443`]).toContain(written)
+        expect(`${url.protocol}//${url.host}`).toBe(url.origin)
+        expect(production && url.protocol === 'http:').toBe(production && isLoopback(url.host))
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  test('one request never influences the next', () => {
+    const clean = view({ host: 'app.example.com' })
+    const before = baseUrlFor(inProduction, clean)
+    codeOf(() => baseUrlFor(inProduction, view({ host: 'evil.example' })))
+    codeOf(() => baseUrlFor(inProduction, view({ host: 'user@evil.example' })))
+    expect(baseUrlFor(inProduction, clean)).toBe(before)
+  })
+
+  test('errors do not reflect what the request said', () => {
+    try {
+      baseUrlFor(inferred, view({ host: 'user@evil.example' }))
+      expect.unreachable()
+    } catch (error) {
+      expect(String(error)).not.toContain('evil')
+      expect(isIdpError(error, 'BASE_URL_UNKNOWN')).toBe(true)
+    }
+  })
+})
+
+/** Header values near hosts: pieces that parsers are known to read in different ways, in any order. */
+function hostileHeader(): fc.Arbitrary<string> {
+  const pieces = fc.constantFrom(
+    ...[
+      'a.example.com',
+      'localhost',
+      '127.0.0.1',
+      '[::1]',
+      'evil.example',
+      '@',
+      ':',
+      '/',
+      '\\',
+      ',',
+      ' ',
+      '.',
+      '..',
+    ],
+    ...[
+      '%2f',
+      '%00',
+      '#',
+      '?',
+      '443',
+      '80',
+      '8080',
+      '0',
+      '0x7f',
+      'xn--',
+      '-',
+      '_',
+      '[',
+      ']',
+      '\u00e4',
+      'http://',
+    ],
+  )
+  const joined = fc.array(pieces, { minLength: 1, maxLength: 6 }).map((parts) => parts.join(''))
+  return fc.oneof(joined, fc.webAuthority({ withUserInfo: true, withPort: true }), fc.domain())
+}

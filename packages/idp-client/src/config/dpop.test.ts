@@ -1,0 +1,140 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import type { Problem } from './config.ts'
+import { resolveDpop } from './dpop.ts'
+import type { Env } from './env.ts'
+import type { DpopKeyPair, DpopOptions, IdpClientOptions } from './options.ts'
+
+function resolveIt(options: IdpClientOptions, env: Env = {}) {
+  const problems: Problem[] = []
+  const dpop = resolveDpop(options, env, (kind, message) => {
+    problems.push({ kind, message })
+  })
+  return { dpop, problems }
+}
+
+const pems = generateKeyPairSync('ec', {
+  namedCurve: 'P-256',
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+})
+const variables = { IDP_DPOP_PUBLIC_KEY: pems.publicKey, IDP_DPOP_PRIVATE_KEY: pems.privateKey }
+
+async function pairOn(namedCurve: string): Promise<DpopKeyPair> {
+  return await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve }, false, ['sign', 'verify'])
+}
+
+let pair: DpopKeyPair
+
+beforeAll(async () => {
+  pair = await pairOn('P-256')
+})
+
+describe('keys', () => {
+  test('off by default, also with keys in the variables', () => {
+    expect(resolveIt({}, variables)).toMatchObject({ dpop: { keys: { kind: 'off' } }, problems: [] })
+  })
+
+  test('the option wins over the variables', () => {
+    expect(resolveIt({ useDPoP: true, dpopKeyPair: pair }, variables)).toMatchObject({
+      dpop: { keys: { kind: 'pair', ...pair } },
+      problems: [],
+    })
+  })
+
+  test('PEM texts from the variables, line breaks also as \\n', () => {
+    const escaped = { ...variables, IDP_DPOP_PRIVATE_KEY: pems.privateKey.replaceAll('\n', '\\n') }
+    expect(resolveIt({ useDPoP: true }, escaped)).toMatchObject({
+      dpop: { keys: { kind: 'pem', publicKey: pems.publicKey.trim(), privateKey: pems.privateKey.trim() } },
+      problems: [],
+    })
+  })
+
+  test.each([{}, { IDP_DPOP_PUBLIC_KEY: pems.publicKey }, { IDP_DPOP_PRIVATE_KEY: pems.privateKey }])(
+    'missing keys are named with all ways to give them',
+    (env) => {
+      const { dpop, problems } = resolveIt({ useDPoP: true }, env)
+      expect(dpop.keys).toEqual({ kind: 'off' })
+      expect(problems).toMatchObject([
+        { kind: 'missing', message: expect.stringMatching(/dpopKeyPair.*IDP_DPOP_PUBLIC_KEY/) },
+      ])
+    },
+  )
+
+  test('texts in the wrong variable are refused', () => {
+    const swapped = { IDP_DPOP_PUBLIC_KEY: pems.privateKey, IDP_DPOP_PRIVATE_KEY: pems.publicKey }
+    expect(
+      resolveIt({ useDPoP: true }, swapped).problems.map(({ kind, message }) => [
+        kind,
+        message.split(' ')[0],
+      ]),
+    ).toEqual([
+      ['wrong-variable', 'IDP_DPOP_PUBLIC_KEY'],
+      ['wrong-variable', 'IDP_DPOP_PRIVATE_KEY'],
+    ])
+  })
+
+  test('another curve, swapped halves and other values are refused', async () => {
+    const wrong = [
+      await pairOn('P-384'),
+      { publicKey: pair.privateKey, privateKey: pair.publicKey },
+      {},
+      'keys',
+      pems,
+    ]
+    for (const dpopKeyPair of wrong) {
+      const { dpop, problems } = resolveIt({ useDPoP: true, dpopKeyPair: dpopKeyPair as DpopKeyPair })
+      expect(dpop.keys).toEqual({ kind: 'off' })
+      expect(problems.every(({ kind }) => kind === 'wrong-option') && problems.length > 0).toBe(true)
+    }
+  })
+
+  test('a pair without useDPoP is reported', () => {
+    expect(resolveIt({ dpopKeyPair: pair })).toMatchObject({
+      dpop: { keys: { kind: 'off' } },
+      problems: [{ kind: 'notice', message: expect.stringContaining('no effect') }],
+    })
+  })
+})
+
+describe('options', () => {
+  test('defaults', () => {
+    expect(resolveIt({}).dpop).toEqual({
+      keys: { kind: 'off' },
+      clockTolerance: 60,
+      clockSkew: 0,
+      retry: { delay: 100, jitter: true },
+    })
+  })
+
+  test('variables supply each, options win', () => {
+    const env = {
+      IDP_DPOP_CLOCK_TOLERANCE: '10',
+      IDP_DPOP_CLOCK_SKEW: '-5',
+      IDP_RETRY_DELAY: '250',
+      IDP_RETRY_JITTER: 'false',
+    }
+    const byVariable = { clockTolerance: 10, clockSkew: -5, retry: { delay: 250, jitter: false } }
+    expect(resolveIt({}, env)).toMatchObject({ dpop: byVariable, problems: [] })
+    const byOption = { clockTolerance: 20, clockSkew: 7, retry: { delay: 0, jitter: true } }
+    expect(resolveIt({ dpopOptions: byOption }, env)).toMatchObject({ dpop: byOption, problems: [] })
+  })
+
+  test('a long tolerance is reported', () => {
+    expect(resolveIt({ dpopOptions: { clockTolerance: 300 } }).problems).toEqual([])
+    expect(resolveIt({ dpopOptions: { clockTolerance: 301 } }).problems).toMatchObject([{ kind: 'notice' }])
+  })
+
+  test.each([
+    { clockTolerance: -1 },
+    { clockTolerance: Number.POSITIVE_INFINITY },
+    { clockSkew: '5' },
+    { retry: { delay: -1 } },
+    { retry: { jitter: 'yes' } },
+    { retry: 5 },
+  ])('refuses %j', (dpopOptions) => {
+    expect(resolveIt({ dpopOptions: dpopOptions as DpopOptions }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+  })
+})

@@ -1,0 +1,316 @@
+import fc from 'fast-check'
+import { afterEach, describe, expect, test, vi } from 'vitest'
+import { systemClock } from '../lib/clock.ts'
+import { fakeClock } from '../testing/fake-clock.ts'
+import type { Config } from './config.ts'
+import type { Env } from './env.ts'
+import { variableNames } from './env.ts'
+import type { IdpClientOptions } from './options.ts'
+import { customClock, customFetch } from './options.ts'
+import { resolve } from './resolve.ts'
+import { optionPaths } from './unknown-keys.ts'
+
+const complete: IdpClientOptions = {
+  domain: 'tenant.example.com',
+  clientId: 'client-1',
+  clientSecret: 'client-secret',
+  secret: '0123456789abcdef'.repeat(4),
+  appBaseUrl: 'https://app.example.com',
+}
+
+function configOf(options: IdpClientOptions = {}, env: Env = {}): Config {
+  const { config, problems } = resolve({ ...complete, ...options }, env)
+  if (!config) throw new Error(problems.map(({ message }) => message).join('\n'))
+  return config
+}
+
+const kindsOf = (options: IdpClientOptions, env: Env = {}) =>
+  resolve(options, env).problems.map(({ kind }) => kind)
+
+afterEach(() => vi.unstubAllGlobals())
+
+describe('complete configurations', () => {
+  test('[S054,S061,S062,S064,S066,S071] defaults', () => {
+    expect(configOf()).toMatchObject({
+      production: false,
+      basePath: '',
+      httpTimeout: 5000,
+      telemetry: true,
+      tokenRefreshBuffer: 0,
+      mfaTokenTtl: 300,
+      logoutStrategy: 'auto',
+      includeIdTokenHint: true,
+      signInReturnToPath: '/',
+      allowInsecureRequests: false,
+      noContentProfileResponseWhenUnauthenticated: false,
+      pushedAuthorizationRequests: false,
+      fetchUserInfo: false,
+      hooks: {},
+      vendor: {},
+      session: { absoluteDuration: 259_200, inactivityDuration: 86_400 },
+      transaction: { parallel: true, cookie: { maxAge: 3600 } },
+      dpop: { keys: { kind: 'off' } },
+    })
+    expect(configOf().clock).toBe(systemClock)
+  })
+
+  test('[S003,S023,S026,S028,S043,S046] everything required may come from variables', () => {
+    const env = {
+      IDP_DOMAIN: 'tenant.example.com',
+      IDP_CLIENT_ID: 'client-1',
+      IDP_CLIENT_SECRET: 'client-secret',
+      IDP_SECRET: '0123456789abcdef'.repeat(4),
+      APP_BASE_URL: 'https://app.example.com',
+    }
+    const byVariables = resolve({}, env)
+    expect(byVariables.problems).toEqual([])
+    const { fetch: _a, log: _b, ...fromEnv } = byVariables.config ?? {}
+    const { fetch: _c, log: _d, ...fromOptions } = configOf()
+    expect(fromEnv).toEqual(fromOptions)
+  })
+
+  test('[S025,S026] clientId by option, by variable', () => {
+    expect(configOf({ clientId: 'by-option' }, { IDP_CLIENT_ID: 'by-variable' }).clientId).toBe('by-option')
+    expect(configOf({ clientId: undefined }, { IDP_CLIENT_ID: 'by-variable' }).clientId).toBe('by-variable')
+  })
+
+  test('[S048] signInReturnToPath', () => {
+    expect(configOf({ signInReturnToPath: '/home?tab=1#top' }).signInReturnToPath).toBe('/home?tab=1#top')
+  })
+
+  test.each(['auto', 'oidc', 'v2'] as const)('[S054] logoutStrategy %s', (logoutStrategy) => {
+    expect(configOf({ logoutStrategy }).logoutStrategy).toBe(logoutStrategy)
+  })
+
+  test('[S061,S063,S071] given values', () => {
+    const given = { httpTimeout: 250, enableTelemetry: false, mfaTokenTtl: 60 }
+    expect(configOf(given)).toMatchObject({ httpTimeout: 250, telemetry: false, mfaTokenTtl: 60 })
+  })
+
+  test('[S072] IDP_MFA_TOKEN_TTL supplies mfaTokenTtl', () => {
+    expect(configOf({}, { IDP_MFA_TOKEN_TTL: '120' }).mfaTokenTtl).toBe(120)
+    expect(configOf({ mfaTokenTtl: 10 }, { IDP_MFA_TOKEN_TTL: '120' }).mfaTokenTtl).toBe(10)
+  })
+
+  test('[S059,S060] allowInsecureRequests ends at production', () => {
+    const options = { ...complete, domain: 'http://localhost:4000', allowInsecureRequests: true }
+    expect(resolve(options, {}).config?.provider.url).toBe('http://localhost:4000')
+    const inProduction = resolve(options, { NODE_ENV: 'production' })
+    expect(inProduction.config).toBeNull()
+    expect(inProduction.problems.map(({ kind }) => kind).sort()).toEqual(['notice', 'wrong-option'])
+    expect(configOf({ allowInsecureRequests: true }, { NODE_ENV: 'production' }).allowInsecureRequests).toBe(
+      false,
+    )
+  })
+
+  test('[S065] the access-token route is off without its option', () => {
+    expect(configOf({ enableAccessTokenEndpoint: false }).disabledRoutes.has('accessToken')).toBe(true)
+  })
+
+  test('hooks, vendor values, clock and fetch as given', async () => {
+    const beforeSessionSaved = vi.fn()
+    const onCallback = vi.fn()
+    const clock = fakeClock()
+    const carrier = vi.fn()
+    const config = configOf({
+      beforeSessionSaved,
+      onCallback,
+      vendor: { logoutPath: '/out' },
+      [customClock]: clock,
+      [customFetch]: carrier,
+    })
+    expect(config.hooks).toEqual({ beforeSessionSaved, onCallback })
+    expect(config).toMatchObject({ vendor: { logoutPath: '/out' }, clock, fetch: carrier })
+  })
+
+  test('the default fetch is the global one of the moment', async () => {
+    const config = configOf()
+    const later = vi.fn(async () => new Response('later'))
+    vi.stubGlobal('fetch', later)
+    const init = { method: 'POST' }
+    await expect((await config.fetch('https://tenant.example.com/x', init)).text()).resolves.toBe('later')
+    expect(later).toHaveBeenCalledExactlyOnceWith('https://tenant.example.com/x', init)
+  })
+
+  test.each([
+    [{}, {}, true],
+    [{}, { NODE_ENV: 'production' }, false],
+    [{ appBaseUrl: undefined }, { NODE_ENV: 'production' }, false],
+    [{ appBaseUrl: ['https://a.example.com'] }, { NODE_ENV: 'production' }, true],
+    [{ trustProxy: true }, { NODE_ENV: 'production' }, true],
+    [{ trustProxy: false }, {}, false],
+  ])('trustProxy with %j and %j is %s', (options, env, expected) => {
+    expect(configOf(options, env).trustProxy).toBe(expected)
+  })
+
+  test('form_post reaches the transaction cookie only', () => {
+    const config = configOf({ authorizationParameters: { response_mode: 'form_post' } })
+    expect(config.transaction.cookie).toMatchObject({ sameSite: 'none', secure: true })
+    expect(config.session.cookie).toMatchObject({ sameSite: 'lax', secure: 'from-base-url' })
+  })
+
+  test('nothing of it can be changed, and nothing given is frozen', () => {
+    const routes = { login: '/in' }
+    const session = { cookie: { path: '/x' } }
+    const config = configOf({ routes, session, vendor: { a: 'b' }, appBaseUrl: ['https://a.example.com'] })
+    const visit = (value: unknown): void => {
+      if (typeof value !== 'object' || value === null) return
+      expect(Object.isFrozen(value)).toBe(true)
+      for (const member of Object.values(value)) visit(member)
+    }
+    visit(config)
+    expect([routes, session, session.cookie].some((given) => Object.isFrozen(given))).toBe(false)
+  })
+})
+
+describe('what is missing or wrong', () => {
+  test('[S249,S250,S251,S252,S254] with nothing given four things are missing, and nothing throws', () => {
+    const { config, settings, problems } = resolve({}, {})
+    expect(config).toBeNull()
+    expect(problems.map(({ kind }) => kind)).toEqual(['missing', 'missing', 'missing', 'missing'])
+    expect(problems.map(({ message }) => message.split(' ')[0])).toEqual([
+      'domain',
+      'clientId',
+      'secret',
+      'clientSecret',
+    ])
+    expect(settings.routes.login).toBe('/auth/login')
+  })
+
+  test.each(['domain', 'clientId', 'clientSecret', 'secret'] as const)(
+    'without %s there is no config',
+    (key) => {
+      const { config, problems } = resolve({ ...complete, [key]: undefined }, {})
+      expect(config).toBeNull()
+      expect(problems).toMatchObject([
+        { kind: 'missing', message: expect.stringMatching(`^${key} is missing`) },
+      ])
+    },
+  )
+
+  test('[S255] appBaseUrl may be missing', () => {
+    const { config, problems } = resolve({ ...complete, appBaseUrl: undefined }, {})
+    expect(problems).toEqual([])
+    expect(config?.appBaseUrl).toEqual({ kind: 'inferred' })
+  })
+
+  test('mistakes elsewhere are found also while something is missing', () => {
+    expect(kindsOf({ logoutStrategy: 'both' as 'auto' })).toEqual([
+      'missing',
+      'missing',
+      'missing',
+      'missing',
+      'wrong-option',
+    ])
+  })
+
+  test.each([
+    [{ logoutStrategy: 'OIDC' }, 'logoutStrategy'],
+    [{ httpTimeout: 0 }, 'httpTimeout'],
+    [{ httpTimeout: Number.POSITIVE_INFINITY }, 'httpTimeout'],
+    [{ tokenRefreshBuffer: -1 }, 'tokenRefreshBuffer'],
+    [{ tokenRefreshBuffer: Number.NaN }, 'tokenRefreshBuffer'],
+    [{ mfaTokenTtl: '300' }, 'mfaTokenTtl'],
+    [{ signInReturnToPath: 'https://evil.example/' }, 'signInReturnToPath'],
+    [{ signInReturnToPath: '//evil.example' }, 'signInReturnToPath'],
+    [{ signInReturnToPath: '/\\evil.example' }, 'signInReturnToPath'],
+    [{ signInReturnToPath: '/\t/evil.example' }, 'signInReturnToPath'],
+    [{ signInReturnToPath: '/.//evil.example' }, 'signInReturnToPath'],
+    [{ signInReturnToPath: 'home' }, 'signInReturnToPath'],
+    [{ enableTelemetry: 'no' }, 'enableTelemetry'],
+    [{ enableAccessTokenEndpoint: 'no' }, 'enableAccessTokenEndpoint'],
+    [{ enableConnectAccountEndpoint: 0 }, 'enableConnectAccountEndpoint'],
+    [
+      { includeIdTokenHintInOIDCLogoutUrl: null, pushedAuthorizationRequests: 1 },
+      'pushedAuthorizationRequests',
+    ],
+    [{ noContentProfileResponseWhenUnauthenticated: 204 }, 'noContentProfileResponseWhenUnauthenticated'],
+    [{ trustProxy: 1 }, 'trustProxy'],
+    [{ fetchUserInfo: 'yes' }, 'fetchUserInfo'],
+    [{ onCallback: {} }, 'onCallback'],
+    [{ beforeSessionSaved: 'hook' }, 'beforeSessionSaved'],
+    [{ logger: console }, 'logger'],
+    [{ vendor: { x: 1 } }, 'vendor'],
+    [{ clientId: 7 }, 'clientId'],
+    [{ [customFetch]: 'fetch' }, '[customFetch]'],
+    [{ [customClock]: 7 }, '[customClock]'],
+  ])('refuses %j', (wrong, name) => {
+    const { config, problems } = resolve({ ...complete, ...(wrong as IdpClientOptions) }, {})
+    expect(config).toBeNull()
+    expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(problems[0]?.message.startsWith(`${name} `)).toBe(true)
+  })
+
+  test('options that are no object are refused', () => {
+    for (const options of ['x', 7, []]) {
+      expect(kindsOf(options as never)).toContain('wrong-option')
+    }
+    expect(kindsOf(null as never)).not.toContain('wrong-option')
+  })
+
+  test('options of later versions are refused, by option and by variable', () => {
+    expect(kindsOf({ ...complete, useDPoP: true })).toEqual(['wrong-option', 'missing'])
+    expect(resolve(complete, { IDP_CLIENT_ASSERTION_SIGNING_KEY: 'x' }).config).toBeNull()
+  })
+
+  test('[S239,S246,S247] inferred base URL in production and Secure', () => {
+    const options = { ...complete, appBaseUrl: undefined }
+    const env = { NODE_ENV: 'production' }
+    const { config } = resolve(options, env)
+    expect([config?.session.cookie.secure, config?.transaction.cookie.secure]).toEqual([true, true])
+    expect(kindsOf({ ...options, session: { cookie: { secure: false } } }, env)).toEqual(['wrong-option'])
+    expect(kindsOf({ ...options, transactionCookie: { secure: false } }, env)).toEqual(['wrong-option'])
+    expect(kindsOf(options, { ...env, IDP_COOKIE_SECURE: 'false' })).toEqual(['wrong-variable'])
+    expect(kindsOf(options, { IDP_COOKIE_SECURE: 'false' })).toEqual([])
+  })
+
+  test('[S151] base path and a base URL with a path', () => {
+    const options = { ...complete, appBaseUrl: 'https://app.example.com/docs' }
+    expect(kindsOf(options, { FRAMEWORK_PUBLIC_BASE_PATH: '/docs' })).toEqual(['wrong-option'])
+    expect(kindsOf(options, { NEXT_PUBLIC_BASE_PATH: '/docs' })).toEqual(['wrong-option'])
+  })
+
+  test('[S076,S095] names of the examples have no effect', () => {
+    const options = {
+      session: { rollingDuration: 1 },
+      transactionCookie: { duration: 600 },
+    } as IdpClientOptions
+    expect(configOf(options)).toMatchObject({
+      session: { inactivityDuration: 86_400 },
+      transaction: { cookie: { maxAge: 3600 } },
+    })
+    expect(kindsOf({ ...complete, ...options })).toEqual(['notice', 'notice'])
+  })
+})
+
+describe('any input', () => {
+  const anyOptions = fc.dictionary(
+    fc.constantFrom(...optionPaths.filter((path) => !path.includes('.'))),
+    fc.anything(),
+  )
+  const anyEnv = fc.dictionary(fc.constantFrom(...variableNames), fc.string())
+
+  test('is resolved without a throw, and a config exists exactly when only notices do', () => {
+    fc.assert(
+      fc.property(anyOptions, anyEnv, (options, env) => {
+        const { config, problems } = resolve({ ...complete, ...options } as IdpClientOptions, env as Env)
+        expect(config === null).toBe(problems.some(({ kind }) => kind !== 'notice'))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('no message repeats a value', () => {
+    const marked = fc.string({ minLength: 0, maxLength: 8 }).map((text) => `\u00a7${text}`)
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom(...optionPaths.filter((path) => !path.includes('.'))), marked),
+        fc.dictionary(fc.constantFrom(...variableNames), marked),
+        (options, env) => {
+          const { problems } = resolve(options as IdpClientOptions, env as Env)
+          expect(problems.filter(({ message }) => message.includes('\u00a7'))).toEqual([])
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,356 @@
+import { describe, expect, test } from 'vitest'
+import type { AppBaseUrl, Problem } from './config.ts'
+import type { Surroundings } from './cookies.ts'
+import type { Env } from './env.ts'
+import type {
+  IdpClientOptions,
+  SessionConfiguration,
+  SessionDataStore,
+  TransactionCookieOptions,
+} from './options.ts'
+import { resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
+
+const https: AppBaseUrl = { kind: 'static', url: 'https://app.example.com' }
+const http: AppBaseUrl = { kind: 'static', url: 'http://app.example.com' }
+const local: AppBaseUrl = { kind: 'static', url: 'http://localhost:3000' }
+const inferred: AppBaseUrl = { kind: 'inferred' }
+const development: Surroundings = { production: false, appBaseUrl: https }
+const inferredInProduction: Surroundings = { production: true, appBaseUrl: inferred }
+
+function collect<T>(resolve: (note: (kind: Problem['kind'], message: string) => void) => T) {
+  const problems: Problem[] = []
+  const value = resolve((kind, message) => {
+    problems.push({ kind, message })
+  })
+  return { value, problems }
+}
+
+function session(given: SessionConfiguration | undefined, env: Env = {}, around: Surroundings = development) {
+  return collect((note) => resolveSession({ session: given }, env, around, note))
+}
+
+function transaction(
+  given: TransactionCookieOptions | undefined,
+  around: Partial<Parameters<typeof resolveTransaction>[1]> = {},
+  options: IdpClientOptions = {},
+) {
+  const surroundings = { ...development, sessionCookieName: '__session', crossSitePost: false, ...around }
+  return collect((note) => resolveTransaction({ ...options, transactionCookie: given }, surroundings, note))
+}
+
+describe('session', () => {
+  test('[S049,S073,S074,S075,S077,S078,S081,S083,S085] defaults', () => {
+    const { value, problems } = session(undefined)
+    expect(problems).toEqual([])
+    expect(value).toEqual({
+      rolling: true,
+      absoluteDuration: 259_200,
+      inactivityDuration: 86_400,
+      cookie: {
+        name: '__session',
+        secure: 'from-base-url',
+        sameSite: 'lax',
+        path: '/',
+        transient: false,
+        maxBytes: 7000,
+      },
+    })
+    expect(value.cookie).not.toHaveProperty('domain')
+  })
+
+  test('[S049] fields left out keep their defaults beside given ones', () => {
+    const { value } = session({ absoluteDuration: 600, cookie: { path: '/app' } })
+    expect(value).toMatchObject({ rolling: true, absoluteDuration: 600, inactivityDuration: 86_400 })
+    expect(value.cookie).toMatchObject({ path: '/app', name: '__session', sameSite: 'lax' })
+  })
+
+  test('[S077,S079,S081,S083,S085,S087] every field as given', () => {
+    const cookie = {
+      name: 'sid',
+      secure: true,
+      sameSite: 'strict',
+      path: '/app',
+      domain: 'Example.com',
+      transient: true,
+      maxBytes: 4000,
+    } as const
+    const { value, problems } = session({
+      rolling: false,
+      absoluteDuration: 1,
+      inactivityDuration: 0,
+      cookie,
+    })
+    expect(problems).toEqual([])
+    expect(value).toEqual({
+      rolling: false,
+      absoluteDuration: 1,
+      inactivityDuration: 0,
+      cookie: { ...cookie, domain: 'example.com' },
+    })
+  })
+
+  test.each([
+    ['S080', 'IDP_COOKIE_SECURE', 'true', { secure: true }],
+    ['S082', 'IDP_COOKIE_SAME_SITE', 'strict', { sameSite: 'strict' }],
+    ['S084', 'IDP_COOKIE_PATH', '/v', { path: '/v' }],
+    ['S086', 'IDP_COOKIE_DOMAIN', 'example.com', { domain: 'example.com' }],
+    ['S088', 'IDP_COOKIE_TRANSIENT', 'true', { transient: true }],
+  ] as const)('[%s] %s=%s', (_row, variable, text, expected) => {
+    const { value, problems } = session({}, { [variable]: text })
+    expect(problems).toEqual([])
+    expect(value.cookie).toMatchObject(expected)
+  })
+
+  test('[S003] options win over the cookie variables', () => {
+    const env = {
+      IDP_COOKIE_SECURE: 'true',
+      IDP_COOKIE_SAME_SITE: 'strict',
+      IDP_COOKIE_PATH: '/v',
+      IDP_COOKIE_DOMAIN: 'variable.example',
+      IDP_COOKIE_TRANSIENT: 'true',
+    }
+    const cookie = {
+      secure: false,
+      sameSite: 'lax',
+      path: '/o',
+      domain: 'example.com',
+      transient: false,
+    } as const
+    expect(session({ cookie }, env).value.cookie).toMatchObject(cookie)
+  })
+
+  test.each([
+    ['IDP_COOKIE_SECURE', 'yes'],
+    ['IDP_COOKIE_SAME_SITE', 'loose'],
+    ['IDP_COOKIE_PATH', 'app'],
+    ['IDP_COOKIE_DOMAIN', 'https://example.com'],
+    ['IDP_COOKIE_TRANSIENT', 'maybe'],
+  ] as const)('a wrong %s is a wrong variable', (variable, text) => {
+    const { problems } = session({}, { [variable]: text })
+    expect(problems).toMatchObject([
+      { kind: 'wrong-variable', message: expect.stringMatching(`^${variable} `) },
+    ])
+  })
+
+  test.each([
+    [{ rolling: 'yes' }, 'session.rolling'],
+    [{ absoluteDuration: Number.POSITIVE_INFINITY }, 'session.absoluteDuration'],
+    [{ absoluteDuration: 34_560_001 }, 'session.absoluteDuration'],
+    [{ inactivityDuration: -1 }, 'session.inactivityDuration'],
+    [{ inactivityDuration: '3600' }, 'session.inactivityDuration'],
+    [{ cookie: 'sid' }, 'session.cookie'],
+    [{ cookie: { name: 'a b' } }, 'session.cookie.name'],
+    [{ cookie: { name: 'a=b' } }, 'session.cookie.name'],
+    [{ cookie: { name: 'ü' } }, 'session.cookie.name'],
+    [{ cookie: { name: 'a'.repeat(129) } }, 'session.cookie.name'],
+    [{ cookie: { secure: 'true' } }, 'session.cookie.secure'],
+    [{ cookie: { sameSite: true } }, 'session.cookie.sameSite'],
+    [{ cookie: { sameSite: 'Lax' } }, 'session.cookie.sameSite'],
+    [{ cookie: { path: '/a; Domain=evil.example' } }, 'session.cookie.path'],
+    [{ cookie: { path: '/a\r\nb' } }, 'session.cookie.path'],
+    [{ cookie: { path: 'a' } }, 'session.cookie.path'],
+    [{ cookie: { domain: 'example.com; Path=/' } }, 'session.cookie.domain'],
+    [{ cookie: { domain: 'example.com:3000' } }, 'session.cookie.domain'],
+    [{ cookie: { transient: 1 } }, 'session.cookie.transient'],
+    [{ cookie: { maxBytes: 0 } }, 'session.cookie.maxBytes'],
+  ])('refuses %j', (given, name) => {
+    const { problems } = session(given as SessionConfiguration)
+    expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
+  })
+
+  test('the longest lifetime is what browsers keep', () => {
+    expect(session({ absoluteDuration: 34_560_000 }).problems).toEqual([])
+  })
+
+  test('a leading dot of the domain means nothing', () => {
+    expect(session({ cookie: { domain: '.example.com' } }).value.cookie.domain).toBe('example.com')
+  })
+
+  test('a domain that cannot hold the host of the application is reported', () => {
+    expect(session({ cookie: { domain: 'other.example' } }).problems).toMatchObject([{ kind: 'notice' }])
+    expect(session({ cookie: { domain: 'pp.example.com' } }).problems).toMatchObject([{ kind: 'notice' }])
+    expect(session({ cookie: { domain: 'app.example.com' } }).problems).toEqual([])
+  })
+})
+
+describe('Secure', () => {
+  const insecure = { cookie: { secure: false } }
+
+  test('[S078] follows the base URL, decided per request', () => {
+    expect(session({}, {}, { production: false, appBaseUrl: http }).value.cookie.secure).toBe('from-base-url')
+    expect(session({}, {}, { production: true, appBaseUrl: https }).value.cookie.secure).toBe('from-base-url')
+    expect(session({}, {}, { production: false, appBaseUrl: inferred }).value.cookie.secure).toBe(
+      'from-base-url',
+    )
+  })
+
+  test('[S239] always set in production with an inferred base URL', () => {
+    expect(session({}, {}, inferredInProduction).value.cookie.secure).toBe(true)
+    expect(transaction({}, inferredInProduction).value.cookie.secure).toBe(true)
+  })
+
+  test('[S246] an explicit false there is refused, by option or variable', () => {
+    const byOption = session(insecure, {}, inferredInProduction).problems
+    expect(byOption).toMatchObject([
+      { kind: 'wrong-option', message: expect.stringContaining('session.cookie.secure') },
+    ])
+    const byVariable = session({}, { IDP_COOKIE_SECURE: 'false' }, inferredInProduction).problems
+    expect(byVariable).toMatchObject([
+      { kind: 'wrong-variable', message: expect.stringContaining('IDP_COOKIE_SECURE') },
+    ])
+  })
+
+  test('[S247] and so it is for the transaction cookie', () => {
+    expect(transaction({ secure: false }, inferredInProduction).problems).toMatchObject([
+      { kind: 'wrong-option', message: expect.stringContaining('transactionCookie.secure') },
+    ])
+  })
+
+  test('[S079,S091] an explicit false is honoured elsewhere, and reported on https', () => {
+    const onHttps = session(insecure, {}, { production: true, appBaseUrl: https })
+    expect(onHttps.value.cookie.secure).toBe(false)
+    expect(onHttps.problems).toMatchObject([{ kind: 'notice' }])
+    expect(session(insecure, {}, { production: true, appBaseUrl: http }).problems).toEqual([])
+    expect(session(insecure, {}, { production: false, appBaseUrl: inferred }).problems).toEqual([])
+    const list: AppBaseUrl = {
+      kind: 'allow-list',
+      entries: [{ origin: 'https://a.example.com', url: 'https://a.example.com' }],
+    }
+    expect(transaction({ secure: false }, { production: true, appBaseUrl: list })).toMatchObject({
+      value: { cookie: { secure: false } },
+      problems: [{ kind: 'notice' }],
+    })
+  })
+
+  test('an explicit true on plain http is reported, but for local hosts', () => {
+    const secure = { cookie: { secure: true } }
+    expect(session(secure, {}, { production: false, appBaseUrl: http }).problems).toMatchObject([
+      { kind: 'notice' },
+    ])
+    expect(session(secure, {}, { production: false, appBaseUrl: local }).problems).toEqual([])
+  })
+
+  test('SameSite=None demands it', () => {
+    expect(session({ cookie: { sameSite: 'none' } })).toMatchObject({
+      value: { cookie: { secure: true } },
+      problems: [],
+    })
+    const off = session({ cookie: { sameSite: 'none', secure: false } })
+    expect(off.problems).toMatchObject([{ kind: 'wrong-option' }])
+    const byVariables = session({}, { IDP_COOKIE_SAME_SITE: 'none', IDP_COOKIE_SECURE: 'false' })
+    expect(byVariables.problems).toMatchObject([{ kind: 'wrong-variable' }])
+    const onHttp = session({ cookie: { sameSite: 'none' } }, {}, { production: false, appBaseUrl: http })
+    expect(onHttp.problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test.each(['__Host-sid', '__Secure-sid', '__host-sid'])('a name like %s demands it', (name) => {
+    expect(session({ cookie: { name } })).toMatchObject({ value: { cookie: { secure: true } }, problems: [] })
+    expect(session({ cookie: { name, secure: false } }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(transaction({ prefix: name, secure: false }).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('a __Host- name allows neither path nor domain', () => {
+    expect(session({ cookie: { name: '__Host-sid', path: '/app' } }).problems).toMatchObject([
+      { message: expect.stringMatching(/^session\.cookie\.path must be \//) },
+    ])
+    expect(
+      session({ cookie: { name: '__Host-sid' } }, { IDP_COOKIE_DOMAIN: 'example.com' }).problems,
+    ).toMatchObject([
+      { kind: 'wrong-variable', message: expect.stringMatching(/^IDP_COOKIE_DOMAIN must be left out/) },
+    ])
+    expect(
+      session({ cookie: { name: '__Secure-sid', path: '/app', domain: 'example.com' } }).problems,
+    ).toEqual([])
+    expect(transaction({ prefix: '__Host-txn_', path: '/app' }).problems).toHaveLength(1)
+  })
+
+  test('nothing is judged against a base URL that is itself wrong', () => {
+    const unknown = { production: true, appBaseUrl: null }
+    expect(session(insecure, {}, unknown).problems).toEqual([])
+    expect(session({ cookie: { sameSite: 'none' } }, {}, unknown).problems).toEqual([])
+  })
+})
+
+describe('transaction', () => {
+  test('[S050,S090,S091,S092,S093,S094] defaults', () => {
+    expect(transaction(undefined)).toEqual({
+      value: {
+        parallel: true,
+        cookie: { prefix: '__txn_', secure: 'from-base-url', sameSite: 'lax', path: '/', maxAge: 3600 },
+      },
+      problems: [],
+    })
+  })
+
+  test('[S090,S091,S092,S093,S094] every field as given', () => {
+    const cookie = { prefix: 'login_', secure: true, sameSite: 'strict', path: '/auth', maxAge: 600 } as const
+    const { value, problems } = transaction(cookie, {}, { enableParallelTransactions: false })
+    expect(problems).toEqual([])
+    expect(value).toEqual({ parallel: false, cookie })
+    expect(transaction({ sameSite: 'none' }).value.cookie).toMatchObject({ sameSite: 'none', secure: true })
+  })
+
+  test.each([
+    [{ prefix: 'a;b' }, 'transactionCookie.prefix'],
+    [{ maxAge: Number.NaN }, 'transactionCookie.maxAge'],
+    [{ maxAge: 34_560_001 }, 'transactionCookie.maxAge'],
+    [{ path: '', sameSite: 'x' }, 'transactionCookie.sameSite'],
+    [{ secure: 'no' }, 'transactionCookie.secure'],
+  ])('refuses %j', (given, name) => {
+    const { problems } = transaction(given as TransactionCookieOptions)
+    expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
+  })
+
+  test('its prefix must not catch the session cookie', () => {
+    expect(transaction({ prefix: '__s' }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    expect(transaction({}, { sessionCookieName: '__txn_session' }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+  })
+
+  test('an answer by cross-site POST makes it SameSite=None and Secure', () => {
+    const crossSitePost = true
+    expect(transaction({}, { crossSitePost })).toMatchObject({
+      value: { cookie: { sameSite: 'none', secure: true } },
+      problems: [],
+    })
+    expect(transaction({ sameSite: 'none' }, { crossSitePost }).problems).toEqual([])
+    expect(transaction({ sameSite: 'lax' }, { crossSitePost }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+    expect(transaction({ secure: false }, { crossSitePost }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+    expect(transaction({}, { crossSitePost, appBaseUrl: http }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+    expect(transaction({}, { crossSitePost, appBaseUrl: local }).problems).toMatchObject([
+      { kind: 'wrong-option' },
+    ])
+  })
+})
+
+describe('session store', () => {
+  const store: SessionDataStore = {
+    get: async () => null,
+    set: async () => undefined,
+    delete: async () => undefined,
+  }
+  const resolveIt = (given: unknown) =>
+    collect((note) => resolveSessionStore({ sessionStore: given as SessionDataStore }, note))
+
+  test('three functions are enough', () => {
+    expect(resolveIt(store)).toEqual({ value: store, problems: [] })
+    expect(resolveIt({ ...store, deleteByLogoutToken: async () => undefined }).problems).toEqual([])
+    expect(resolveIt(undefined)).toEqual({ value: undefined, problems: [] })
+  })
+
+  test.each(['redis', {}, { ...store, delete: undefined }, { ...store, deleteByLogoutToken: true }])(
+    'refuses %j',
+    (given) => {
+      expect(resolveIt(given)).toMatchObject({ value: undefined, problems: [{ kind: 'wrong-option' }] })
+    },
+  )
+})

@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import type { Problem } from './config.ts'
+import type { IdpClientOptions } from './options.ts'
+import { customFetch } from './options.ts'
+import { noteUnknownKeys, optionPaths } from './unknown-keys.ts'
+
+function messages(options: object): string[] {
+  const problems: Problem[] = []
+  noteUnknownKeys(options as IdpClientOptions, (kind, message) => {
+    problems.push({ kind, message })
+  })
+  expect(problems.every(({ kind }) => kind === 'notice')).toBe(true)
+  return problems.map(({ message }) => message)
+}
+
+test.each([
+  [
+    '[S076] the example name of inactivityDuration',
+    { session: { rollingDuration: 1 } },
+    'session.inactivityDuration',
+  ],
+  ['[S095] the example name of maxAge', { transactionCookie: { duration: 600 } }, 'transactionCookie.maxAge'],
+  [
+    'the example spelling of backChannelLogout',
+    { routes: { backchannelLogout: '/x' } },
+    'routes.backChannelLogout',
+  ],
+  ['a slip of the keyboard', { clinetId: 'x' }, 'clientId'],
+  ['another case', { clientID: 'x' }, 'clientId'],
+  ['a nested slip', { session: { cookie: { samesite: 'lax' } } }, 'session.cookie.sameSite'],
+  ['a member at the wrong level', { inactivityDuration: 1 }, 'session.inactivityDuration'],
+  ['a name of another library', { baseURL: 'x' }, 'appBaseUrl'],
+  ['a deep slip', { dpopOptions: { retry: { delai: 1 } } }, 'dpopOptions.retry.delay'],
+  ['an expert switch written as text', { fetch: () => undefined }, '[customFetch]'],
+])('%s is reported with the right name', (_what, options, meant) => {
+  expect(messages(options)).toEqual([expect.stringMatching(/is no option and has no effect\. Did you mean /)])
+  expect(messages(options)[0]).toContain(`Did you mean ${meant}?`)
+})
+
+test('[S089] httpOnly is no option', () => {
+  expect(messages({ session: { cookie: { httpOnly: false } } })).toEqual([
+    'session.cookie.httpOnly is no option and has no effect.',
+  ])
+})
+
+test('names that are like nothing get no suggestion, odd ones are not repeated', () => {
+  expect(messages({ somethingElse: 1 })).toEqual(['somethingElse is no option and has no effect.'])
+  expect(messages({ 'a b\n': 1 })).toEqual(['A key in the options is no option and has no effect.'])
+  expect(messages(JSON.parse('{"__proto__":1,"constructor":2}'))).toHaveLength(2)
+})
+
+test('members that belong to the application are free', () => {
+  expect(messages({ authorizationParameters: { anything: 1 }, vendor: { anything: 'x' } })).toEqual([])
+  expect(messages({ sessionStore: { get() {}, more() {} }, [customFetch]: fetch })).toEqual([])
+})
+
+test('groups of a wrong type are left to their own check', () => {
+  expect(messages({ session: 'x', routes: ['/a'], transactionCookie: null })).toEqual([])
+})
+
+test('every known path is accepted', () => {
+  expect(new Set(optionPaths).size).toBe(optionPaths.length)
+  for (const path of optionPaths) {
+    const options = path.split('.').reduceRight<unknown>((value, key) => ({ [key]: value }), undefined)
+    expect(messages(options as object)).toEqual([])
+  }
+})

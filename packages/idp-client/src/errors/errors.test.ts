@@ -1,0 +1,140 @@
+import { describe, expect, test } from 'vitest'
+import * as entry from './index.ts'
+import {
+  AccessTokenError,
+  CallbackError,
+  codes,
+  DiscoveryError,
+  IdpError,
+  InvalidConfigurationError,
+  isIdpError,
+  OAuthError,
+  SessionStoreError,
+} from './index.ts'
+
+const classes = {
+  AccessTokenError,
+  CallbackError,
+  DiscoveryError,
+  IdpError,
+  InvalidConfigurationError,
+  OAuthError,
+  SessionStoreError,
+}
+
+describe('the table of codes', () => {
+  test.each(Object.entries(codes))(
+    '%s says what happened, what to do, and under which status',
+    (code, row) => {
+      expect(code).toMatch(/^[A-Z][A-Z_]*[A-Z]$/)
+      expect(row.message).toMatch(/\.$/)
+      expect(row.advice).toMatch(/\.$/)
+      expect(row.status).toBeGreaterThanOrEqual(400)
+      expect(row.status).toBeLessThan(600)
+      expect(Object.keys(classes)).toContain(row.class)
+    },
+  )
+})
+
+describe('IdpError', () => {
+  test('has the message of its code, and text of ours after it', () => {
+    expect(new IdpError('INTERNAL_ERROR').message).toBe(codes.INTERNAL_ERROR.message)
+    expect(new IdpError('INVALID_REQUEST', { detail: 'Parameter: max_age.' }).message).toBe(
+      `${codes.INVALID_REQUEST.message} Parameter: max_age.`,
+    )
+  })
+
+  test('keeps its cause untouched, and has none where there is none', () => {
+    const cause = { odd: true }
+    expect(new IdpError('INTERNAL_ERROR', { cause }).cause).toBe(cause)
+    expect('cause' in new IdpError('INTERNAL_ERROR')).toBe(false)
+    expect('cause' in new IdpError('INTERNAL_ERROR', { cause: undefined })).toBe(true)
+  })
+
+  test.each(
+    Object.entries({
+      AccessTokenError: new AccessTokenError('MISSING_SESSION'),
+      CallbackError: new CallbackError('MISSING_STATE'),
+      DiscoveryError: new DiscoveryError('DISCOVERY_ERROR'),
+      InvalidConfigurationError: new InvalidConfigurationError('INVALID_CONFIGURATION'),
+      OAuthError: new OAuthError('OAUTH_ERROR'),
+      SessionStoreError: new SessionStoreError('SESSION_TOO_LARGE', { bytes: 1, fields: {} }),
+    }),
+  )('[S245] %s is exported, an Error and an IdpError, and named', (name, error) => {
+    expect(entry).toHaveProperty(name)
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toBeInstanceOf(IdpError)
+    expect(error.name).toBe(name)
+    expect(error.stack).toContain(name)
+    expect(isIdpError(error)).toBe(true)
+  })
+})
+
+describe('isIdpError', () => {
+  test('knows errors of another copy of the package, by brand and code', () => {
+    class Foreign extends Error {
+      code = 'MISSING_STATE'
+    }
+    const foreign = Object.defineProperty(new Foreign('x'), Symbol.for('idp-client.error'), { value: true })
+    expect(isIdpError(foreign)).toBe(true)
+    expect(isIdpError(foreign, 'MISSING_STATE')).toBe(true)
+    expect(isIdpError(foreign, 'UNKNOWN_STATE')).toBe(false)
+  })
+
+  test.each([undefined, null, 'MISSING_STATE', new Error('x'), { code: 'MISSING_STATE' }, () => 1])(
+    '%s is none of ours',
+    (value) => {
+      expect(isIdpError(value)).toBe(false)
+      expect(isIdpError(value, 'MISSING_STATE')).toBe(false)
+    },
+  )
+
+  test('the brand does not show up in logs or copies', () => {
+    const error = new IdpError('INTERNAL_ERROR')
+    expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
+    expect(JSON.stringify(error)).toBe(JSON.stringify({ name: 'IdpError', code: 'INTERNAL_ERROR' }))
+  })
+})
+
+describe('OAuthError', () => {
+  test('carries what the provider said in fields, not in the message', () => {
+    const error = new OAuthError('OAUTH_ERROR', {
+      error: 'invalid_grant',
+      description: '<script>',
+      status: 400,
+      retryAfter: 3,
+    })
+    expect(error).toMatchObject({
+      error: 'invalid_grant',
+      description: '<script>',
+      status: 400,
+      retryAfter: 3,
+    })
+    expect(error.message).toBe(codes.OAUTH_ERROR.message)
+  })
+
+  test.each([
+    ['REQUEST_FAILED', undefined, true],
+    ['REQUEST_TIMEOUT', undefined, true],
+    ['OAUTH_ERROR', 429, true],
+    ['OAUTH_ERROR', 503, true],
+    ['OAUTH_ERROR', 400, false],
+    ['OAUTH_ERROR', undefined, false],
+    ['RESPONSE_INVALID', 200, false],
+    ['ID_TOKEN_INVALID', undefined, false],
+  ] as const)('%s with status %s may pass later: %s', (code, status, transient) => {
+    expect(new OAuthError(code, status === undefined ? {} : { status }).transient).toBe(transient)
+  })
+})
+
+test('SessionStoreError names the bytes per field', () => {
+  const error = new SessionStoreError('SESSION_TOO_LARGE', {
+    bytes: 9000,
+    fields: { user: 8000, tokenSet: 900 },
+  })
+  expect(error).toMatchObject({
+    code: 'SESSION_TOO_LARGE',
+    bytes: 9000,
+    fields: { user: 8000, tokenSet: 900 },
+  })
+})

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { deepFreeze, frozenMap, frozenSet } from './freeze.ts'
+
+test('freezes objects and arrays all the way down', () => {
+  const value = deepFreeze({ a: [{ b: 1 }], c: Object.assign(Object.create(null), { d: {} }) })
+  expect([value, value.a, value.a[0], value.c, value.c.d].every((part) => Object.isFrozen(part))).toBe(true)
+})
+
+test('leaves functions, instances and the exception alone', () => {
+  class Store {
+    count = 0
+  }
+  const mine = { count: 0 }
+  const value = deepFreeze({ hook: () => 1, store: new Store(), mine }, mine)
+  value.store.count++
+  value.mine.count++
+  expect([Object.isFrozen(value), Object.isFrozen(value.hook), value.store.count, mine.count]).toEqual([
+    true,
+    false,
+    1,
+    1,
+  ])
+})
+
+test('ends at a loop', () => {
+  const loop: { self?: unknown } = {}
+  loop.self = loop
+  expect(Object.isFrozen(deepFreeze(loop))).toBe(true)
+})
+
+test('maps and sets cannot be changed by their own methods', () => {
+  const map = frozenMap([['a', 1]]) as Map<string, number>
+  const set = frozenSet(['a']) as Set<string>
+  for (const change of [
+    () => map.set('b', 2),
+    () => map.delete('a'),
+    () => map.clear(),
+    () => set.add('b'),
+    () => set.delete('a'),
+    () => set.clear(),
+  ]) {
+    expect(change).toThrow(TypeError)
+  }
+  expect([[...map], [...set], frozenMap().size, frozenSet().size]).toEqual([[['a', 1]], ['a'], 0, 0])
+})

@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { Lru } from './lru.ts'
+
+test('forgets the entry that was not used for longest', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  expect(lru.get('a')).toBe(1)
+  lru.set('c', 3)
+  expect(lru.get('b')).toBeUndefined()
+  expect([lru.get('a'), lru.get('c')]).toEqual([1, 3])
+})
+
+test('writing an entry again counts as use and replaces it', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  lru.set('a', 9)
+  lru.set('c', 3)
+  expect([lru.get('a'), lru.get('b'), lru.size]).toEqual([9, undefined, 2])
+})
+
+test('deletes', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  expect([lru.delete('a'), lru.delete('a'), lru.get('a'), lru.size]).toEqual([true, false, undefined, 0])
+})
+
+test('never holds more than its limit, and always the last one written', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(9), { minLength: 1 }), (limit, keys) => {
+      const lru = new Lru<number, string>(limit)
+      for (const key of keys) {
+        lru.set(key, `value ${key}`)
+        expect(lru.size).toBeLessThanOrEqual(limit)
+        expect(lru.get(key)).toBe(`value ${key}`)
+      }
+    }),
+  )
+})

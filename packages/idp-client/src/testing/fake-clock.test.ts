@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { fakeClock } from './fake-clock.ts'
+
+test('stands still until it is moved', () => {
+  const clock = fakeClock(1000)
+  expect([clock(), clock()]).toEqual([1000, 1000])
+  clock.advance(60)
+  expect(clock()).toBe(1060)
+  clock.advance(-10)
+  expect(clock()).toBe(1050)
+  clock.set(5)
+  expect(clock()).toBe(5)
+})
+
+test('starts at a fixed time, each clock its own', () => {
+  const [one, two] = [fakeClock(), fakeClock()]
+  one.advance(1)
+  expect([one(), two()]).toEqual([1_735_689_601, 1_735_689_600])
+})
