@@ -1,0 +1,225 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readMetadata } from '../../src/oidc/metadata.ts'
+import { providerOf, recordingLog, rejection } from './client.ts'
+import type { Answer } from './local-provider.ts'
+import { json, LocalProvider, signingKey } from './local-provider.ts'
+import { documents } from './provider-documents.ts'
+import { faults } from './wire-faults.ts'
+
+let op: LocalProvider
+
+beforeEach(async () => {
+  op = await new LocalProvider(await signingKey('k1', 'ES256')).start()
+})
+afterEach(() => op.stop())
+
+describe('the issuer', () => {
+  test.each(documents)(
+    'DI-01 the document of $name is accepted for its own domain',
+    ({ issuers, document }) => {
+      const metadata = readMetadata(document, {
+        provider: { url: 'https://unused.example', issuers },
+        allowInsecureRequests: false,
+      })
+      expect(metadata.issuer).toBe(document['issuer'])
+      expect(metadata.authorizationEndpoint).toBe(document['authorization_endpoint'])
+      expect(metadata.tokenEndpoint).toBe(document['token_endpoint'])
+      expect(metadata.jwksUri).toBe(document['jwks_uri'])
+      expect(metadata.idTokenAlgorithms).toContain('RS256')
+      expect(metadata.idTokenAlgorithms).not.toContain('HS256')
+      expect(metadata.unusable.size).toBe(0)
+    },
+  )
+
+  test.each(documents)(
+    'DI-01 the document of $name is refused for another domain',
+    ({ wrongIssuers, document }) => {
+      for (const issuer of wrongIssuers) {
+        const config = {
+          provider: { url: 'https://unused.example', issuers: [issuer] },
+          allowInsecureRequests: false,
+        }
+        expect(() => readMetadata(document, config)).toThrow(
+          expect.objectContaining({ code: 'DISCOVERY_ERROR' }),
+        )
+      }
+    },
+  )
+
+  test('DI-01 over the wire: a bare host may end in a slash, a path is taken exactly', async () => {
+    const bare = op.issuer
+    for (const issuer of [bare, `${bare}/`]) {
+      op.metadata = { issuer }
+      const provider = providerOf(bare, { provider: { url: bare, issuers: [`${bare}/`, bare] } })
+      expect((await provider.metadata()).issuer).toBe(issuer)
+    }
+    for (const issuer of [
+      'https://evil.example',
+      `${bare}/tenant`,
+      bare.toUpperCase(),
+      `${bare}//`,
+      ' ',
+      7,
+      null,
+    ]) {
+      op.metadata = { issuer }
+      const provider = providerOf(bare, { provider: { url: bare, issuers: [`${bare}/`, bare] } })
+      expect(await rejection(provider.metadata())).toMatchObject({ code: 'DISCOVERY_ERROR' })
+    }
+  })
+})
+
+describe('the cache', () => {
+  test('DI-04 [S058] 100 parallel cold uses of two clients make one request; the next none', async () => {
+    const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+      globalThis.fetch(input, init)
+    const first = providerOf(op.issuer, { fetch })
+    const second = providerOf(op.issuer, { fetch })
+    await Promise.all(Array.from({ length: 100 }, (_, index) => (index % 2 ? first : second).metadata()))
+    await second.metadata()
+    expect(op.count('discovery')).toBe(1)
+    await providerOf(op.issuer).metadata()
+    expect(op.count('discovery')).toBe(2)
+  })
+
+  test('DI-04 nothing is requested before the first use', async () => {
+    providerOf(op.issuer)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(op.requests).toHaveLength(0)
+  })
+
+  test('DI-04 a failure is not cached, and reaches all who waited for it', async () => {
+    const provider = providerOf(op.issuer)
+    op.answers.set('discovery', (response) => json(response, {}, 503))
+    const outcomes = await Promise.allSettled([provider.metadata(), provider.metadata()])
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(op.count('discovery')).toBe(1)
+    op.answers.clear()
+    expect((await provider.metadata()).issuer).toBe(op.issuer)
+  })
+
+  test('DI-04 after 600 s it is loaded again; served stale while the provider is down', async () => {
+    let now = 1000
+    const log = recordingLog()
+    const provider = providerOf(op.issuer, { clock: () => now, log })
+    await provider.metadata()
+    now += 599
+    await provider.metadata()
+    expect(op.count('discovery')).toBe(1)
+    now += 2
+    op.metadata = { end_session_endpoint: `${op.issuer}/elsewhere` }
+    expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/elsewhere`)
+    expect(op.count('discovery')).toBe(2)
+    op.answers.set('discovery', (response) => json(response, {}, 500))
+    now += 601
+    for (let use = 0; use < 5; use++)
+      expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/elsewhere`)
+    expect(op.count('discovery')).toBe(3)
+    expect(log.events).toEqual([
+      { level: 'error', code: 'PROVIDER_FAILURE', endpoint: 'discovery', error: 'DISCOVERY_ERROR' },
+    ])
+    op.answers.clear()
+    op.metadata = {}
+    now += 31
+    expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/logout`)
+  })
+})
+
+describe('endpoints', () => {
+  const secure = {
+    provider: { url: 'https://op.example', issuers: ['https://op.example'] },
+    allowInsecureRequests: false,
+  }
+  const read = (changes: Record<string, unknown>) =>
+    readMetadata({ issuer: 'https://op.example', ...changes }, secure)
+
+  test.each([
+    ['http://op.example/logout', 'is not https'],
+    ['javascript:alert(1)', 'is not https'],
+    ['data:text/html,x', 'is not https'],
+    ['/logout', 'is no absolute URL'],
+    ['', 'is no absolute URL'],
+    [7, 'is no absolute URL'],
+    [['https://op.example'], 'is no absolute URL'],
+    ['https://user:pw@op.example/logout', 'contains credentials'],
+    ['https://op.example/logout#x', 'has a fragment'],
+  ])('DI-03 [S058] the address %s is not used', (address, reason) => {
+    const metadata = read({ end_session_endpoint: address, token_endpoint: address, jwks_uri: address })
+    expect(metadata.endSessionEndpoint).toBeUndefined()
+    expect(metadata.tokenEndpoint).toBeUndefined()
+    expect(metadata.unusable.get('jwks_uri')).toBe(reason)
+  })
+
+  test('DI-03 an endpoint on another https host is used, an http one when insecure requests are allowed', () => {
+    expect(read({ token_endpoint: 'https://tokens.example/t' }).tokenEndpoint).toBe(
+      'https://tokens.example/t',
+    )
+    const document = { issuer: 'https://op.example', token_endpoint: 'http://127.0.0.1:1/t' }
+    expect(readMetadata(document, { ...secure, allowInsecureRequests: true }).tokenEndpoint).toBe(
+      'http://127.0.0.1:1/t',
+    )
+  })
+
+  test('DI-02 only the issuer is needed to begin with', async () => {
+    op.answers.set('discovery', (response) => json(response, { issuer: op.issuer }))
+    const provider = providerOf(op.issuer)
+    expect(await provider.metadata()).toMatchObject({
+      issuer: op.issuer,
+      requirePar: false,
+      idTokenAlgorithms: ['RS256'],
+    })
+    expect(await rejection(provider.keys())).toMatchObject({
+      code: 'DISCOVERY_ERROR',
+      message: expect.stringMatching(/jwks_uri is missing/),
+    })
+  })
+
+  test('IDT-02 symmetric, unknown and absent algorithms never count', () => {
+    const advertised = ['none', 'HS256', 'hs512', 'RS256', 'ES384', 'ML-DSA-44', 7]
+    expect(read({ id_token_signing_alg_values_supported: advertised }).idTokenAlgorithms).toEqual([
+      'RS256',
+      'ES384',
+    ])
+    expect(read({ id_token_signing_alg_values_supported: ['HS256'] }).idTokenAlgorithms).toEqual([])
+    expect(read({ id_token_signing_alg_values_supported: 'HS256' }).idTokenAlgorithms).toEqual(['RS256'])
+  })
+})
+
+describe('DI-06 wire faults', () => {
+  test.each(faults)(
+    '$title: a typed error, no cache, works again afterwards',
+    async ({ answer, timeout, tolerated }) => {
+      const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+        globalThis.fetch(input, init)
+      const provider = providerOf(op.issuer, { fetch, httpTimeout: timeout ? 200 : 20_000 })
+      const good: Answer = (response) => json(response, op.document())
+      op.answers.set('discovery', (response, request) => answer(response, request, good))
+      const outcome = await provider.metadata().then(
+        ({ issuer }) => ({ issuer }),
+        (error: unknown) => error,
+      )
+      if (tolerated) expect(outcome).toEqual({ issuer: op.issuer })
+      else {
+        const code = timeout ? 'DISCOVERY_TIMEOUT' : 'DISCOVERY_ERROR'
+        expect(outcome).toMatchObject({
+          name: 'DiscoveryError',
+          code,
+          message: expect.not.stringContaining('<html'),
+        })
+      }
+      expect(op.count('discovery')).toBe(1)
+      op.answers.clear()
+      expect((await provider.metadata()).issuer).toBe(op.issuer)
+      expect(op.requests.filter(({ endpoint }) => endpoint === 'other')).toHaveLength(0)
+    },
+  )
+
+  test('nobody listens: fails with the code of the system', async () => {
+    const closed = await new LocalProvider(op.key).start()
+    await closed.stop()
+    expect(await rejection(providerOf(closed.issuer).metadata())).toMatchObject({
+      code: 'DISCOVERY_ERROR',
+      message: expect.stringContaining('ECONNREFUSED'),
+    })
+  })
+})

@@ -1,0 +1,315 @@
+import { createHash } from 'node:crypto'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Provider } from '../../src/oidc/provider.ts'
+import { exchange, providerOf, refused, SECRET } from './client.ts'
+import type { Claims, SigningKey } from './local-provider.ts'
+import { ACCESS_TOKEN, CLIENT_ID, LocalProvider, nowInSeconds, signingKey } from './local-provider.ts'
+
+/** Far from the real time on purpose: only the clock of the configuration may count. */
+const now = 1_900_000_000
+let key: SigningKey
+let op: LocalProvider
+
+beforeAll(async () => {
+  key = await signingKey('k1')
+  op = await new LocalProvider(key).start()
+  op.clock = () => now
+})
+afterAll(() => op.stop())
+beforeEach(() => {
+  op.metadata = {}
+  op.tokens = {}
+  op.key = key
+  op.published = [key.publicJwk]
+  op.idToken = () => op.sign()
+})
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+const client = (): Provider => providerOf(op.issuer, { clock: () => now })
+
+async function refusedBecause(detail: RegExp): Promise<void> {
+  const { error, cause } = await refused(exchange(client()))
+  expect(error.code).toBe('AUTHORIZATION_CODE_GRANT_ERROR')
+  expect(cause.code).toBe('ID_TOKEN_INVALID')
+  expect(cause.message).toMatch(detail)
+  expect(cause.transient).toBe(false)
+}
+
+describe('signature and header', () => {
+  test('IDT-01 a correct token of each advertised asymmetric algorithm is accepted', async () => {
+    for (const algorithm of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
+      const other = await signingKey(`key-${algorithm}`, algorithm)
+      op.published = [other.publicJwk]
+      op.idToken = () => op.sign({ email: 'a@example.org' }, {}, other)
+      const grant = await exchange(client())
+      expect(grant.claims).toMatchObject({ sub: 'alice', email: 'a@example.org', iss: op.issuer })
+    }
+  })
+
+  test('IDT-01 a token signed by another key under a known key id is refused', async () => {
+    const stranger = await signingKey('k1')
+    op.idToken = () => op.sign({}, {}, stranger)
+    await refusedBecause(/signature/)
+  })
+
+  test('IDT-01 a changed payload is refused', async () => {
+    op.idToken = async () => {
+      const [header, , signature] = (await op.sign()).split('.')
+      return `${header}.${encode(op.claims({ sub: 'mallory' }))}.${signature}`
+    }
+    await refusedBecause(/signature/)
+  })
+
+  test.each(['none', 'None', 'NONE', 'nOnE'])('IDT-02 alg %s is refused', async (alg) => {
+    op.metadata = { id_token_signing_alg_values_supported: ['RS256', 'none', alg] }
+    op.idToken = async () => `${encode({ alg })}.${encode(op.claims())}.`
+    await refusedBecause(/algorithm/)
+  })
+
+  test('IDT-02 HMAC with the client secret or the public key is refused although advertised', async () => {
+    const secrets = [SECRET, JSON.stringify(key.publicJwk)]
+    for (const secret of secrets) {
+      op.idToken = () =>
+        new SignJWT(op.claims())
+          .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+          .sign(Buffer.from(secret.padEnd(32)))
+      await refusedBecause(/algorithm/)
+    }
+  })
+
+  test('IDT-02 without advertised algorithms RS256 counts, and nothing else', async () => {
+    op.metadata = { id_token_signing_alg_values_supported: undefined }
+    expect((await exchange(client())).idToken).toBeTypeOf('string')
+    const elliptic = await signingKey('k2', 'ES256')
+    op.published = [key.publicJwk, elliptic.publicJwk]
+    op.idToken = () => op.sign({}, {}, elliptic)
+    await refusedBecause(/algorithm/)
+  })
+
+  test('IDT-02 the key decides too: RS256 keys do not verify PS256', async () => {
+    op.idToken = async () => {
+      const signed = await op.sign()
+      return `${encode({ alg: 'PS256', kid: 'k1' })}.${signed.split('.').slice(1).join('.')}`
+    }
+    await refusedBecause(/no key that fits/)
+  })
+
+  test('IDT-03 no kid and one matching key works; decoys under the same kid are passed over', async () => {
+    const elliptic = await signingKey('k1', 'ES256')
+    const encryption = { ...(await signingKey('k1')).publicJwk, use: 'enc' }
+    const signOnly = { ...(await signingKey('k1')).publicJwk, use: undefined, key_ops: ['sign'] }
+    op.published = [elliptic.publicJwk, encryption, signOnly, key.publicJwk]
+    op.idToken = () => op.sign({}, { kid: undefined })
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+    op.idToken = () => op.sign()
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+  })
+
+  test('IDT-03 of two keys with the same kid and algorithm the right one is found', async () => {
+    op.published = [(await signingKey('k1')).publicJwk, key.publicJwk]
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+  })
+
+  test('IDT-03 a key for encryption does not verify', async () => {
+    op.published = [{ ...key.publicJwk, use: 'enc' }]
+    await refusedBecause(/no key that fits/)
+  })
+
+  test('IDT-03 keys and addresses inside the token are never used', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+    const jwk = await exportJWK(publicKey)
+    const evil = `${op.issuer}/evil-jwks`
+    const before = op.requests.filter((request) => request.endpoint === 'other').length
+    op.idToken = () =>
+      new SignJWT(op.claims())
+        .setProtectedHeader({ alg: 'RS256', kid: 'k1', jwk, jku: evil, x5u: evil, x5c: ['MIIB'] })
+        .sign(privateKey)
+    await refusedBecause(/signature/)
+    expect(op.requests.filter((request) => request.endpoint === 'other')).toHaveLength(before)
+  })
+
+  test.each([
+    ['an unknown critical extension', { crit: ['exp'], exp: 1 }, /extension/],
+    ['b64 false', { crit: ['b64'], b64: false }, /extension/],
+    ['b64 without crit', { b64: true }, /extension/],
+    ['the type of an access token', { typ: 'at+jwt' }, /another kind/],
+    ['the type of a logout token', { typ: 'application/logout+jwt' }, /another kind/],
+  ])('IDT-04 %s is refused', async (_, header, detail) => {
+    op.idToken = async () => {
+      const signed = await op.sign()
+      return `${encode({ alg: 'RS256', kid: 'k1', ...header })}.${signed.split('.').slice(1).join('.')}`
+    }
+    await refusedBecause(detail)
+  })
+
+  test.each([
+    ['five parts', () => 'e30.e30.e30.e30.e30', /compact/],
+    ['one part', () => 'abc', /compact/],
+    ['an unreadable header', () => '!!!.e30.e30', /header/],
+    ['a header that is no object', () => `${encode([])}.e30.e30`, /header|algorithm/],
+    ['an empty signature', () => `${encode({ alg: 'RS256', kid: 'k1' })}.e30.`, /[Ss]ignature/],
+  ])('IDT-04 %s is refused', async (_, token, detail) => {
+    op.idToken = async () => token()
+    await refusedBecause(detail)
+  })
+
+  test.each(['[]', 'null', '"text"', '1', '{', '\u00ff'])(
+    'IDT-04 the signed payload %s is refused',
+    async (payload) => {
+      const { CompactSign } = await import('jose')
+      const bytes = payload === '\u00ff' ? new Uint8Array([0xff, 0xfe]) : new TextEncoder().encode(payload)
+      op.idToken = () =>
+        new CompactSign(bytes).setProtectedHeader({ alg: 'RS256', kid: 'k1' }).sign(key.privateKey)
+      await refusedBecause(/payload/)
+    },
+  )
+
+  test('IDT-18 a token of 900 kB fails closed, one of 5 MB by the size of the answer', async () => {
+    op.idToken = async () => `${encode({ alg: 'RS256', kid: 'k1' })}.${'A'.repeat(900_000)}.AAAA`
+    await refusedBecause(/signature/)
+    op.idToken = async () => `${encode({ alg: 'RS256', kid: 'k1' })}.${'A'.repeat(5_000_000)}.AAAA`
+    const { error, cause } = await refused(exchange(client()))
+    expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])
+  })
+})
+
+describe('claims', () => {
+  const halfHash = createHash('sha256').update(ACCESS_TOKEN).digest().subarray(0, 16).toString('base64url')
+
+  const wrong: [string, Claims, RegExp][] = [
+    ['IDT-05 another issuer', { iss: 'https://evil.example' }, /^The ID token.* iss /],
+    ['IDT-05 the issuer with a space', { iss: ' ' }, /iss /],
+    ['IDT-05 the issuer in a list', { iss: ['x'] }, /iss /],
+    ['IDT-06 another audience', { aud: 'client-2' }, /aud /],
+    ['IDT-06 further audiences without azp', { aud: [CLIENT_ID, 'client-2'] }, /azp/],
+    ['IDT-06 an empty audience list', { aud: [] }, /aud /],
+    ['IDT-06 an audience in an object', { aud: { [CLIENT_ID]: true } }, /aud /],
+    ['IDT-07 another authorized party', { azp: 'client-2' }, /azp/],
+    ['IDT-07 another authorized party of several audiences', { aud: [CLIENT_ID, 'b'], azp: 'b' }, /azp/],
+    ['IDT-08 expired beyond the tolerance', { exp: now - 61 }, /exp /],
+    ['IDT-08 exp as text', { exp: String(now + 60) }, /exp /],
+    ['IDT-09 issued in the future', { iat: now + 600 }, /iat .*clock/],
+    ['IDT-09 issued long before the login', { iat: now - 600 }, /iat .*older/],
+    ['IDT-09 iat as text', { iat: String(now) }, /iat /],
+    ['IDT-10 not valid yet', { nbf: now + 600 }, /nbf/],
+    ['IDT-10 nbf as text', { nbf: 'soon' }, /nbf/],
+    ['IDT-11 another nonce', { nonce: 'other' }, /nonce/],
+    ['IDT-11 no nonce', { nonce: undefined }, /nonce/],
+    ['IDT-11 the nonce in a list', { nonce: ['nonce-of-this-login'] }, /nonce/],
+    ['IDT-12 an empty subject', { sub: '' }, /sub /],
+    ['IDT-12 a subject that is a number', { sub: 7 }, /sub /],
+    ['IDT-14 the hash of another access token', { at_hash: halfHash.replace(/^./, '_') }, /at_hash/],
+    ['IDT-14 a hash that is no text', { at_hash: 1 }, /at_hash/],
+    ...['iss', 'sub', 'aud', 'exp', 'iat'].map((name): [string, Claims, RegExp] => [
+      `IDT-15 ${name} missing`,
+      { [name]: undefined },
+      new RegExp(`${name} `),
+    ]),
+  ]
+  test.each(wrong)('%s is refused', async (_, changes, detail) => {
+    op.idToken = () => op.sign(changes)
+    await refusedBecause(detail)
+  })
+
+  const right: [string, Claims][] = [
+    ['IDT-06 a list with the client alone', { aud: [CLIENT_ID] }],
+    ['IDT-06 further audiences with azp', { aud: ['api', CLIENT_ID], azp: CLIENT_ID }],
+    ['IDT-08 expired within the tolerance', { exp: now - 30 }],
+    ["IDT-09 a provider's clock that is 50 s behind", { iat: now - 50, exp: now + 10 }],
+    ["IDT-09 a provider's clock that is 50 s ahead", { iat: now + 50, nbf: now + 50 }],
+    ['IDT-14 the right access token hash', { at_hash: halfHash }],
+  ]
+  test.each(right)('%s is accepted', async (_, changes) => {
+    op.idToken = () => op.sign(changes)
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+  })
+
+  test('IDT-05 the issuer differs by a trailing slash only', async () => {
+    op.idToken = () => op.sign({ iss: `${op.issuer}/` })
+    await refusedBecause(/iss /)
+  })
+
+  test('IDT-14 at_hash follows the algorithm: ES512 hashes with SHA-512', async () => {
+    op.metadata = { id_token_signing_alg_values_supported: ['ES512'] }
+    const large = await signingKey('k9', 'ES512')
+    op.published = [large.publicJwk]
+    const hash = createHash('sha512').update(ACCESS_TOKEN).digest().subarray(0, 32).toString('base64url')
+    op.idToken = () => op.sign({ at_hash: hash }, {}, large)
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+    op.idToken = () => op.sign({ at_hash: halfHash }, {}, large)
+    await refusedBecause(/at_hash/)
+  })
+
+  test.each([
+    [0, 0, true],
+    [0, 50, true],
+    [0, 70, false],
+    [100, 150, true],
+    [100, 170, false],
+    [100, -70, false],
+  ])(
+    'IDT-13 [S101] max_age %i with an authentication %i s ago: accepted is %s',
+    async (maxAge, ago, accepted) => {
+      op.idToken = () => op.sign({ auth_time: now - ago })
+      const outcome = exchange(client(), { maxAge })
+      if (accepted) expect((await outcome).claims?.sub).toBe('alice')
+      else expect((await refused(outcome)).cause.message).toMatch(/auth_time/)
+    },
+  )
+
+  test.each([undefined, 'yesterday', null])(
+    'IDT-13 max_age with auth_time %s is refused',
+    async (authTime) => {
+      op.idToken = () => op.sign({ auth_time: authTime })
+      expect((await refused(exchange(client(), { maxAge: 10 }))).cause.message).toMatch(/auth_time/)
+    },
+  )
+
+  test('IDT-16 a token for another organization than the one asked for is refused', async () => {
+    op.idToken = () => op.sign({ org_id: 'org_2', org_name: 'Other' })
+    expect((await refused(exchange(client(), { organization: 'org_1' }))).cause.message).toMatch(/org_id/)
+    op.idToken = () => op.sign({ org_id: 'org_1', org_name: 'acme' })
+    expect((await exchange(client(), { organization: 'org_1' })).claims?.sub).toBe('alice')
+    expect((await exchange(client(), { organization: 'ACME' })).claims?.sub).toBe('alice')
+  })
+
+  test('IDT-17 all other claims are carried as inert data and pollute nothing', async () => {
+    const { CompactSign } = await import('jose')
+    const source = `${op.issuer}/claims`
+    const text = JSON.stringify({
+      ...op.claims(),
+      name: '<b>\r\nx',
+      _claim_sources: { a: { endpoint: source } },
+    })
+    const hostile = text.replace(
+      /^\{/,
+      '{"__proto__":{"polluted":1},"nested":{"__proto__":{"polluted":1}},"constructor":1,',
+    )
+    op.idToken = () =>
+      new CompactSign(new TextEncoder().encode(hostile))
+        .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+        .sign(key.privateKey)
+    const { claims } = await exchange(client())
+    expect(claims?.['name']).toBe('<b>\r\nx')
+    const merged = Object.assign({}, claims, claims?.['nested'])
+    expect(Reflect.get(merged, 'polluted')).toBeUndefined()
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+    expect(op.requests.some((request) => request.url === '/claims')).toBe(false)
+  })
+
+  test('the clock of the configuration counts, not that of the machine', async () => {
+    op.idToken = () => op.sign({ iat: nowInSeconds(), exp: nowInSeconds() + 3600 })
+    await refusedBecause(/exp .*clock/)
+    const grant = await exchange(providerOf(op.issuer), { startedAt: nowInSeconds() })
+    expect(grant.claims?.sub).toBe('alice')
+  })
+
+  test('a login without ID token is refused', async () => {
+    op.tokens = { id_token: undefined }
+    const { error, cause } = await refused(exchange(client()))
+    expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])
+    expect(cause.message).toMatch(/id_token/)
+  })
+})

@@ -1,0 +1,193 @@
+import { exportJWK, generateKeyPair } from 'jose'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { exchange, providerOf, recordingLog, refused, rejection } from './client.ts'
+import type { Answer, SigningKey } from './local-provider.ts'
+import { json, LocalProvider, signingKey } from './local-provider.ts'
+import { faults } from './wire-faults.ts'
+
+let first: SigningKey
+let second: SigningKey
+let op: LocalProvider
+let now: number
+const clock = (): number => now
+
+beforeAll(async () => {
+  first = await signingKey('k1', 'ES256')
+  second = await signingKey('k2', 'ES256')
+})
+beforeEach(async () => {
+  op = await new LocalProvider(first).start()
+  op.clock = clock
+  now = 1_900_000_000
+})
+afterEach(() => op.stop())
+
+function rotate(to: SigningKey): void {
+  op.key = to
+  op.published = [to.publicJwk]
+}
+
+describe('DI-05 rotation', () => {
+  test('a rotation between two quick logins works, with one reload', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await exchange(provider)
+    rotate(second)
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+    await exchange(provider)
+    expect(op.count('jwks')).toBe(2)
+  })
+
+  test('a rotation just before signing works for many logins at once, with one reload', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await exchange(provider)
+    rotate(second)
+    const grants = await Promise.all(Array.from({ length: 20 }, () => exchange(provider)))
+    expect(grants.map(({ claims }) => claims?.sub)).toEqual(Array(20).fill('alice'))
+    expect(op.count('jwks')).toBe(2)
+  })
+
+  test('a key that was replaced under the same key id, or without one, is found too', async () => {
+    for (const kid of ['k1', undefined]) {
+      const server = await new LocalProvider(first).start()
+      server.clock = clock
+      const provider = providerOf(server.issuer, { clock })
+      server.published = [{ ...first.publicJwk, kid }]
+      server.idToken = () => server.sign({}, { kid })
+      await exchange(provider)
+      server.published = [{ ...second.publicJwk, kid }]
+      server.idToken = () => server.sign({}, { kid }, second)
+      expect((await exchange(provider)).claims?.sub).toBe('alice')
+      await server.stop()
+    }
+  })
+
+  test('a flood of unknown key ids loads at most once per 60 s and leaves valid logins alone', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await exchange(provider)
+    const good = op.idToken
+    op.idToken = () => op.sign({}, { kid: crypto.randomUUID() })
+    for (let attempt = 0; attempt < 50; attempt++) {
+      expect((await refused(exchange(provider))).cause.code).toBe('ID_TOKEN_INVALID')
+    }
+    expect(op.count('jwks')).toBe(2)
+    op.idToken = good
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+    expect(op.count('jwks')).toBe(2)
+    now += 60
+    op.idToken = () => op.sign({}, { kid: 'unknown' })
+    await Promise.all(Array.from({ length: 20 }, () => refused(exchange(provider))))
+    expect(op.count('jwks')).toBe(3)
+  })
+
+  test('a removed key stops being trusted after 600 s', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await exchange(provider)
+    op.published = [second.publicJwk]
+    now += 599
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+    now += 1
+    const { cause } = await refused(exchange(provider))
+    expect(cause.message).toMatch(/no key that fits/)
+  })
+
+  test('DI-04 100 parallel cold logins load the metadata once and the keys once', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await Promise.all(Array.from({ length: 100 }, () => exchange(provider)))
+    expect([op.count('discovery'), op.count('jwks'), op.count('token')]).toEqual([1, 1, 100])
+  })
+
+  test('keys in use keep working while their endpoint is down, whatever their age', async () => {
+    const log = recordingLog()
+    const provider = providerOf(op.issuer, { clock, log })
+    await exchange(provider)
+    op.answers.set('jwks', (response) => json(response, {}, 500))
+    now += 3600
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+    expect(log.events).toContainEqual({
+      level: 'error',
+      code: 'PROVIDER_FAILURE',
+      endpoint: 'jwks',
+      error: 'JWKS_ERROR',
+    })
+  })
+})
+
+describe('DI-06 wire faults', () => {
+  test.each(faults)('$title: no session, no cache, works again afterwards', async (fault) => {
+    const provider = providerOf(op.issuer, { clock })
+    await provider.metadata()
+    const { fetch } = provider.config
+    const hurried = providerOf(op.issuer, { clock, fetch, httpTimeout: fault.timeout ? 200 : 20_000 })
+    const good: Answer = (response) => json(response, { keys: op.published })
+    op.answers.set('jwks', (response, request) => fault.answer(response, request, good))
+    const outcome = await hurried.keys().then(
+      () => 'loaded',
+      (error: unknown) => error,
+    )
+    if (fault.tolerated) expect(outcome).toBe('loaded')
+    else expect(outcome).toMatchObject({ name: 'DiscoveryError', code: 'JWKS_ERROR' })
+    expect(op.count('jwks')).toBe(1)
+    op.answers.clear()
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+  })
+})
+
+describe('DI-07 hostile key sets', () => {
+  const hostile: [string, () => unknown | Promise<unknown>][] = [
+    ['no keys member', () => ({})],
+    ['keys that are no list', () => ({ keys: { '0': first.publicJwk } })],
+    ['an empty list', () => ({ keys: [] })],
+    ['garbage entries', () => ({ keys: [null, 1, 'x', [], {}, { kty: 7 }, { kty: 'RSA' }] })],
+    ['10 000 keys', () => ({ keys: Array(10_000).fill({ ...second.publicJwk, kid: undefined }) })],
+    [
+      'an oct key under the key id',
+      () => ({ keys: [{ kty: 'oct', k: 'c2VjcmV0', kid: 'k1', alg: 'ES256' }] }),
+    ],
+    ['private members', async () => ({ keys: [{ ...(await exportJWK(first.privateKey)), kid: 'k1' }] })],
+    ['a point that is not on the curve', () => ({ keys: [{ ...first.publicJwk, x: first.publicJwk.y }] })],
+    ['an unknown curve', () => ({ keys: [{ ...first.publicJwk, crv: 'P-000' }] })],
+    ['a key that is a list', () => ({ keys: [[first.publicJwk]] })],
+  ]
+  test.each(hostile)('%s: no session, no crash', async (_, document) => {
+    const set = await document()
+    op.answers.set('jwks', (response) => json(response, set))
+    const error = await rejection(exchange(providerOf(op.issuer, { clock })))
+    expect(error).toMatchObject({
+      code: expect.stringMatching(/^(JWKS_ERROR|AUTHORIZATION_CODE_GRANT_ERROR)$/),
+    })
+  })
+
+  test('a weak RSA key: no session', async () => {
+    const algorithm = {
+      name: 'RSASSA-PKCS1-v1_5',
+      modulusLength: 1024,
+      publicExponent: new Uint8Array([1, 0, 1]),
+      hash: 'SHA-256',
+    }
+    const pair = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+    op.published = [{ ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'RS256' }]
+    op.idToken = async () => {
+      const part = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+      const input = `${part({ alg: 'RS256', kid: 'k1' })}.${part(op.claims())}`
+      const signature = await crypto.subtle.sign(
+        algorithm.name,
+        pair.privateKey,
+        new TextEncoder().encode(input),
+      )
+      return `${input}.${Buffer.from(signature).toString('base64url')}`
+    }
+    expect((await refused(exchange(providerOf(op.issuer, { clock })))).cause.code).toBe('ID_TOKEN_INVALID')
+  })
+
+  test('one usable key among garbage is used', async () => {
+    const rsa = await generateKeyPair('RS256', { extractable: true })
+    const garbage = [
+      null,
+      { kty: 'oct', k: 'AAAA', kid: 'k1' },
+      { kty: 'EC', kid: 'k1', crv: 'P-000' },
+      { kty: 'XXX', kid: 'k1' },
+    ]
+    op.published = [...garbage, await exportJWK(rsa.publicKey), first.publicJwk]
+    expect((await exchange(providerOf(op.issuer, { clock }))).claims?.sub).toBe('alice')
+  })
+})
