@@ -1,6 +1,6 @@
 import { baseUrlFor } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
-import { readEnv } from './config/env.ts'
+import { type HostPrefix, readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
 import { configurationError, report } from './config/report.ts'
 import { resolve } from './config/resolve.ts'
@@ -55,9 +55,14 @@ export interface Application {
 /**
  * Reads options and variables once, without I/O. A wrong option throws; what is missing is reported, and looked for
  * again at each use, since variables may be injected after construction.
+ *
+ * @param publicPrefixes spellings of the public variables that the host has beside `FRAMEWORK_PUBLIC_*`.
  */
-export function createApplication(options: IdpClientOptions): Application {
-  const first = resolve(options, readEnv())
+export function createApplication(
+  options: IdpClientOptions,
+  publicPrefixes: readonly HostPrefix[] = [],
+): Application {
+  const first = resolve(options, readEnv({ publicPrefixes }))
   report(first)
   let engine = first.config && createEngine(first.config)
   let { settings } = first
@@ -67,7 +72,7 @@ export function createApplication(options: IdpClientOptions): Application {
     },
     engine() {
       if (engine) return engine
-      const again = resolve(options, readEnv())
+      const again = resolve(options, readEnv({ publicPrefixes }))
       if (!again.config) throw configurationError(again.problems)
       settings = again.settings
       engine = createEngine(again.config)

@@ -1,0 +1,68 @@
+import { cookies, headers } from 'next/headers.js'
+import { createAsyncContext } from '#async-context'
+import type { Binding } from '../../binding.ts'
+import type { CookieSink } from '../../http/cookie-jar.ts'
+import { CookieJar } from '../../http/cookie-jar.ts'
+import { parseCookies } from '../../http/cookie-text.ts'
+import type { RequestView } from '../../http/exchange.ts'
+import { requestState } from '../../http/request-state.ts'
+
+interface HostCookies extends CookieSink {
+  getAll(): readonly { readonly name: string; readonly value: string }[]
+  delete(name: string): unknown
+}
+
+const handled = createAsyncContext<CookieJar>()
+
+/**
+ * Runs code of the application that belongs to a request whose cookies were read already: its operations without a
+ * request find the same cookies, opened once.
+ */
+export function sharing<T>(jar: CookieJar, callback: () => T): T {
+  return handled.run(jar, callback)
+}
+
+/** The cookies of the request as they were sent; over them what the proxy has written, which only `cookies()` shows. */
+function received(header: string | null, host: HostCookies): ReadonlyMap<string, string> {
+  const merged = parseCookies(header)
+  for (const { name, value } of host.getAll()) {
+    if (header === null || !header.includes(`${name}=${value}`)) merged.set(name, value)
+  }
+  return merged
+}
+
+function viewOf(given: Headers): RequestView {
+  return {
+    headers: given,
+    // Components are told no method; a Server Action is known by its header.
+    method: given.has('next-action') ? 'POST' : 'GET',
+    url: null,
+    form: async () => new URLSearchParams(),
+  }
+}
+
+/** In a render both are the same function, which throws; where cookies can be set they differ. */
+function takesCookies(host: HostCookies): boolean {
+  return (host.set as unknown) !== host.delete
+}
+
+/**
+ * Binds the request that Next is handling right now. `headers()` comes first: with Cache Components a prerender stops
+ * there, before anything reads the clock or random values. Throws what Next throws outside a request.
+ */
+export async function bindAmbient(): Promise<Binding> {
+  const given: Headers = await headers()
+  const host: HostCookies = await cookies()
+  const state = requestState(given, () => ({
+    request: viewOf(given),
+    cookies: handled.get() ?? new CookieJar(received(given.get('cookie'), host)),
+  }))
+  const canWrite = (): boolean => takesCookies(host)
+  return {
+    exchange: { ...state, canWrite },
+    async commit() {
+      if (canWrite()) state.cookies.flush(host)
+      return state.cookies.pending().length === 0
+    },
+  }
+}

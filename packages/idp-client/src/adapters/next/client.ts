@@ -1,0 +1,166 @@
+import type { GetServerSideProps, NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
+import type { NextRequest, NextResponse } from 'next/server.js'
+import type { ReactNode } from 'react'
+import { within } from '../../binding.ts'
+import type { RoutePaths } from '../../config/config.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import type { Application, Engine } from '../../engine.ts'
+import { createApplication } from '../../engine.ts'
+import type { AccessToken } from '../../flows/get-access-token.ts'
+import { getAccessToken } from '../../flows/get-access-token.ts'
+import { getSession } from '../../flows/get-session.ts'
+import { updateSession } from '../../flows/update-session.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+import type { SessionData, User } from '../../session/session-data.ts'
+import type { HostRequest, HostResponse } from './binding.ts'
+import { bind } from './binding.ts'
+import type { AppHandlers } from './handlers.ts'
+import { answerPagesApi, appHandlers } from './handlers.ts'
+import { startNextLogin } from './login.ts'
+import type { NextStep } from './middleware.ts'
+import { runMiddleware } from './middleware.ts'
+import type { AppRouteHandler } from './protect-api.ts'
+import { protectApi } from './protect-api.ts'
+import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
+import { protectAppPage, protectPagesPage } from './protect-page.ts'
+
+/** The request type of this entry. Operations also take a plain `Request`, and `req` of the Pages Router. */
+export type FrameworkRequest = NextRequest
+/** The response type of this entry. Operations also write to any `Response`, and to `res` of the Pages Router. */
+export type FrameworkResponse = NextResponse
+
+/** Paths of the routes that pages link to or ask, without base path. */
+export type PublicRoutes = Pick<RoutePaths, 'login' | 'logout' | 'profile' | 'accessToken'>
+
+/**
+ * OpenID Connect for Next.js, App Router and Pages Router. Construct it once, in a module that proxy, pages and route
+ * handlers import; it keeps no state of any user. Operations without a request work wherever Next's `headers()` does;
+ * all others take the request, and the response that cookies go to. In the proxy pass request and response: what
+ * `cookies()` writes there, Next puts in place of the cookies of the response.
+ *
+ * Every operation throws `InvalidConfigurationError` while something required is missing.
+ */
+export class IdpClient {
+  readonly #application: Application
+
+  /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
+    this.#application = createApplication(options, ['NEXT_PUBLIC_'])
+  }
+
+  /** For `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */
+  get routes(): PublicRoutes {
+    const { login, logout, profile, accessToken } = this.#application.settings.routes
+    return { login, logout, profile, accessToken }
+  }
+
+  /** `''` or `/path`, from `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. */
+  get basePath(): string {
+    return this.#application.settings.basePath
+  }
+
+  /**
+   * The proxy (`middleware` before Next 16): answers the auth routes and lets every other request pass. With another
+   * middleware as `next`, its response is what passes (rewrites, redirects and request headers included), with our
+   * cookies on it; the same as `isContinue(response) ? continueWith(response, other) : response`.
+   */
+  readonly middleware = (
+    request: FrameworkRequest | Request,
+    next?: NextStep | object,
+  ): Promise<FrameworkResponse> => runMiddleware(this.#application, request, next)
+
+  /** The auth routes as a catch-all route handler, in place of the proxy: `export const { GET, POST, ... } = idp.handlers()`. */
+  handlers(): AppHandlers {
+    return appHandlers(this.#application)
+  }
+
+  /**
+   * The auth routes as a catch-all API route of the Pages Router, in place of the proxy: the default export of
+   * `pages/api/auth/[...idp].ts`, with `routes` below `/api/auth`.
+   */
+  pagesHandler(): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
+    return (request, response) => answerPagesApi(this.#application, request, response)
+  }
+
+  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
+  getSession(request?: HostRequest): Promise<SessionData | null> {
+    return this.#operate([request], getSession)
+  }
+
+  /**
+   * The access token of the session. Throws `AccessTokenError` with `MISSING_SESSION`, or `MISSING_REFRESH_TOKEN` when
+   * it has expired and cannot be refreshed.
+   */
+  getAccessToken(request?: HostRequest, response?: HostResponse): Promise<AccessToken> {
+    return this.#operate([request, response], getAccessToken)
+  }
+
+  /**
+   * Saves changes to the session; `internal` cannot be changed. Throws `SESSION_NOT_WRITABLE` in a Server Component,
+   * where Next takes no cookies. See `docs/reference/session.md` for what is kept.
+   */
+  updateSession(session: SessionData): Promise<void>
+  updateSession(request: HostRequest, response: HostResponse, session: SessionData): Promise<void>
+  updateSession(...given: [SessionData] | [HostRequest, HostResponse, SessionData]): Promise<void> {
+    const [request, response, session] = given.length === 3 ? given : [undefined, undefined, given[0]]
+    return this.#operate([request, response], (engine, exchange) => updateSession(engine, exchange, session))
+  }
+
+  /**
+   * Begins a login by code. Return the response as it is: it carries the transaction cookie. A Server Action has the
+   * cookie set by Next and redirects to the response's `Location`; an API route of the Pages Router passes `res` for
+   * the cookie, and does the same.
+   */
+  async startInteractiveLogin(
+    options: StartInteractiveLoginOptions = {},
+    request?: HostRequest,
+    response?: HostResponse,
+  ): Promise<FrameworkResponse> {
+    return startNextLogin(this.#application, await bind(request, response), options)
+  }
+
+  /**
+   * Guards a page: without a session the browser is sent to the login route and comes back afterwards. A component
+   * (App Router) is the first argument; without one the result is a `getServerSideProps` (Pages Router) that gives the
+   * page the prop `user`, unless the page has one of that name. Throws when that cannot be decided, so that no error
+   * ever shows the page.
+   */
+  withPageAuthRequired<Props>(
+    component: PageComponent<Props>,
+    options?: PageGuardOptions<Props>,
+  ): (props: Props) => Promise<ReactNode>
+  withPageAuthRequired<Props extends Record<string, unknown> = Record<string, unknown>>(
+    options?: PagesGuardOptions<Props>,
+  ): GetServerSideProps<Props & { user: User }>
+  withPageAuthRequired(
+    first: PageComponent<never> | PagesGuardOptions = {},
+    options: PageGuardOptions<never> = {},
+  ): unknown {
+    return typeof first === 'function'
+      ? protectAppPage(this.#application, first, options)
+      : protectPagesPage(this.#application, first)
+  }
+
+  /**
+   * Guards a route handler (App Router) or an API route (Pages Router): without a session the answer is a 401 with a
+   * JSON body, never a redirect.
+   */
+  withApiAuthRequired<Context = unknown>(
+    handler: AppRouteHandler<Context>,
+  ): AppRouteHandler<Context, Promise<Response>>
+  withApiAuthRequired(handler: NextApiHandler): NextApiHandler
+  withApiAuthRequired(handler: AppRouteHandler<never> | NextApiHandler): unknown {
+    return protectApi(this.#application, handler)
+  }
+
+  /** The request is bound first: Next must see that it is read, also when everything else fails. */
+  async #operate<T>(
+    [request, response]: readonly [(HostRequest | undefined)?, (HostResponse | undefined)?],
+    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
+  ): Promise<T> {
+    const binding = await bind(request, response)
+    const engine = this.#application.engine()
+    return within(binding, (exchange) => operation(engine, exchange))
+  }
+}

@@ -1,0 +1,47 @@
+import type { NextResponse } from 'next/server.js'
+import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
+import { NO_CACHE } from '../../http/responses.ts'
+import { forwardedNames, forwardedValue, overrideRequestHeaders, passesOn, RETURN_PATH } from './forward.ts'
+import { toNextResponse } from './web.ts'
+
+/** The cookies that `response` forwards with the request, after the writes of `continued`. */
+function cookiesAfter(continued: NextResponse, response: Headers, fallback: string | null): string {
+  const cookies = new Map(parseCookies(forwardedValue(response, 'cookie') ?? fallback))
+  for (const { name, value, maxAge } of continued.cookies.getAll()) {
+    if (maxAge === 0) cookies.delete(name)
+    else cookies.set(name, value)
+  }
+  return cookieHeader(cookies)
+}
+
+/** Request headers of `continued`, under those that the other response forwards. */
+function mergeRequestHeaders(continued: NextResponse, response: Headers): void {
+  const ours = forwardedNames(continued.headers)
+  if (!ours) return
+  const request = new Headers()
+  for (const name of ours) {
+    const value = forwardedValue(continued.headers, name)
+    if (value !== null) request.set(name, value)
+  }
+  const writes = continued.cookies.getAll().length > 0
+  const cookie = writes ? cookiesAfter(continued, response, request.get('cookie')) : ''
+  const returnPath = request.get(RETURN_PATH)
+  overrideRequestHeaders(response, request, [
+    ...(returnPath === null ? [] : [[RETURN_PATH, returnPath] as const]),
+    ...(writes ? [['cookie', cookie || null] as const] : []),
+  ])
+}
+
+/**
+ * The response of another middleware (a rewrite, a redirect, `NextResponse.next()`) with what a continue response of
+ * `idp.middleware` carries: cookies, the headers that keep them out of caches, and request headers for the application.
+ */
+export function continueWith(continued: Response, response: Response): NextResponse {
+  const ours = toNextResponse(continued)
+  const result = toNextResponse(response)
+  const cookies = ours.cookies.getAll()
+  if (passesOn(result.headers)) mergeRequestHeaders(ours, result.headers)
+  for (const cookie of cookies) result.cookies.set(cookie)
+  for (const [name, value] of cookies.length > 0 ? NO_CACHE : []) result.headers.set(name, value)
+  return result
+}

@@ -1,0 +1,53 @@
+import type { NextApiRequest, NextApiResponse } from 'next'
+import type { Application } from '../../engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { empty } from '../../http/responses.ts'
+import { dispatch } from '../../routes/dispatch.ts'
+import { bindNode } from '../node/binding.ts'
+import { sendResponse } from '../node/send.ts'
+import { sharing } from './ambient.ts'
+import { bindWeb, toNextResponse, writeCookies } from './web.ts'
+
+export type Method = 'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DELETE'
+
+export type AppHandlers = Readonly<Record<Method, (request: Request) => Promise<Response>>>
+
+async function answer(application: Application, exchange: Exchange, hostRequest: unknown): Promise<Response> {
+  const answered = await sharing(exchange.cookies, () => dispatch(application, exchange, hostRequest))
+  return answered ?? empty(404)
+}
+
+/** Every method is there, since Next answers HEAD and OPTIONS by itself otherwise; the routes say which they take. */
+export function appHandlers(application: Application): AppHandlers {
+  const handle = async (request: Request): Promise<Response> => {
+    const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
+    const response = toNextResponse(await answer(application, exchange, request))
+    writeCookies(exchange.cookies, request, response)
+    return response
+  }
+  return {
+    GET: handle,
+    POST: handle,
+    HEAD: handle,
+    OPTIONS: handle,
+    PUT: handle,
+    PATCH: handle,
+    DELETE: handle,
+  }
+}
+
+/** Next has removed base path and locale from `req.url` of an API route. */
+function pathOf({ url = '/' }: NextApiRequest): string {
+  return url.split(/[?#]/, 1)[0] ?? '/'
+}
+
+export async function answerPagesApi(
+  application: Application,
+  request: NextApiRequest,
+  response: NextApiResponse,
+): Promise<void> {
+  const binding = bindNode(request, response, pathOf(request))
+  const answered = await answer(application, binding.exchange, request)
+  await binding.commit()
+  await sendResponse(response, answered)
+}

@@ -1,0 +1,29 @@
+export type {
+  BeforeSessionSavedHook,
+  ConnectedAccount,
+  OnCallbackContext,
+  OnCallbackHook,
+  OnCallbackResult,
+} from '../../config/hooks.ts'
+export * from '../../config/options.ts'
+export * from '../../errors/index.ts'
+export type { AccessToken } from '../../flows/get-access-token.ts'
+export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
+export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from '../../session/claims.ts'
+export type {
+  AccessTokenSet,
+  ConnectionTokenSet,
+  InternalSessionData,
+  SessionData,
+  TokenSet,
+  User,
+} from '../../session/session-data.ts'
+export { isContinue } from '../web/continue.ts'
+export type { HostRequest, HostResponse } from './binding.ts'
+export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PublicRoutes } from './client.ts'
+export { continueWith } from './continue.ts'
+export type { AppHandlers } from './handlers.ts'
+export type { NextStep } from './middleware.ts'
+export type { AppRouteHandler } from './protect-api.ts'
+export type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'

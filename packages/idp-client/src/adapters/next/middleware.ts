@@ -1,0 +1,58 @@
+import type { NextRequest } from 'next/server.js'
+import { NextResponse } from 'next/server.js'
+import type { Application } from '../../engine.ts'
+import { getSession } from '../../flows/get-session.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { dispatch } from '../../routes/dispatch.ts'
+import { passThrough } from '../../routes/pass-through.ts'
+import { continueWith } from './continue.ts'
+import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
+import { bindWeb, toNextResponse, writeCookies } from './web.ts'
+
+/** Another middleware; its result is a response, or nothing. */
+export type NextStep = (request: NextRequest) => unknown
+
+/** Whether a session was found. With something required missing there is none, and the guards say why. */
+async function isSignedIn(application: Application, exchange: Exchange): Promise<boolean> {
+  try {
+    return (await getSession(application.engine(), exchange)) !== null
+  } catch {
+    return false
+  }
+}
+
+/** Only guards that turn somebody away read the path; without need the request is left as it is, which costs least. */
+async function proceed(
+  application: Application,
+  exchange: Exchange,
+  request: Request,
+): Promise<NextResponse> {
+  const response = NextResponse.next()
+  const { headers, url } = exchange.request
+  if (url && (headers.has(RETURN_PATH) || !(await isSignedIn(application, exchange)))) {
+    overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, url.pathname + url.search]])
+  }
+  writeCookies(exchange.cookies, request, response)
+  return response
+}
+
+/** Answers auth routes; lets every other request pass, to `next` first, where there is one. */
+export async function runMiddleware(
+  application: Application,
+  request: Request,
+  next?: unknown,
+): Promise<NextResponse> {
+  const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
+  const answered = await dispatch(application, exchange, request)
+  if (answered) {
+    const response = toNextResponse(answered)
+    writeCookies(exchange.cookies, request, response)
+    return response
+  }
+  await passThrough(application, exchange)
+  const continued = await proceed(application, exchange, request)
+  // Next passes its own event as second argument when the method itself is exported as proxy.
+  if (typeof next !== 'function') return continued
+  const response = await (next as NextStep)(request as NextRequest)
+  return response instanceof Response ? continueWith(continued, response) : continued
+}

@@ -1,0 +1,48 @@
+import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
+import type { NextRequest } from 'next/server.js'
+import type { Application } from '../../engine.ts'
+import { apiRefusal } from '../../routes/guards.ts'
+import { bindNode } from '../node/binding.ts'
+import { sendResponse } from '../node/send.ts'
+import { sharing } from './ambient.ts'
+import { bindWeb, isWebRequest, toNextResponse } from './web.ts'
+
+/** A route handler of the App Router; the context holds the parameters of its path. */
+export type AppRouteHandler<Context = unknown, Result = Response | Promise<Response>> = (
+  request: NextRequest,
+  context: Context,
+) => Result
+
+async function protectApp<Context>(
+  application: Application,
+  handler: AppRouteHandler<Context>,
+  request: NextRequest,
+  context: Context,
+): Promise<Response> {
+  // Read before anything can fail: it tells Next that the answer belongs to this request, and is not to be prerendered.
+  const { exchange } = bindWeb(request)
+  const refused = await apiRefusal(application, exchange)
+  if (refused) return toNextResponse(refused)
+  const response = await sharing(exchange.cookies, () => handler(request, context))
+  return response instanceof Response ? toNextResponse(response) : response
+}
+
+async function protectPages(
+  application: Application,
+  handler: NextApiHandler,
+  request: NextApiRequest,
+  response: NextApiResponse,
+): Promise<unknown> {
+  const refused = await apiRefusal(application, bindNode(request).exchange)
+  return refused ? sendResponse(response, refused) : handler(request, response)
+}
+
+type AnyHandler = AppRouteHandler<never> | NextApiHandler
+
+/** Decides at each call for which router the handler is, since the two look alike until then. */
+export function protectApi(application: Application, handler: AnyHandler) {
+  return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>
+    isWebRequest(first)
+      ? protectApp(application, handler as AppRouteHandler, first as NextRequest, second)
+      : protectPages(application, handler as NextApiHandler, first, second as NextApiResponse)
+}

@@ -1,0 +1,92 @@
+import type { GetServerSideProps, GetServerSidePropsContext, GetServerSidePropsResult } from 'next'
+import type { ReactNode } from 'react'
+import type { Application } from '../../engine.ts'
+import { pageAccess } from '../../routes/guards.ts'
+import type { User } from '../../session/session-data.ts'
+import { bindNode } from '../node/binding.ts'
+import { bindAmbient } from './ambient.ts'
+import { RETURN_PATH } from './forward.ts'
+
+/** Where to go after the login; never off the application's origin. */
+type ReturnTo<Input> = string | ((input: Input) => string | Promise<string>)
+
+export interface PageGuardOptions<Props> {
+  /** Default: the path and query of the request as the proxy saw them; without our proxy `signInReturnToPath`. */
+  returnTo?: ReturnTo<Props>
+}
+
+export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNode>
+
+export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>> {
+  /** Runs for signed-in visitors only. */
+  getServerSideProps?: GetServerSideProps<Props>
+  /** Default: the URL of the page. */
+  returnTo?: ReturnTo<GetServerSidePropsContext>
+}
+
+function evaluate<Input>(
+  returnTo: ReturnTo<Input> | undefined,
+  input: Input,
+): string | undefined | Promise<string> {
+  return typeof returnTo === 'function' ? returnTo(input) : returnTo
+}
+
+/** Next puts its base path in front of the redirects of components and of `getServerSideProps`. */
+function withoutBasePath({ settings: { basePath } }: Application, location: string): string {
+  return location.slice(basePath.length)
+}
+
+export function protectAppPage<Props>(
+  application: Application,
+  component: PageComponent<Props>,
+  options: PageGuardOptions<Props>,
+): (props: Props) => Promise<ReactNode> {
+  return async (props) => {
+    const { exchange } = await bindAmbient()
+    const access = await pageAccess(
+      application,
+      exchange,
+      () => evaluate(options.returnTo, props) ?? exchange.request.headers.get(RETURN_PATH) ?? undefined,
+    )
+    if (access.kind === 'granted') return component(props)
+    // Not at the top: Pages Router and proxy load this file too, and have no use for React's client hooks.
+    const { redirect } = await import('next/navigation.js')
+    return redirect(withoutBasePath(application, access.location))
+  }
+}
+
+/** The page as the browser addresses it: Next has removed the locale that is not the default one. */
+function addressOf({ locale, defaultLocale, resolvedUrl }: GetServerSidePropsContext): string {
+  return locale === undefined || locale === defaultLocale ? resolvedUrl : `/${locale}${resolvedUrl}`
+}
+
+async function withUser<Props extends Record<string, unknown>>(
+  result: GetServerSidePropsResult<Props>,
+  user: User,
+): Promise<GetServerSidePropsResult<Props & { user: User }>> {
+  if (!('props' in result)) return result
+  return { ...result, props: { user, ...(await result.props) } }
+}
+
+export function protectPagesPage<Props extends Record<string, unknown>>(
+  application: Application,
+  options: PagesGuardOptions<Props>,
+): GetServerSideProps<Props & { user: User }> {
+  return async (context) => {
+    const { exchange } = bindNode(context.req, context.res)
+    const access = await pageAccess(
+      application,
+      exchange,
+      () => evaluate(options.returnTo, context) ?? addressOf(context),
+    )
+    if (access.kind === 'login') {
+      return { redirect: { destination: withoutBasePath(application, access.location), permanent: false } }
+    }
+    const { user } = access.session
+    if (!options.getServerSideProps) return { props: { user } as Props & { user: User } }
+    return withUser(
+      await options.getServerSideProps(context as Parameters<typeof options.getServerSideProps>[0]),
+      user,
+    )
+  }
+}
