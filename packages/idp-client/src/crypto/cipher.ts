@@ -10,6 +10,12 @@ export interface CipherKey {
   readonly [opaque]: 'CipherKey'
 }
 
+/** What AES-256-GCM makes of a plaintext: as many bytes again, and 16 bytes that vouch for them. */
+export interface Sealed {
+  readonly ciphertext: Bytes
+  readonly tag: Bytes
+}
+
 /** What every implementation of `#cipher` exports. They open what the others sealed. */
 export interface Cipher {
   /** Keys of one implementation mean nothing to another, so whatever is cached names it. */
@@ -18,10 +24,10 @@ export interface Cipher {
   deriveBytes(secret: string, info: string, length: number): MaybePromise<Bytes>
   /** As `deriveBytes`, 32 bytes, kept as a key. */
   deriveKey(secret: string, info: string): MaybePromise<CipherKey>
-  /** AES-256-GCM; the result is the ciphertext followed by the 16 bytes of the tag. */
-  encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Bytes>
+  /** AES-256-GCM; an IV of 12 bytes must never be used twice with one key. */
+  encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Sealed>
   /** The reverse of `encrypt`; null when anything was changed. Never throws. */
-  decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Bytes): MaybePromise<Bytes | null>
+  decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Sealed): MaybePromise<Bytes | null>
   sha256(bytes: Bytes): MaybePromise<Bytes>
   /** Without padding (RFC 4648 section 5). */
   toBase64url(bytes: Uint8Array): string

@@ -1,8 +1,9 @@
 import type { Bytes } from '../lib/base64url.ts'
 import { utf8 } from '../lib/base64url.ts'
-import type { CipherKey } from './cipher.ts'
+import type { CipherKey, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'
+const TAG_BYTES = 16
 const ALPHABET = utf8('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
 const INVALID = 255
 /* What getRandomValues fills at most in one call. */
@@ -35,18 +36,29 @@ export async function deriveKey(secret: string, info: string): Promise<CipherKey
 }
 
 function parameters(iv: Bytes, aad: Bytes): AesGcmParams {
-  return { name: ALGORITHM, iv, additionalData: aad, tagLength: 128 }
+  return { name: ALGORITHM, iv, additionalData: aad, tagLength: TAG_BYTES * 8 }
 }
 
-export async function encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): Promise<Bytes> {
-  const sealed = await crypto.subtle.encrypt(parameters(iv, aad), key as unknown as CryptoKey, plaintext)
-  return new Uint8Array(sealed)
+export async function encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): Promise<Sealed> {
+  const joined = await crypto.subtle.encrypt(parameters(iv, aad), key as unknown as CryptoKey, plaintext)
+  const end = joined.byteLength - TAG_BYTES
+  return { ciphertext: new Uint8Array(joined, 0, end), tag: new Uint8Array(joined, end) }
 }
 
-export async function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Bytes): Promise<Bytes | null> {
+export async function decrypt(
+  key: CipherKey,
+  iv: Bytes,
+  aad: Bytes,
+  { ciphertext, tag }: Sealed,
+): Promise<Bytes | null> {
+  // The tag's length is no parameter of its own here: a longer or shorter one would shift the border to the ciphertext.
+  if (tag.length !== TAG_BYTES) return null
+  const joined = new Uint8Array(ciphertext.length + TAG_BYTES)
+  joined.set(ciphertext)
+  joined.set(tag, ciphertext.length)
   try {
     return new Uint8Array(
-      await crypto.subtle.decrypt(parameters(iv, aad), key as unknown as CryptoKey, sealed),
+      await crypto.subtle.decrypt(parameters(iv, aad), key as unknown as CryptoKey, joined),
     )
   } catch {
     return null

@@ -37,7 +37,6 @@ interface KeyRing {
 const MAX_SEALED_CHARACTERS = 65_536
 const IV_BYTES = 12
 const IV_CHARACTERS = 16
-const TAG_BYTES = 16
 const TAG_CHARACTERS = 22
 const KEY_ID_CHARACTERS = 6
 /* Secrets whose keys a process keeps; an application has one or two. */
@@ -90,21 +89,16 @@ function openWith(cipher: Cipher, slot: Slot, sealed: string): MaybePromise<Byte
   const tagStart = sealed.length - TAG_CHARACTERS
   if (tagStart - 1 <= ivEnd || sealed[ivEnd] !== '.' || sealed[tagStart - 1] !== '.') return null
   const iv = cipher.fromBase64url(sealed.slice(start, ivEnd))
-  const body = cipher.fromBase64url(sealed.slice(ivEnd + 1, tagStart - 1))
+  const ciphertext = cipher.fromBase64url(sealed.slice(ivEnd + 1, tagStart - 1))
   const tag = cipher.fromBase64url(sealed.slice(tagStart))
-  if (!iv || !body || !tag) return null
-  const joined = new Uint8Array(body.length + TAG_BYTES)
-  joined.set(body)
-  joined.set(tag, body.length)
-  return cipher.decrypt(slot.key, iv, slot.aad, joined)
+  return iv && ciphertext && tag && cipher.decrypt(slot.key, iv, slot.aad, { ciphertext, tag })
 }
 
 function sealWith(cipher: Cipher, slot: Slot, plaintext: Bytes): MaybePromise<string> {
   const iv = cipher.randomBytes(IV_BYTES)
-  return chain(cipher.encrypt(slot.key, iv, slot.aad, plaintext), (sealed) => {
-    const body = cipher.toBase64url(sealed.subarray(0, -TAG_BYTES))
-    const tag = cipher.toBase64url(sealed.subarray(-TAG_BYTES))
-    return `${slot.prefix}${cipher.toBase64url(iv)}.${body}.${tag}`
+  return chain(cipher.encrypt(slot.key, iv, slot.aad, plaintext), ({ ciphertext, tag }) => {
+    const body = cipher.toBase64url(ciphertext)
+    return `${slot.prefix}${cipher.toBase64url(iv)}.${body}.${cipher.toBase64url(tag)}`
   })
 }
 

@@ -1,0 +1,181 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isIdpError } from '../errors/base.ts'
+import { chunkNames, joinCookie, MAX_CHUNKS, MAX_COOKIE_BYTES, splitCookie } from './chunks.ts'
+import type { CookieAttributes } from './cookie-jar.ts'
+import { serializeCookie } from './cookie-text.ts'
+
+const attributes: CookieAttributes = {
+  path: '/',
+  secure: true,
+  sameSite: 'lax',
+  httpOnly: true,
+  maxAge: 86_400,
+}
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+const name = '__session'
+
+/** A text of that length as a JWE has: the end differs from value to value. */
+function value(length: number, seed: number): string {
+  const letters = Array.from({ length }, (_, at) => ALPHABET[(at * 7 + seed * 13 + ((at * seed) >> 3)) % 64])
+  return `${letters.join('').slice(0, length - 8)}${String(seed).padStart(8, '0')}`
+}
+
+const jarOf = (...sets: readonly (readonly { name: string; value: string }[])[]): Map<string, string> =>
+  new Map(sets.flat().map((cookie) => [cookie.name, cookie.value]))
+const join = (cookies: ReadonlyMap<string, string>): string | null =>
+  joinCookie(name, (key) => cookies.get(key))
+
+describe('splitCookie', () => {
+  it('keeps a small value under the bare name', () => {
+    expect(splitCookie(name, 'small', attributes)).toEqual([{ name, value: 'small' }])
+  })
+
+  it('SC-04 writes no cookie above 4096 bytes, the Expires that a host may add included', () => {
+    const wide: CookieAttributes = {
+      ...attributes,
+      domain: 'a.rather.long.domain.example',
+      path: '/some/path',
+    }
+    for (const set of [attributes, wide]) {
+      for (let length = 3800; length < 9000; length += 37) {
+        for (const cookie of splitCookie(name, value(length, 1), set)) {
+          const line = `${serializeCookie({ ...cookie, attributes: set })}; Expires=${new Date(0).toUTCString()}`
+          expect(line.length).toBeLessThanOrEqual(MAX_COOKIE_BYTES)
+        }
+      }
+    }
+  })
+
+  it('takes the bare name exactly as long as it fits', () => {
+    const sizes = Array.from({ length: 200 }, (_, at) => 3900 + at)
+    const bare = sizes.filter((length) => splitCookie(name, value(length, 2), attributes).length === 1)
+    const limit = Math.max(...bare)
+    expect(bare).toEqual(sizes.filter((length) => length <= limit))
+    const line = serializeCookie({ name, value: value(limit, 2), attributes })
+    expect(line.length + '; Expires=Thu, 01 Jan 1970 00:00:00 GMT'.length).toBe(MAX_COOKIE_BYTES)
+  })
+
+  it('gives back the value, whatever its length', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 8, max: 60_000 }), fc.nat(9999), (length, seed) => {
+        const whole = value(length, seed)
+        expect(join(jarOf(splitCookie(name, whole, attributes)))).toBe(whole)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('refuses what would need more cookies than it would ever read', () => {
+    const largest = splitCookie(name, value(120_000, 1), attributes)
+    expect(largest.length).toBeLessThanOrEqual(MAX_CHUNKS)
+    expect(join(jarOf(largest))).toHaveLength(120_000)
+    const refused = (run: () => unknown): boolean => {
+      try {
+        run()
+        return false
+      } catch (error) {
+        return isIdpError(error, 'INTERNAL_ERROR')
+      }
+    }
+    expect(refused(() => splitCookie(name, value(140_000, 1), attributes))).toBe(true)
+    expect(refused(() => splitCookie(name, 'v', { ...attributes, path: `/${'p'.repeat(4096)}` }))).toBe(true)
+  })
+})
+
+describe('joinCookie', () => {
+  const first = splitCookie(name, value(9000, 1), attributes)
+  const second = splitCookie(name, value(9000, 2), attributes)
+  const longer = splitCookie(name, value(13_000, 3), attributes)
+
+  it('lets a non-empty bare cookie win, and ignores an empty one', () => {
+    expect(join(jarOf(first, [{ name, value: 'bare' }]))).toBe('bare')
+    expect(join(jarOf(first, [{ name, value: '' }]))).toBe(value(9000, 1))
+    expect(join(new Map())).toBeNull()
+  })
+
+  it('SC-05 never joins parts of two sets', () => {
+    expect(first).toHaveLength(3)
+    for (const at of [0, 1, 2]) {
+      const mixed = jarOf(first, second.slice(at, at + 1))
+      expect(join(mixed)).toBeNull()
+    }
+    expect(join(jarOf(longer, first.slice(0, 1)))).toBeNull()
+  })
+
+  it('SC-05 survives growing and shrinking when a deletion was missed', () => {
+    expect(join(jarOf(longer, first))).toBe(value(9000, 1))
+    expect(join(jarOf(first, longer))).toBe(value(13_000, 3))
+  })
+
+  it('SC-05 refuses a dropped, reordered, duplicated or altered part', () => {
+    const cookies = jarOf(first)
+    const [zero = '', one = '', two = ''] = first.map((cookie) => cookie.value)
+    const names = first.map((cookie) => cookie.name)
+    const set = (...values: (string | undefined)[]): string | null =>
+      join(new Map(names.flatMap((key, at) => (values[at] === undefined ? [] : [[key, values[at]]]))))
+    expect(set(zero, one, two)).toBe(join(cookies))
+    expect(set(undefined, one, two)).toBeNull()
+    expect(set(zero, undefined, two)).toBeNull()
+    expect(set(zero, one)).toBeNull()
+    expect(set(zero, '', two)).toBeNull()
+    expect(set(zero, two, one)).toBeNull()
+    expect(set(zero, one, one)).toBeNull()
+    expect(set(zero, one, two.slice(0, -1))).toBeNull()
+    expect(set(zero.replace('.3.', '.2.'), one.replace('.3.', '.2.'), two)).toBeNull()
+  })
+
+  it('SC-05 refuses counts that it does not write', () => {
+    for (const count of ['0', '1', '33', '99', '100', '007', '-3', '3e0', '', ' 3', '99999999', '\u0663']) {
+      const forged = first.map((cookie) => ({ ...cookie, value: cookie.value.replace('.3.', `.${count}.`) }))
+      expect(join(jarOf(forged)), count).toBeNull()
+    }
+  })
+
+  it('SC-05 looks at few cookies, however many there are', () => {
+    const looked: string[] = []
+    const flood = new Map(Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, 'abcdefgh.32.x']))
+    flood.set(`${name}__99999999`, 'abcdefgh.32.x')
+    const get = (key: string): string | undefined => {
+      looked.push(key)
+      return flood.get(key)
+    }
+    expect(joinCookie(name, get)).toBeNull()
+    expect(looked.length).toBeLessThanOrEqual(MAX_CHUNKS + 2)
+    expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
+  })
+
+  it('U20a never throws on foreign chunks', () => {
+    const chunk = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(...first.map((cookie) => cookie.value)),
+    )
+    fc.assert(
+      fc.property(fc.array(chunk, { maxLength: 5 }), (chunks) => {
+        const joined = join(new Map(chunks.map((text, at) => [`${name}__${at}`, text])))
+        expect(joined === null || joined.length >= 0).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('chunkNames', () => {
+  it('U8b finds the bare cookie and every chunk, and nothing else', () => {
+    const present = [name, `${name}__0`, `${name}__17`, `${name}__99999999`]
+    const others = [
+      '__sessio',
+      `${name}_0`,
+      `${name}__`,
+      `${name}__x`,
+      `${name}__1x`,
+      `${name}__-1`,
+      `${name}__conn_0`,
+      `x${name}__0`,
+    ]
+    expect(chunkNames(name, [...others, ...present])).toEqual(present)
+  })
+
+  it('takes a name with characters that mean something elsewhere', () => {
+    expect(chunkNames('a.*+', ['a.*+__0', 'abb__0', 'a.*+'])).toEqual(['a.*+__0', 'a.*+'])
+  })
+})

@@ -1,0 +1,167 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { isIdpError } from '../errors/base.ts'
+import type { CookieAttributes } from './cookie-jar.ts'
+import { cookieHeader, headersSink, parseCookies, serializeCookie } from './cookie-text.ts'
+
+const attributes: CookieAttributes = {
+  path: '/',
+  secure: true,
+  sameSite: 'lax',
+  httpOnly: true,
+  maxAge: 3600,
+}
+
+describe('parseCookies', () => {
+  it('reads names and values as they were sent', () => {
+    const parsed = parseCookies('a=1; b=x%3Ay;c="q" ; d=; e=a=b')
+    expect([...parsed]).toEqual([
+      ['a', '1'],
+      ['b', 'x%3Ay'],
+      ['c', '"q"'],
+      ['d', ''],
+      ['e', 'a=b'],
+    ])
+    expect(parseCookies(null).size).toBe(0)
+    expect(parseCookies('').size).toBe(0)
+  })
+
+  it('SC-14 takes the first of several cookies of one name, also when it is empty', () => {
+    expect(parseCookies('s=own; s=tossed').get('s')).toBe('own')
+    expect(parseCookies('s=; s=tossed').get('s')).toBe('')
+  })
+
+  it('EL-04 treats names of object members as names', () => {
+    const parsed = parseCookies('__proto__=evil; constructor=c; toString=t')
+    expect(parsed.get('__proto__')).toBe('evil')
+    expect(parsed.get('constructor')).toBe('c')
+    expect(parsed.get('hasOwnProperty')).toBeUndefined()
+    expect(Object.hasOwn(Object.prototype, 'evil')).toBe(false)
+  })
+
+  it('U20a never throws', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (header) => void parseCookies(header)),
+    )
+    for (const header of ['=', ';', '; ;=;', '%', 'a=%', 'a=%E0%A4%A', '=x', 'a', ' = ']) parseCookies(header)
+  })
+})
+
+describe('serializeCookie', () => {
+  it('[S089] SC-01 writes every attribute', () => {
+    const text = serializeCookie({
+      name: '__session',
+      value: 'v',
+      attributes: { ...attributes, domain: 'app.example' },
+    })
+    expect(text).toBe('__session=v; Max-Age=3600; Domain=app.example; Path=/; HttpOnly; Secure; SameSite=Lax')
+  })
+
+  it('[S081] [S092] spells SameSite as browsers do', () => {
+    for (const [sameSite, spelled] of [
+      ['lax', 'Lax'],
+      ['strict', 'Strict'],
+      ['none', 'None'],
+    ] as const) {
+      expect(serializeCookie({ name: 'n', value: 'v', attributes: { ...attributes, sameSite } })).toMatch(
+        new RegExp(`; SameSite=${spelled}$`),
+      )
+    }
+  })
+
+  it('writes values as they are', () => {
+    expect(serializeCookie({ name: '__txn_x', value: '1700000000:ab-_.c', attributes })).toMatch(
+      /^__txn_x=1700000000:ab-_\.c;/,
+    )
+  })
+
+  it('leaves out Secure, Domain and Max-Age when they are not set', () => {
+    const { maxAge: _, ...session } = attributes
+    expect(serializeCookie({ name: 'n', value: '', attributes: { ...session, secure: false } })).toBe(
+      'n=; Path=/; HttpOnly; SameSite=Lax',
+    )
+  })
+
+  it('EL-01 names no value when something cannot stand in a cookie', () => {
+    const cases = [
+      { name: 'bad name', value: 'topsecret', attributes },
+      { name: 'n', value: 'topsecret; Domain=evil.example', attributes },
+      { name: 'n', value: 'topsecret\r\nSet-Cookie: x=y', attributes },
+      { name: 'n', value: 'topsecret', attributes: { ...attributes, path: '/;topsecret' } },
+      { name: 'n', value: 'topsecret', attributes: { ...attributes, domain: 'topsecret example' } },
+    ]
+    for (const staged of cases) {
+      const error = thrownBy(() => serializeCookie(staged))
+      expect(isIdpError(error, 'INTERNAL_ERROR')).toBe(true)
+      expect(`${error} ${JSON.stringify(error)} ${String((error as Error).cause)}`).not.toContain('topsecret')
+    }
+  })
+})
+
+function thrownBy(action: () => unknown): unknown {
+  try {
+    action()
+  } catch (error) {
+    return error
+  }
+  throw new Error('nothing was thrown')
+}
+
+describe('headersSink', () => {
+  it('appends one line per cookie', () => {
+    const headers = new Headers({ 'Set-Cookie': 'theirs=1' })
+    const sink = headersSink(headers)
+    sink.set('a', '1', attributes)
+    sink.set('b', '2', attributes)
+    expect(headers.getSetCookie().map((line) => line.split(';')[0])).toEqual(['theirs=1', 'a=1', 'b=2'])
+  })
+})
+
+describe('cookieHeader', () => {
+  it('keeps values that a header can carry, and encodes what would break it', () => {
+    const entries = [
+      ['a', 'x%3By'],
+      ['json', '{"a": "b,c"}'],
+      ['semi', 'a;b'],
+      ['line', 'a\r\nb'],
+      ['wide', '\u20ac'],
+    ] as const
+    expect(cookieHeader(entries)).toBe(
+      'a=x%3By; json={"a": "b,c"}; semi=a%3Bb; line=a%0D%0Ab; wide=%E2%82%AC',
+    )
+  })
+
+  it('leaves out names that no cookie has', () => {
+    expect(
+      cookieHeader([
+        ['a b', '1'],
+        ['', '2'],
+        ['c;d', '3'],
+        ['e', '4'],
+      ]),
+    ).toBe('e=4')
+  })
+
+  it('gives back what was parsed, and never throws', () => {
+    const value = fc.string({ unit: fc.constantFrom(...'abc019%-_.:"{},=') })
+    const name = fc.string({ unit: fc.constantFrom(...'abc_-'), minLength: 1 })
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (cookies) => {
+        const entries = Object.entries(cookies)
+        expect(new Map(parseCookies(cookieHeader(entries)))).toEqual(new Map(entries))
+      }),
+    )
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (any) => {
+        const headers = new Headers({
+          cookie: cookieHeader([
+            ['n', any],
+            ['after', '1'],
+          ]),
+        })
+        expect(parseCookies(headers.get('cookie')).get('after')).toBe('1')
+      }),
+    )
+    expect(cookieHeader([['lone', '\ud800']])).toBe('lone=%EF%BF%BD')
+  })
+})

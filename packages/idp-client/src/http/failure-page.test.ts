@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import type { Code } from '../errors/codes.ts'
+import { codes } from '../errors/codes.ts'
+import type { Failure } from './failure-page.ts'
+import { failurePage, STYLE, STYLE_HASH } from './failure-page.ts'
+
+const failure: Failure = {
+  status: 400,
+  code: 'UNKNOWN_STATE',
+  id: 'Kj3-x_9',
+  homeUrl: '/app/',
+  retryUrl: '/app/auth/login?returnTo=%2Fa%3Fb%3D1&x=y',
+}
+const html = (change: Partial<Failure> = {}): Promise<string> => failurePage({ ...failure, ...change }).text()
+const titleOf = async (change: Partial<Failure>): Promise<string | undefined> =>
+  /<title>([^<]*)<\/title>/.exec(await html(change))?.[1]
+
+describe('failurePage', () => {
+  it('U13a AR-12 carries a policy that allows its own style and nothing else', () => {
+    const { headers, status } = failurePage(failure)
+    expect(status).toBe(400)
+    expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8')
+    expect(headers.get('Content-Security-Policy')).toBe(
+      `default-src 'none'; style-src '${STYLE_HASH}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    )
+    expect(headers.get('Referrer-Policy')).toBe('no-referrer')
+    expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(headers.get('Cache-Control')).toContain('no-store')
+  })
+
+  it('has the hash of its style', async () => {
+    expect(STYLE_HASH).toBe(`sha256-${createHash('sha256').update(STYLE).digest('base64')}`)
+    expect(/<style>([\s\S]*)<\/style>/.exec(await html())?.[1]).toBe(STYLE)
+    expect(await html()).not.toMatch(/ style=|<script|<img|<link| on\w+=/)
+  })
+
+  it('U13a shows a way on, the code and the correlation id', async () => {
+    const page = await html()
+    expect(page).toContain('href="/app/auth/login?returnTo=%2Fa%3Fb%3D1&amp;x=y">Try again</a>')
+    expect(page).toContain('href="/app/">Home</a>')
+    expect(page).toContain('UNKNOWN_STATE')
+    expect(page).toContain('Kj3-x_9')
+    expect(page).toContain('<html lang="en">')
+    expect(page).not.toContain('http-equiv')
+    const { retryUrl: _, ...without } = failure
+    expect(await failurePage(without).text()).not.toContain('Try again')
+  })
+
+  it('restarts the login by itself only when it is told to', async () => {
+    const page = await html({ restartUrl: '/app/auth/login?returnTo=%2Fa&b=1' })
+    expect(page).toContain(
+      '<meta http-equiv="refresh" content="0;url=/app/auth/login?returnTo=%2Fa&amp;b=1">',
+    )
+    expect(page).toContain('href="/app/auth/login?returnTo=%2Fa&amp;b=1">Try again</a>')
+  })
+
+  it('CB-06 EL-01 escapes and drops what could be more than a link', async () => {
+    const hostile = '"><script>alert(1)</script>'
+    const page = await html({
+      id: hostile,
+      homeUrl: `/${hostile}`,
+      retryUrl: `https://a.example/${hostile}'`,
+    })
+    expect(page).not.toContain('<script>')
+    expect(page).toContain('href="/&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"')
+    for (const url of [
+      'javascript:alert(1)',
+      '//evil.example',
+      '/\\evil.example',
+      'data:text/html,x',
+      'evil',
+      '',
+    ]) {
+      const dropped = await html({ homeUrl: url, retryUrl: url, restartUrl: url })
+      expect(dropped).not.toContain('<a ')
+      expect(dropped).not.toContain('http-equiv')
+    }
+  })
+
+  it('words what happened by its kind', async () => {
+    const words: [Code, number, RegExp][] = [
+      ['AUTHORIZATION_ERROR', 400, /not completed/],
+      ['EXPIRED_STATE', 400, /no longer valid/],
+      ['AUTHORIZATION_CODE_GRANT_ERROR', 400, /no longer valid/],
+      ['AUTHORIZATION_CODE_GRANT_ERROR', 502, /cannot be used right now/],
+      ['DISCOVERY_TIMEOUT', 504, /cannot be used right now/],
+      ['INVALID_CONFIGURATION', 500, /not set up/],
+      ['BASE_URL_NOT_ALLOWED', 400, /not set up/],
+      ['INVALID_REQUEST', 400, /cannot be opened/],
+      ['HOOK_FAILED', 500, /went wrong/],
+      ['INTERNAL_ERROR', 500, /went wrong/],
+    ]
+    for (const [code, status, title] of words) expect(await titleOf({ code, status }), code).toMatch(title)
+  })
+
+  it('has words for every code', async () => {
+    for (const code of Object.keys(codes) as Code[]) {
+      expect(await titleOf({ code, status: codes[code].status }), code).toMatch(/^[A-Z][^<]+$/)
+    }
+  })
+
+  it('answers JSON to a client that asked for it', async () => {
+    const response = failurePage({ ...failure, json: true })
+    expect(response.status).toBe(400)
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+    expect(await response.json()).toEqual({
+      error: { code: 'UNKNOWN_STATE', message: codes.UNKNOWN_STATE.message },
+      id: 'Kj3-x_9',
+    })
+  })
+})

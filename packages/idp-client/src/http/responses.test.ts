@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { codes } from '../errors/codes.ts'
+import { empty, errorJson, json, NO_CACHE, noStore, redirect } from './responses.ts'
+
+const isNotStored = (response: Response): void => {
+  for (const [name, value] of NO_CACHE) expect(response.headers.get(name)).toBe(value)
+}
+
+describe('responses', () => {
+  it('SC-15 replaces what was said about caching', () => {
+    const headers = new Headers({
+      'Cache-Control': 'public, s-maxage=3600',
+      Expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
+    })
+    noStore(headers)
+    expect(Object.fromEntries(headers)).toEqual({
+      'cache-control': 'private, no-cache, no-store, must-revalidate, max-age=0',
+      pragma: 'no-cache',
+      expires: '0',
+    })
+  })
+
+  it('AR-11 redirects with 302, or 303 after a POST', () => {
+    const response = redirect('https://op.example/authorize?a=b')
+    expect(response.status).toBe(302)
+    expect(response.headers.get('Location')).toBe('https://op.example/authorize?a=b')
+    expect(response.headers.get('Referrer-Policy')).toBe('no-referrer')
+    expect(response.body).toBeNull()
+    isNotStored(response)
+    expect(redirect('/', 303).status).toBe(303)
+  })
+
+  it('leaves headers writable, for the cookies that follow', () => {
+    const response = redirect('/')
+    response.headers.append('Set-Cookie', 'a=1')
+    expect(response.headers.getSetCookie()).toEqual(['a=1'])
+  })
+
+  it('answers JSON that no browser takes for something else', async () => {
+    const response = json(200, { sub: '</script>' }, { Allow: 'GET' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Content-Type')).toBe('application/json')
+    expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(response.headers.get('Allow')).toBe('GET')
+    expect(await response.json()).toEqual({ sub: '</script>' })
+    isNotStored(response)
+  })
+
+  it('answers without a body', async () => {
+    const response = empty(405, { Allow: 'GET, POST' })
+    expect(response.status).toBe(405)
+    expect(response.headers.get('Allow')).toBe('GET, POST')
+    expect(await response.text()).toBe('')
+    isNotStored(response)
+    expect(empty(204).status).toBe(204)
+  })
+
+  it('nests code and message of an error', async () => {
+    const response = errorJson(401, 'MISSING_SESSION')
+    expect(response.status).toBe(401)
+    expect(await response.json()).toEqual({
+      error: { code: 'MISSING_SESSION', message: codes.MISSING_SESSION.message },
+    })
+    expect(await errorJson(400, 'INVALID_REQUEST', 'Ours.').json()).toMatchObject({
+      error: { message: 'Ours.' },
+    })
+    isNotStored(response)
+  })
+})
