@@ -34,10 +34,10 @@ const compilerOptions = {
 /**
  * The snippets of a page as files of one small project. A first line `// file: app/page.tsx` names
  * the file; the second snippet with the same name becomes a file of its own, so that variants are
- * checked as well.
+ * checked as well. A fence ```` ```ts continued ```` goes on where the snippet before it ended.
  *
- * @returns {{ files: { path: string, text: string, line: number }[], problems: string[] }} `line` is
- *   where the snippet begins in the page
+ * @returns {{ files: { path: string, text: string, lines: number[] }[], problems: string[] }} `lines`
+ *   has the line of the page for each line of the file
  */
 export function snippetsOf(page, text) {
   const files = []
@@ -47,37 +47,45 @@ export function snippetsOf(page, text) {
     const extension = languages.get(fence.language)
     if (extension === undefined) continue
     if (/\bno-check\b/.test(fence.info)) {
-      if (!/no-check="[^"]{10,}"/.test(fence.info))
+      if (!/no-check="[^"]{10,}"/.test(fence.info)) {
         problems.push(`${page}:${fence.line} no-check needs its reason: no-check="..."`)
+      }
+      continue
+    }
+    const code = fence.code.split('\n')
+    const lines = code.map((_, index) => fence.line + index)
+    const last = files.at(-1)
+    if (/\bcontinued\b/.test(fence.info) && last) {
+      last.code.push(...code)
+      last.lines.push(...lines)
       continue
     }
     const named = /^\/\/ file: (\S+)/.exec(fence.code)?.[1]
     const wanted = named ?? `snippet-${fence.line}.${extension}`
     const path = taken.has(wanted) ? wanted.replace(/(\.\w+)$/, `.line-${fence.line}$1`) : wanted
     taken.add(path)
-    files.push({
-      path,
-      text: `${fence.code}\n${isModule(fence.code) ? '' : 'export {}\n'}`,
-      line: fence.line,
-    })
+    files.push({ path, code, lines })
   }
-  return { files, problems }
+  return {
+    files: files.map(({ path, code, lines }) => ({ path, text: moduleText(code.join('\n')), lines })),
+    problems,
+  }
 }
 
-const isModule = (code) => /^\s*(?:import|export)\b/m.test(code)
+// Without an import or export a file would share its names with all others.
+const moduleText = (code) => `${code}\n${/^\s*(?:import|export)\b/m.test(code) ? '' : 'export {}\n'}`
 
 async function compile(page, files) {
   const folder = fromRoot(`.cache/docs/${page.replace(/\W+/g, '-')}`)
   rmSync(folder, { recursive: true, force: true })
   const names = new Set(files.map((file) => file.path))
   const added = Object.entries(fallbacks).filter(([path]) => !names.has(path))
-  const all = [...files, ...added.map(([path, text]) => ({ path, text, line: 0 }))]
-  for (const file of all) {
+  for (const file of [...files, ...added.map(([path, text]) => ({ path, text }))]) {
     const target = join(folder, file.path)
     mkdirSync(dirname(target), { recursive: true })
     writeFileSync(target, file.text)
   }
-  const config = { compilerOptions, files: all.map((file) => `./${file.path}`) }
+  const config = { compilerOptions, files: files.map((file) => `./${file.path}`) }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config, null, 2))
   const { code, output } = await runNode([bin.tsc, '-p', folder, '--pretty', 'false'], { cwd: folder })
   return code === 0 ? [] : located(page, files, output)
@@ -89,7 +97,9 @@ export function located(page, files, output) {
   return lines.map((line) => {
     const match = /^(.+?)\((\d+),\d+\): (.*)$/.exec(line)
     const file = match && files.find((candidate) => candidate.path === posix.normalize(match[1]))
-    return file ? `${page}:${file.line + Number(match[2]) - 1} ${match[3]}` : `${page}: ${line.trim()}`
+    return file
+      ? `${page}:${file.lines[Number(match[2]) - 1] ?? file.lines.at(-1)} ${match[3]}`
+      : `${page}: ${line.trim()}`
   })
 }
 

@@ -34,13 +34,19 @@ test('named snippets become files, a second one of the same name a variant', () 
   expect(problems).toEqual([])
 })
 
+test('a continued snippet belongs to the one before it, and keeps its place', () => {
+  const text = [fence('ts', 'const a = 1'), 'prose', fence('ts continued', 'use(a)')].join('\n')
+  const { files } = snippetsOf('a.md', text)
+  expect(files).toEqual([{ path: 'snippet-2.ts', text: 'const a = 1\nuse(a)\nexport {}\n', lines: [2, 6] }])
+})
+
 test('leaving a snippet unchecked needs a reason', () => {
   expect(snippetsOf('a.md', fence('ts no-check', 'x')).problems).toHaveLength(1)
   expect(snippetsOf('a.md', fence('ts no-check="a grammar, not a program"', 'x')).problems).toEqual([])
 })
 
 test('compiler messages point into the page', () => {
-  const files = [{ path: 'app/page.tsx', text: '', line: 20 }]
+  const files = [{ path: 'app/page.tsx', text: '', lines: [20, 21, 22] }]
   expect(located('a.md', files, "app/page.tsx(3,5): error TS2304: Cannot find name 'x'.\n")).toEqual([
     "a.md:22 error TS2304: Cannot find name 'x'.",
   ])

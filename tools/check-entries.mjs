@@ -39,7 +39,7 @@ export async function contentsOf(file, conditions) {
     legalComments: 'none',
     // The sources' tsconfig maps the cipher to a file; here the imports map has to decide.
     tsconfigRaw: {},
-    logLevel: 'error',
+    logLevel: 'silent',
   })
   const packages = Object.keys(result.metafile.inputs)
     .map(packageOf)
@@ -94,7 +94,11 @@ if (isMain(import.meta)) {
   for (const [entry, target] of entries) {
     for (const [runtime, conditions] of Object.entries(runtimes)) {
       if (entry === './express' && runtime === 'other') continue
-      const contents = await contentsOf(target.default, conditions)
+      const contents = await contentsOf(target.default, conditions).catch((error) => error)
+      if (contents instanceof Error) {
+        problems.push(`${entry} (${runtime}) does not bundle: ${contents.message}`)
+        continue
+      }
       problems.push(...entryProblems(entry, runtime, contents))
       console.log(
         `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip; ${[...contents.packages, ...contents.external].join(', ')}`,

@@ -12,4 +12,4 @@ export const serverPackages = ['jose', 'openid-client', 'oauth4webapi', 'cookie'
 export const hosts = { next: './next', express: './express', react: './react' }
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
-export const nodeModules = ['node:async_hooks', 'node:crypto']
+export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']
