@@ -107,7 +107,8 @@ export function oauthError(error: unknown, answer?: Answer): OAuthError {
 export function retryAfterSeconds(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? ''
   if (/^\d{1,9}$/.test(text)) return Number(text)
-  const date = Date.parse(text)
+  // HTTP dates begin with the name of a day; the parser would make a date of many other texts.
+  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
 }
 

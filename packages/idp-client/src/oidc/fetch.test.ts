@@ -1,0 +1,130 @@
+import { describe, expect, test } from 'vitest'
+import { version } from '../lib/version.ts'
+import type { ProviderRequest } from './fetch.ts'
+import { mayRequest, providerFetch } from './fetch.ts'
+
+interface Call {
+  readonly url: string
+  readonly init: RequestInit
+}
+
+function harness(answer: () => Response | Promise<Response>, changes: Record<string, unknown> = {}) {
+  const calls: Call[] = []
+  const fetch = async (input: unknown, init?: RequestInit): Promise<Response> => {
+    calls.push({ url: String(input), init: init ?? {} })
+    return answer()
+  }
+  const config = { allowInsecureRequests: false, httpTimeout: 20_000, telemetry: true, fetch, ...changes }
+  const send = providerFetch(config)
+  return { calls, send: (request?: ProviderRequest, url = 'https://op.example/x') => send(url, request) }
+}
+
+const ok = () => new Response('{}', { headers: { 'x-kept': 'yes' } })
+
+test('TE-09 TE-12 [S062] what is sent: our identity, no redirects, no cache of a framework', async () => {
+  const { calls, send } = harness(ok)
+  await send({ method: 'POST', body: 'a=b', headers: { accept: 'application/json', 'Idp-Client': 'forged' } })
+  const init = calls[0]?.init
+  const headers = new Headers(init?.headers)
+  expect(init).toMatchObject({ method: 'POST', body: 'a=b', redirect: 'manual', cache: 'no-store' })
+  expect(JSON.parse(atob(headers.get('idp-client') ?? ''))).toEqual({ name: 'idp-client', version })
+  expect(headers.get('idp-client')).toMatch(/^[A-Za-z0-9_-]+$/)
+  expect([headers.get('user-agent'), headers.get('accept')]).toEqual([
+    `idp-client/${version}`,
+    'application/json',
+  ])
+})
+
+test('TE-12 [S063] nothing of it without telemetry', async () => {
+  const { calls, send } = harness(ok, { telemetry: false })
+  await send({ headers: { 'user-agent': 'openid-client/v6.8.9', 'idp-client': 'x' } })
+  const headers = new Headers(calls[0]?.init.headers)
+  expect([headers.get('idp-client'), headers.get('user-agent')]).toEqual([null, 'idp-client'])
+})
+
+test('[S058] [S059] only https, or http where it is allowed; nothing is sent elsewhere', async () => {
+  const strict = harness(ok)
+  for (const url of [
+    'http://op.example',
+    'http://127.0.0.1',
+    'file:///x',
+    'javascript:1',
+    'op.example',
+    '',
+  ]) {
+    await expect(strict.send({}, url)).rejects.toMatchObject({ kind: 'forbidden' })
+  }
+  expect(strict.calls).toHaveLength(0)
+  const lenient = harness(ok, { allowInsecureRequests: true })
+  await lenient.send({}, 'http://op.example/x')
+  await expect(lenient.send({}, 'file:///x')).rejects.toMatchObject({ kind: 'forbidden' })
+  expect(lenient.calls).toHaveLength(1)
+  expect(mayRequest(new URL('https://op.example'), false)).toBe(true)
+})
+
+describe('the answer', () => {
+  test('is complete, can be read twice and keeps status and headers', async () => {
+    const { send } = harness(() => new Response('{"a":1}', { status: 418, headers: { 'x-kept': 'yes' } }))
+    const response = await send()
+    expect([response.status, response.headers.get('x-kept')]).toEqual([418, 'yes'])
+    expect(await response.clone().text()).toBe('{"a":1}')
+    expect(await response.json()).toEqual({ a: 1 })
+  })
+
+  test('may have no body', async () => {
+    for (const status of [204, 205, 304]) {
+      const { send } = harness(() => new Response(null, { status }))
+      expect((await send()).status).toBe(status)
+    }
+  })
+
+  test.each([301, 302, 303, 307, 308])('TE-09 %i is refused', async (status) => {
+    const { send } = harness(
+      () => new Response(null, { status, headers: { location: 'https://evil.example' } }),
+    )
+    await expect(send()).rejects.toMatchObject({ kind: 'redirect' })
+  })
+
+  test('TE-10 1 MiB passes, one byte more does not, by announcement or count', async () => {
+    const limit = 1_048_576
+    expect((await harness(() => new Response('x'.repeat(limit))).send()).status).toBe(200)
+    await expect(harness(() => new Response('x'.repeat(limit + 1))).send()).rejects.toMatchObject({
+      kind: 'too-large',
+    })
+    const announced = new Response('x', { headers: { 'content-length': String(limit + 1) } })
+    await expect(harness(() => announced).send()).rejects.toMatchObject({ kind: 'too-large' })
+  })
+})
+
+describe('the end of waiting', () => {
+  const never = (): Promise<Response> => new Promise(() => {})
+
+  test('TE-10 [S061] httpTimeout ends a request whose fetch ignores its signal, and aborts it', async () => {
+    const { calls, send } = harness(never, { httpTimeout: 20 })
+    await expect(send()).rejects.toMatchObject({ kind: 'timeout' })
+    expect(calls[0]?.init.signal?.aborted).toBe(true)
+  })
+
+  test('TE-10 [S061] httpTimeout covers a body that never ends', async () => {
+    const endless = () =>
+      new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }))
+    await expect(harness(endless, { httpTimeout: 20 }).send()).rejects.toMatchObject({ kind: 'timeout' })
+  })
+
+  test('the caller may give up, before or during', async () => {
+    await expect(harness(never).send({ signal: AbortSignal.abort() })).rejects.toMatchObject({
+      kind: 'aborted',
+    })
+    const controller = new AbortController()
+    const outcome = harness(never).send({ signal: controller.signal })
+    controller.abort()
+    await expect(outcome).rejects.toMatchObject({ kind: 'aborted' })
+  })
+
+  test('a signal of the caller that fires later does no harm', async () => {
+    const controller = new AbortController()
+    const response = await harness(ok).send({ signal: controller.signal })
+    controller.abort()
+    expect(await response.text()).toBe('{}')
+  })
+})

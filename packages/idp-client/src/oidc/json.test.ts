@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { parseObject, stringList, stringMember } from './json.ts'
+
+test.each(['', 'null', '[]', '1', '"text"', '{', '<html>', '\uFEFF', `${'['.repeat(200_000)}`])(
+  '%.20s is no object',
+  (text) => {
+    expect(parseObject(text)).toBeNull()
+  },
+)
+
+test('members named __proto__ are dropped at every depth, others of ill fame are data', () => {
+  const value = parseObject(
+    '{"__proto__":{"a":1},"b":[{"__proto__":{"a":1}}],"constructor":{"prototype":2},"toString":3}',
+  )
+  expect(JSON.stringify(value)).toBe('{"b":[{}],"constructor":{"prototype":2},"toString":3}')
+  expect(Reflect.get({}, 'a')).toBeUndefined()
+})
+
+test('the last of duplicate members counts', () => {
+  expect(parseObject('{"a":1,"a":2}')).toEqual({ a: 2 })
+})
+
+test('readers take only what has the right type', () => {
+  const value = { text: 'x', empty: '', number: 1, list: ['a', 1, null, 'b'], none: null }
+  expect([stringMember(value, 'text'), stringMember(value, 'empty'), stringMember(value, 'number')]).toEqual([
+    'x',
+    undefined,
+    undefined,
+  ])
+  expect([stringList(value, 'list'), stringList(value, 'text'), stringList(value, 'none')]).toEqual([
+    ['a', 'b'],
+    undefined,
+    undefined,
+  ])
+})

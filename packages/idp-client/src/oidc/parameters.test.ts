@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import {
+  CONFIGURED_ONLY_PARAMETERS,
+  mayConfigurationSet,
+  mayVisitorSet,
+  OWNED_PARAMETERS,
+} from './authorize.ts'
+import { vendorValue } from './vendor.ts'
+
+test('AR-07 parameters of the protocol are nobody else’s to set', () => {
+  const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
+  expect([...OWNED_PARAMETERS].sort()).toEqual([...never].sort())
+  for (const name of [...never, 'client_secret', 'client_assertion', 'client_anything']) {
+    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([false, false])
+  }
+})
+
+test('AR-07 what only the application decides is not taken from a query', () => {
+  const configured = [
+    'redirect_uri',
+    'response_mode',
+    'request',
+    'request_uri',
+    'dpop_jkt',
+    'resource',
+    'claims',
+  ]
+  expect([...CONFIGURED_ONLY_PARAMETERS].sort()).toEqual([...configured].sort())
+  for (const name of configured)
+    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([false, true])
+})
+
+test('[S103] everything else passes', () => {
+  for (const name of [
+    'scope',
+    'audience',
+    'prompt',
+    'connection',
+    'login_hint',
+    'ext-x',
+    'clientele',
+    '__proto__',
+    '',
+  ]) {
+    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([true, true])
+  }
+})
+
+test('a vendor value is the table’s unless the option replaces it', () => {
+  expect(vendorValue({ vendor: {} }, 'logoutPath')).toBe('/v2/logout')
+  expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'logoutPath')).toBe('/bye')
+  expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'federatedLogoutParameter')).toBe('federated')
+})
