@@ -40,6 +40,7 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     for (let at = 0; at < 16; at++) expect(await open({ tag: flipped(tag, at) })).toBeNull()
     for (let at = 0; at < 5; at++) expect(await open({ ciphertext: flipped(ciphertext, at) })).toBeNull()
     for (const length of [0, 4, 12, 15]) expect(await open({ tag: tag.subarray(0, length) })).toBeNull()
+    expect(await open({ tag: new Uint8Array([...tag, 0]) })).toBeNull()
     const moved = { ciphertext: new Uint8Array([...ciphertext, tag[0] ?? 0]), tag: tag.subarray(1) }
     expect(await open(moved)).toBeNull()
     expect(await open({}, utf8('AAD'))).toBeNull()

@@ -51,7 +51,7 @@ export async function decrypt(
   aad: Bytes,
   { ciphertext, tag }: Sealed,
 ): Promise<Bytes | null> {
-  // The tag's length is no parameter of its own here: a longer or shorter one would shift the border to the ciphertext.
+  // Both travel as one here, so only this keeps the border between them where it belongs.
   if (tag.length !== TAG_BYTES) return null
   const joined = new Uint8Array(ciphertext.length + TAG_BYTES)
   joined.set(ciphertext)

@@ -149,6 +149,16 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'fetch that tells only its site',
+    kind: 'fetch',
+    headers: { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' },
+  },
+  {
+    name: 'fetch that tells only its destination',
+    kind: 'fetch',
+    headers: { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' },
+  },
+  {
     name: 'script',
     kind: 'fetch',
     headers: {
