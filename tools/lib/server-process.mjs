@@ -27,7 +27,8 @@ export function startServer(args, { cwd, env, show }) {
   }
   const ended = once(child, 'close')
   return {
-    output: () => Buffer.concat(output).toString('utf8'),
+    /** What it has printed and nobody has seen yet. */
+    output: () => (show ? '' : Buffer.concat(output).toString('utf8')),
     ended,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
     async stop() {
@@ -49,7 +50,7 @@ export async function untilAnswers(url, server) {
   const deadline = performance.now() + 120_000
   let last = 'no answer'
   while (performance.now() < deadline) {
-    if (server.hasEnded()) throw new Error(`the server ended\n${server.output()}`)
+    if (server.hasEnded()) throw new Error(`the server ended before it answered\n${server.output()}`)
     try {
       const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(60_000) })
       await response.arrayBuffer()
