@@ -148,6 +148,7 @@ export function resolveAuthorization(
   const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, note)
   const maxAge = resolveMaxAge(given.max_age, note)
   return {
+    defaultScope,
     scope: resolveScope(given.scope, audience, note),
     ...(audience === undefined ? {} : { audience }),
     ...(redirectUri === undefined ? {} : { redirectUri }),

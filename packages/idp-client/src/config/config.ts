@@ -81,6 +81,8 @@ export type ScopeSetting =
 
 export interface AuthorizationConfig {
   readonly scope: ScopeSetting
+  /** For an audience that a scope map does not name. */
+  readonly defaultScope: string
   readonly audience?: string
   /** Byte for byte as configured. */
   readonly redirectUri?: string

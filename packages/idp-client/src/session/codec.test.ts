@@ -12,7 +12,13 @@ const jwt = [
 
 const data: SessionData = {
   user: { sub: 'alice', name: 'Alice Ü' },
-  tokenSet: { accessToken: jwt, idToken: jwt, refreshToken: 'v1.opaque~token', expiresAt: 1, token_type: 'Bearer' },
+  tokenSet: {
+    accessToken: jwt,
+    idToken: jwt,
+    refreshToken: 'v1.opaque~token',
+    expiresAt: 1,
+    token_type: 'Bearer',
+  },
   accessTokens: [{ accessToken: 'abcd', audience: 'https://api.example.com', expiresAt: 2 }],
   internal: { sid: 's', createdAt: 5 },
   favouriteColour: 'teal',
@@ -28,14 +34,48 @@ describe('session codec', () => {
     expect(encodeSession(stored).length).toBeLessThan(JSON.stringify(data).length * 0.85)
   })
 
+  test('[U4a] a user that is what the ID token tells is written once, whatever was added to it', () => {
+    const groups = Array.from({ length: 60 }, (_, index) => `group-${index}`)
+    const claims = { iss: 'i', aud: 'a', exp: 1, sub: 'alice', groups, nested: { a: [1, null] } }
+    const idToken = ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'c2ln'].join('.')
+    const { iss, aud, exp, ...user } = claims
+    const sessionOf = (changed: Record<string, unknown>) => ({
+      ...stored,
+      data: { ...data, user: { ...changed, sub: 'alice' }, tokenSet: { ...data.tokenSet, idToken } },
+    })
+    for (const changed of [
+      user,
+      { ...user, extra: 1 },
+      { ...user, groups: [] },
+      { name: 'other' },
+      { ...user, iss },
+    ]) {
+      expect(decodeSession(encodeSession(sessionOf(changed)))).toEqual(sessionOf(changed))
+    }
+    const saved =
+      encodeSession(sessionOf({ ...user, groups: [...groups, 'x'] })).length -
+      encodeSession(sessionOf(user)).length
+    expect(saved).toBeGreaterThan(JSON.stringify(user).length * 0.9)
+    void [aud, exp]
+  })
+
   test('any token text survives byte for byte', () => {
-    const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.base64String(), fc.stringMatching(/^[\w-]{0,40}$/))
-    const token = fc.oneof(piece, fc.array(piece, { minLength: 2, maxLength: 5 }).map((parts) => parts.join('.')))
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.base64String(),
+      fc.stringMatching(/^[\w-]{0,40}$/),
+    )
+    const token = fc.oneof(
+      piece,
+      fc.array(piece, { minLength: 2, maxLength: 5 }).map((parts) => parts.join('.')),
+    )
     fc.assert(
       fc.property(token, token, (accessToken, refreshToken) => {
         fc.pre(accessToken.isWellFormed() && refreshToken.isWellFormed())
         const session = { ...data, tokenSet: { accessToken, refreshToken, expiresAt: 9 } }
-        expect(decodeSession(encodeSession({ ...stored, data: session }))?.data.tokenSet).toEqual(session.tokenSet)
+        expect(decodeSession(encodeSession({ ...stored, data: session }))?.data.tokenSet).toEqual(
+          session.tokenSet,
+        )
       }),
     )
   })
@@ -44,10 +84,14 @@ describe('session codec', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const extra: unknown = JSON.parse(JSON.stringify(value))
-        expect(decodeSession(encodeSession({ ...stored, data: { ...data, extra } }))?.data['extra']).toEqual(extra)
+        expect(decodeSession(encodeSession({ ...stored, data: { ...data, extra } }))?.data['extra']).toEqual(
+          extra,
+        )
       }),
     )
-    const hostile: SessionData = JSON.parse('{"user":{"sub":"a","__proto__":{"polluted":1}},"tokenSet":{},"internal":{"createdAt":1}}')
+    const hostile: SessionData = JSON.parse(
+      '{"user":{"sub":"a","__proto__":{"polluted":1}},"tokenSet":{},"internal":{"createdAt":1}}',
+    )
     decodeSession(encodeSession({ ...stored, data: hostile }))
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
@@ -59,7 +103,8 @@ describe('session codec', () => {
         expect(decodeSession(new Uint8Array(bytes))).toBeNull()
       }),
     )
-    for (let length = 0; length < good.length; length++) expect(decodeSession(good.slice(0, length))).toBeNull()
+    for (let length = 0; length < good.length; length++)
+      expect(decodeSession(good.slice(0, length))).toBeNull()
     const next = good.slice()
     next[0] = 2
     expect(decodeSession(next)).toBeNull()

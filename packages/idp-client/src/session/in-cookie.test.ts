@@ -19,7 +19,10 @@ async function signedIn(options: IdpClientOptions = {}, size = 0) {
   const made = engineFor(options)
   const cookies = new Cookies()
   const exchange = cookies.exchange()
-  await made.engine.sessions.save(exchange, freshlyStored(sessionOf('alice', made.clock.now, size), made.clock.now))
+  await made.engine.sessions.save(
+    exchange,
+    freshlyStored(sessionOf('alice', made.clock.now, size), made.clock.now),
+  )
   cookies.take(exchange)
   return { ...made, cookies, load: () => made.engine.sessions.load(cookies.exchange()) }
 }
@@ -38,7 +41,9 @@ describe('sessions in cookies', () => {
 
   test('[S077,S079,S081,S083,S085] attributes by option', async () => {
     const { cookies } = await signedIn({
-      session: { cookie: { name: 'sid', secure: true, sameSite: 'strict', path: '/app', domain: 'example.com' } },
+      session: {
+        cookie: { name: 'sid', secure: true, sameSite: 'strict', path: '/app', domain: 'example.com' },
+      },
     })
     expect(cookies.stored.get('sid')?.attributes).toMatchObject({
       httpOnly: true,
@@ -137,11 +142,15 @@ describe('sessions in cookies', () => {
   })
 
   test('destroy deletes with the attributes of the write, every chunk', async () => {
-    const { engine, cookies } = await signedIn({ session: { cookie: { path: '/app', domain: 'example.com' } } }, 3500)
+    const { engine, cookies } = await signedIn(
+      { session: { cookie: { path: '/app', domain: 'example.com' } } },
+      3500,
+    )
     const written = cookies.stored.get('__session__0')?.attributes
     const exchange = cookies.exchange()
     await engine.sessions.destroy(exchange)
-    for (const { attributes } of exchange.cookies.pending()) expect(attributes).toEqual({ ...written, maxAge: 0 })
+    for (const { attributes } of exchange.cookies.pending())
+      expect(attributes).toEqual({ ...written, maxAge: 0 })
     cookies.take(exchange)
     expect(cookies.stored.size).toBe(0)
   })

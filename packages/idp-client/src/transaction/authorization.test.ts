@@ -21,11 +21,18 @@ describe('effective authorization parameters', () => {
   test('a scope map gives the scope of the effective audience', () => {
     const scope = { 'https://a.example': 'openid a', 'https://b.example': 'openid b' }
     expect(effective({ scope, audience: 'https://a.example' }).scope).toBe('openid a')
-    expect(effective({ scope, audience: 'https://a.example' }, { audience: 'https://b.example' }).scope).toBe('openid b')
+    expect(effective({ scope, audience: 'https://a.example' }, { audience: 'https://b.example' }).scope).toBe(
+      'openid b',
+    )
   })
 
   test('[S098,S100,S102,S103] audience, max_age, organization and any other key', () => {
-    const { parameters } = effective({ audience: 'https://a.example', max_age: 0, organization: 'org_1', ui_locales: '' })
+    const { parameters } = effective({
+      audience: 'https://a.example',
+      max_age: 0,
+      organization: 'org_1',
+      ui_locales: '',
+    })
     expect(Object.fromEntries(parameters)).toEqual({
       scope: 'openid profile email offline_access',
       audience: 'https://a.example',
@@ -36,7 +43,10 @@ describe('effective authorization parameters', () => {
   })
 
   test('a caller replaces key by key; null and undefined leave the configured value', () => {
-    const { parameters } = effective({ prompt: 'login', acr_values: 'a' }, { prompt: 'none', acr_values: undefined, x: null })
+    const { parameters } = effective(
+      { prompt: 'login', acr_values: 'a' },
+      { prompt: 'none', acr_values: undefined, x: null },
+    )
     expect(Object.fromEntries(parameters)).toMatchObject({ prompt: 'none', acr_values: 'a' })
     expect(parameters.has('x')).toBe(false)
   })

@@ -16,8 +16,6 @@ export interface EffectiveAuthorization {
   readonly crossSitePost: boolean
 }
 
-const DEFAULT_SCOPE = 'openid profile email offline_access'
-
 /** Objects become JSON (`claims`, `authorization_details`), everything else its plain text. */
 function asText(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
@@ -32,7 +30,7 @@ export function effectiveScope(config: AuthorizationConfig, audience: string | u
       'authorizationParameters.scope is a map per audience, but this login has no audience: set authorizationParameters.audience.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  return scope.byAudience.get(audience) ?? DEFAULT_SCOPE
+  return scope.byAudience.get(audience) ?? config.defaultScope
 }
 
 function maxAgeOf(given: unknown): number | undefined {

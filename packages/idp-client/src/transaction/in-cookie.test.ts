@@ -147,7 +147,14 @@ describe('transactions in cookies', () => {
     const { begin, cookies, engine, find } = browser()
     const begun = await begin()
     const stored = cookies.stored.get(`__txn_${begun.stateHash}`)
-    for (const value of ['', 'x', '1:', `${stored?.value}x`, '9999999999999:eyJ', stored?.value.slice(3) ?? '']) {
+    for (const value of [
+      '',
+      'x',
+      '1:',
+      `${stored?.value}x`,
+      '9999999999999:eyJ',
+      stored?.value.slice(3) ?? '',
+    ]) {
       if (stored) cookies.stored.set(`__txn_${begun.stateHash}`, { ...stored, value })
       const lookup = await find(begun)
       expect(lookup.kind === 'missing' || value === stored?.value.slice(3)).toBe(true)

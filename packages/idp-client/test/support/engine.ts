@@ -1,7 +1,10 @@
-import { customClock, type IdpClientOptions } from '../../src/config/options.ts'
+import type { IdpClientOptions } from '../../src/config/options.ts'
+import { customClock } from '../../src/config/options.ts'
 import { resolve } from '../../src/config/resolve.ts'
-import { createEngine, type Engine } from '../../src/engine.ts'
-import { type CookieAttributes, CookieJar } from '../../src/http/cookie-jar.ts'
+import type { Engine } from '../../src/engine.ts'
+import { createEngine } from '../../src/engine.ts'
+import type { CookieAttributes } from '../../src/http/cookie-jar.ts'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
 
 export const SECRET = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
@@ -33,7 +36,12 @@ export class Cookies {
   exchange(url = 'https://app.example.com/', headers: Record<string, string> = {}): Exchange {
     const received = new Map([...this.stored].map(([name, { value }]) => [name, value]))
     return {
-      request: { headers: new Headers(headers), method: 'GET', url: new URL(url), form: async () => new URLSearchParams() },
+      request: {
+        headers: new Headers(headers),
+        method: 'GET',
+        url: new URL(url),
+        form: async () => new URLSearchParams(),
+      },
       cookies: new CookieJar(received),
       canWrite: () => true,
     }

@@ -104,15 +104,14 @@ export class IdpClient {
    * Begins a login by code. Return the response as it is: it carries the transaction cookie. The request is needed
    * outside the ambient scope, since the base URL may depend on it.
    */
-  startInteractiveLogin(
+  async startInteractiveLogin(
     options: StartInteractiveLoginOptions = {},
     request?: FrameworkRequest,
   ): Promise<FrameworkResponse> {
     const { exchange } = this.#bind(request)
-    return startLogin(this.#application, exchange, options).then((response) => {
-      flushOnto(exchange.cookies, response.headers)
-      return response
-    })
+    const response = await startLogin(this.#application, exchange, options)
+    flushOnto(exchange.cookies, response.headers)
+    return response
   }
 
   /** Wraps a page handler: without a session the browser is sent to the login route and comes back afterwards. */

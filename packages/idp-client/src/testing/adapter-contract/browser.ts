@@ -1,0 +1,158 @@
+import { ContractViolation, claim, claimEqual } from './claim.ts'
+import type { CallingStyle, ContractHost, Person, WayBack } from './host.ts'
+
+/** One `Set-Cookie` line. Attribute names in lower case; those without value are `''`. */
+export interface SetCookie {
+  readonly name: string
+  readonly value: string
+  readonly attributes: ReadonlyMap<string, string>
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  readonly cookies: readonly SetCookie[]
+  /** Absolute, as the browser sees it. */
+  readonly location: URL | null
+}
+
+export interface Sending {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** Posted as a form by a page of another site, so that only SameSite=None cookies come along. */
+  readonly crossSiteForm?: Readonly<Record<string, string>>
+}
+
+function parseSetCookie(line: string): SetCookie {
+  const [pair = '', ...parts] = line.split(';')
+  const cut = pair.indexOf('=')
+  const attributes = new Map<string, string>()
+  for (const part of parts) {
+    const [name = '', value = ''] = part.split('=', 2)
+    attributes.set(name.trim().toLowerCase(), value.trim())
+  }
+  return { name: pair.slice(0, cut).trim(), value: pair.slice(cut + 1).trim(), attributes }
+}
+
+function isDeletion({ attributes }: SetCookie): boolean {
+  const maxAge = attributes.get('max-age')
+  if (maxAge !== undefined) return Number(maxAge) <= 0
+  const expires = attributes.get('expires')
+  return expires !== undefined && Date.parse(expires) <= 0
+}
+
+/** One browser of one person, in front of the host under test. Keeps cookies as browsers do and follows no redirect. */
+export class Browser {
+  readonly #host: ContractHost
+  readonly #cookies = new Map<string, SetCookie>()
+
+  constructor(host: ContractHost) {
+    this.#host = host
+  }
+
+  /** Absolute URL of a path below the base path. */
+  url(path: string): URL {
+    return new URL(this.#host.url + path)
+  }
+
+  /** Puts a cookie into the jar, as if the host had set it. */
+  plant(name: string, value: string): void {
+    this.#cookies.set(name, { name, value, attributes: new Map([['path', '/']]) })
+  }
+
+  value(name: string): string | undefined {
+    return this.#cookies.get(name)?.value
+  }
+
+  names(prefix: string): string[] {
+    return [...this.#cookies.keys()].filter((name) => name.startsWith(prefix))
+  }
+
+  /** Text of the `Cookie` header for a URL. */
+  cookieHeader(url: URL, crossSite = false): string {
+    return [...this.#cookies.values()]
+      .filter(({ attributes }) => {
+        if (attributes.has('secure') && url.protocol !== 'https:') return false
+        if (crossSite && attributes.get('samesite')?.toLowerCase() !== 'none') return false
+        const path = attributes.get('path') ?? '/'
+        return path === '/' || url.pathname === path || url.pathname.startsWith(`${path}/`)
+      })
+      .map(({ name, value }) => `${name}=${value}`)
+      .join('; ')
+  }
+
+  /** Sends one request: to a path below the base path, or to an absolute URL of the application. */
+  async send(target: string | URL, { method, headers = {}, crossSiteForm }: Sending = {}): Promise<Answer> {
+    const url = typeof target === 'string' ? this.url(target) : target
+    claimEqual(
+      url.origin,
+      new URL(this.#host.url).origin,
+      'the application sends its browser to its own origin',
+    )
+    const cookie = this.cookieHeader(url, crossSiteForm !== undefined)
+    const response = await fetch((this.#host.listensAt ?? url.origin) + url.pathname + url.search, {
+      method: method ?? (crossSiteForm ? 'POST' : 'GET'),
+      redirect: 'manual',
+      headers: {
+        ...this.#forwarded(url),
+        ...(cookie === '' ? {} : { cookie }),
+        ...(crossSiteForm ? { origin: 'https://provider.example' } : {}),
+        ...headers,
+      },
+      ...(crossSiteForm ? { body: new URLSearchParams(crossSiteForm) } : {}),
+    })
+    const cookies = response.headers.getSetCookie().map(parseSetCookie)
+    for (const cookie of cookies) {
+      if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
+      else this.#cookies.set(cookie.name, cookie)
+    }
+    const location = response.headers.get('location')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      cookies,
+      location: location === null ? null : new URL(location, url),
+    }
+  }
+
+  /** An answer that must be JSON. */
+  async json(path: string, sending?: Sending): Promise<Record<string, unknown>> {
+    const { text, status } = await this.send(path, sending)
+    try {
+      return JSON.parse(text) as Record<string, unknown>
+    } catch {
+      throw new ContractViolation(`${path} answers JSON (status ${status})`)
+    }
+  }
+
+  /** What the application knows of this browser's user. */
+  whoami(style: CallingStyle): Promise<Record<string, unknown>> {
+    return this.json(`/whoami?style=${style}`)
+  }
+
+  /** Opens the login route; the authorization URL that the browser is sent to. */
+  async begin(returnTo?: string): Promise<string> {
+    const query = returnTo === undefined ? '' : `?returnTo=${encodeURIComponent(returnTo)}`
+    const { status, location } = await this.send(`/auth/login${query}`)
+    claim(status === 302 && location !== null, `the login route redirects to the provider (status ${status})`)
+    return location.href
+  }
+
+  /** Comes back from the provider to the callback route. */
+  comeBack(way: WayBack): Promise<Answer> {
+    if (way.form) return this.send(new URL(way.form.action), { crossSiteForm: way.form.fields })
+    return this.send(new URL(way.location))
+  }
+
+  /** A whole login; the answer of the callback route. */
+  async logIn(person: Person, returnTo?: string): Promise<Answer> {
+    return this.comeBack(await this.#host.signIn(await this.begin(returnTo), person))
+  }
+
+  #forwarded(url: URL): Record<string, string> {
+    if (this.#host.listensAt === undefined) return {}
+    return { 'x-forwarded-host': url.host, 'x-forwarded-proto': url.protocol.slice(0, -1) }
+  }
+}

@@ -1,0 +1,287 @@
+import { Browser } from './browser.ts'
+import { claim, claimEqual } from './claim.ts'
+import {
+  claimNoCookies,
+  claimNotStored,
+  claimRedirect,
+  claimSignedIn,
+  claimSignedOut,
+  ourCookies,
+  SESSION,
+  TRANSACTION,
+} from './claims-of-answers.ts'
+import type { ContractCase } from './host.ts'
+
+const alice = { user: 'alice' } as const
+const bob = { user: 'bob' } as const
+
+const wholeLife: ContractCase = {
+  title: 'a person logs in, is known everywhere, gets a token, and logs out',
+  async run(host) {
+    const browser = new Browser(host)
+    await claimSignedOut(host, browser, 'before the login')
+    const answer = await browser.logIn(alice, '/page')
+    claimRedirect(answer, browser.url('/page'), 'the callback leads to returnTo')
+    claimNotStored(answer, 'the callback')
+    claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone after the callback')
+    await claimSignedIn(host, browser, 'alice', 'after the login')
+    claim((await browser.send('/page')).text.includes('alice'), 'the guarded page is shown')
+    const api = await browser.json('/api')
+    claim(String(api['sub']).includes('alice'), 'the guarded API answers')
+    const profile = await browser.json('/auth/profile')
+    claimEqual(profile['sub'], api['sub'], 'the profile route answers the user')
+    claimEqual(profile['nonce'], undefined, 'the protocol claims are removed')
+    for (const style of host.styles) {
+      const { token, token_type } = await browser.json(`/token?style=${style}`)
+      claim(typeof token === 'string' && token !== '', `there is an access token (${style})`)
+      claimEqual(token_type, 'Bearer', 'its type')
+    }
+    const logout = await browser.send('/auth/logout')
+    claimEqual(logout.status, 302, 'logout redirects')
+    claim(logout.location?.origin !== browser.url('').origin, 'logout leads to the provider')
+    claimNotStored(logout, 'logout')
+    claim(browser.value(SESSION) === undefined, 'logout deletes the session cookie')
+    await claimSignedOut(host, browser, 'after the logout')
+  },
+}
+
+const returnTo: ContractCase = {
+  title: 'returnTo survives the login exactly, from the login route and from the page guard',
+  async run(host) {
+    const browser = new Browser(host)
+    const target = browser.url('/page?q=a%20b&u=%C3%BC&next=%2Fpublic%3Fx%3D1')
+    const guarded = await browser.send(target)
+    claim(guarded.location !== null, `the page guard redirects (status ${guarded.status})`)
+    const toProvider = await browser.send(guarded.location)
+    claim(toProvider.location !== null, `the login route redirects (status ${toProvider.status})`)
+    const back = await browser.comeBack(await host.signIn(toProvider.location.href, alice))
+    claimRedirect(back, target, 'the login leads back to the page that asked for it')
+    const again = await new Browser(host).logIn(alice, target.pathname + target.search)
+    claimRedirect(again, target, 'the login leads to the path that its query names')
+  },
+}
+
+const hostileReturnTo: ContractCase = {
+  title: 'a hostile returnTo never leaves the origin',
+  async run(host) {
+    const targets = [
+      'https://evil.example/',
+      '//evil.example',
+      '/\\evil.example',
+      'javascript:alert(1)',
+      '/%5cevil.example',
+    ]
+    for (const target of targets) {
+      const { location, status } = await new Browser(host).logIn(alice, target)
+      claimEqual(status, 302, `the login with returnTo ${target} succeeds`)
+      claimEqual(location?.origin, new URL(host.url).origin, `the target for returnTo ${target}`)
+      claim(!location?.pathname.startsWith('//'), `no target begins with two slashes (${target})`)
+    }
+  },
+}
+
+const parallelLogins: ContractCase = {
+  title: 'five logins of one browser finish in any order',
+  async run(host) {
+    const browser = new Browser(host)
+    const ways = []
+    for (const tab of [0, 1, 2, 3, 4]) {
+      ways.push({ tab, way: await host.signIn(await browser.begin(`/public?tab=${tab}`), alice) })
+    }
+    for (const index of [3, 0, 4, 1, 2]) {
+      const login = ways[index]
+      claim(login !== undefined, 'five logins were begun')
+      const answer = await browser.comeBack(login.way)
+      claimRedirect(
+        answer,
+        browser.url(`/public?tab=${login.tab}`),
+        `login ${login.tab} leads to its own target`,
+      )
+    }
+    claimEqual(browser.names(TRANSACTION), [], 'no transaction is left')
+    await claimSignedIn(host, browser, 'alice', 'after five logins')
+  },
+}
+
+const abandonedLogins: ContractCase = {
+  title: 'thirty abandoned logins stay below 3500 bytes of cookies, and the next one works',
+  async run(host) {
+    const browser = new Browser(host)
+    for (let count = 0; count < 30; count++) await browser.begin(`/page?attempt=${count}`)
+    const bytes = browser.cookieHeader(browser.url('/auth/callback')).length
+    claim(bytes < 3500, `the cookies of unfinished logins stay below 3500 bytes (${bytes})`)
+    claimRedirect(await browser.logIn(alice, '/page'), browser.url('/page'), 'the login after them')
+    await claimSignedIn(host, browser, 'alice', 'after thirty abandoned logins')
+  },
+}
+
+const strangers: ContractCase = {
+  title: 'two people who use the application at the same time never meet',
+  async run(host) {
+    const visits = Array.from({ length: 8 }, (_, index) => ({
+      person: index % 2 === 0 ? alice : bob,
+      browser: new Browser(host),
+    }))
+    await Promise.all(visits.map(({ browser, person }) => browser.logIn(person, '/page')))
+    const rounds = Array.from({ length: 5 }, () => visits).flat()
+    await Promise.all(
+      rounds.map(async ({ browser, person }) => {
+        await claimSignedIn(host, browser, person.user, 'with others at the same time')
+        const page = await browser.send('/page')
+        claim(page.text.includes(person.user), `the page is ${person.user}'s`)
+      }),
+    )
+  },
+}
+
+const refusal: ContractCase = {
+  title: 'a refusal at the provider gives a page, no session, and leaves an existing session alone',
+  async run(host) {
+    const browser = new Browser(host)
+    await browser.logIn(bob, '/page')
+    const answer = await browser.logIn({ ...alice, deny: true }, '/page')
+    claimEqual(answer.status, 400, 'status of the failure page')
+    claimNotStored(answer, 'the failure page')
+    claim(answer.headers.get('content-type')?.startsWith('text/html') === true, 'the failure is a page')
+    claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone')
+    await claimSignedIn(host, browser, 'bob', 'after a refused login of somebody else')
+  },
+}
+
+const foreignCallback: ContractCase = {
+  title: 'a callback that this browser did not begin signs nobody in',
+  async run(host) {
+    const [browser, other] = [new Browser(host), new Browser(host)]
+    const way = await host.signIn(await other.begin('/page'), bob)
+    const stolen = await browser.comeBack(way)
+    claim(
+      stolen.status >= 400 && stolen.status < 500,
+      `a foreign callback is refused (status ${stolen.status})`,
+    )
+    await claimSignedOut(host, browser, 'after a foreign callback')
+    for (const query of ['', '?state=', '?state=x', '?code=c&state=x&state=x']) {
+      const { status } = await browser.send(`/auth/callback${query}`)
+      claim(status >= 400 && status < 500, `the callback ${query} is refused (status ${status})`)
+    }
+    claimRedirect(await other.comeBack(way), other.url('/page'), 'the browser that began it still finishes')
+  },
+}
+
+const replay: ContractCase = {
+  title: 'a used callback never signs anybody in again',
+  async run(host) {
+    const browser = new Browser(host)
+    const way = await host.signIn(await browser.begin('/page'), alice)
+    await browser.comeBack(way)
+    await browser.send('/auth/logout')
+    const again = await browser.comeBack(way)
+    claim(again.status >= 400 && again.status < 500, `a used callback is refused (status ${again.status})`)
+    await claimSignedOut(host, browser, 'after a used callback')
+  },
+}
+
+const byCode: ContractCase = {
+  title: 'startInteractiveLogin redirects with its transaction cookie, in every calling style',
+  async run(host) {
+    for (const style of host.styles) {
+      const browser = new Browser(host)
+      const target = '/public?begun=by-code'
+      const answer = await browser.send(`/start?style=${style}&returnTo=${encodeURIComponent(target)}`)
+      claim([302, 303, 307].includes(answer.status), `it redirects (${style}, status ${answer.status})`)
+      claimEqual(ourCookies(answer).length, 1, `it sets one cookie (${style})`)
+      claimNotStored(answer, `the redirect (${style})`)
+      const back = await browser.comeBack(await host.signIn(answer.location?.href ?? '', alice))
+      claimRedirect(back, browser.url(target), `the login leads to its target (${style})`)
+      await claimSignedIn(host, browser, 'alice', 'after a login begun by code')
+    }
+  },
+}
+
+const formPost: ContractCase = {
+  title: 'form_post works across sites over https, and is refused over http',
+  async run(host) {
+    const https = host.url.startsWith('https:')
+    for (const style of host.styles) {
+      const browser = new Browser(host)
+      const query = `style=${style}&returnTo=%2Fpage&response_mode=form_post`
+      if (!https) {
+        const { code } = await browser.json(`/start?${query}`)
+        claimEqual(code, 'INVALID_CONFIGURATION', 'form_post over http is refused')
+        continue
+      }
+      const begun = await browser.send(`/start?${query}`)
+      const way = await host.signIn(begun.location?.href ?? '', alice)
+      claim(way.form !== undefined, 'the provider answers by a form')
+      const answer = await browser.comeBack(way)
+      claimEqual(answer.status, 303, 'the callback redirects after a POST')
+      claimRedirect(answer, browser.url('/page'), 'the callback leads to returnTo')
+      claimNotStored(answer, 'the callback')
+      await claimSignedIn(host, browser, 'alice', 'after form_post')
+    }
+  },
+}
+
+const hooks: ContractCase = {
+  title: 'onCallback and beforeSessionSaved decide what becomes of a login',
+  async run(host) {
+    const elsewhere = new Browser(host)
+    const target = elsewhere.url('/public?from=hook')
+    claimRedirect(await elsewhere.logIn(alice, '/hook/elsewhere'), target, 'onCallback names another target')
+    const [style = 'explicit'] = host.styles
+    const { hooked } = await elsewhere.whoami(style)
+    claimEqual(hooked, 'before-session-saved', 'what beforeSessionSaved adds is saved')
+    const away = await new Browser(host).logIn(alice, '/hook/away')
+    claimEqual(away.location?.origin, elsewhere.url('').origin, 'onCallback cannot lead to another origin')
+
+    const answered = new Browser(host)
+    const answer = await answered.logIn(alice, '/hook/response')
+    claimEqual(
+      [answer.status, answer.text],
+      [202, 'answer of the hook'],
+      'a Response of onCallback is sent as it is',
+    )
+    claimEqual(answered.value('hook'), '1', 'with its own cookie')
+    await claimSignedIn(host, answered, 'alice', 'with a Response of onCallback')
+
+    for (const [path, status] of [
+      ['/hook/deny', 403],
+      ['/hook/throw', 500],
+    ] as const) {
+      const browser = new Browser(host)
+      claimEqual((await browser.logIn(alice, path)).status, status, `status of ${path}`)
+      await claimSignedOut(host, browser, `after ${path}`)
+    }
+
+    const denied = new Browser(host)
+    const told = await denied.logIn({ ...alice, deny: true }, '/hook/error')
+    claimRedirect(told, denied.url('/public?error=AUTHORIZATION_ERROR'), 'onCallback is told of a failure')
+    await claimSignedOut(host, denied, 'after a failure')
+  },
+}
+
+const strayProfile: ContractCase = {
+  title: 'the profile route answers 401 without body and cookie to nobody',
+  async run(host) {
+    const answer = await new Browser(host).send('/auth/profile')
+    claimEqual([answer.status, answer.text], [401, ''], 'the profile of nobody')
+    claimNoCookies(answer, 'the profile route')
+    claimNotStored(answer, 'the profile route')
+  },
+}
+
+/** From the first click to the logout. */
+export const logins: readonly ContractCase[] = [
+  wholeLife,
+  returnTo,
+  hostileReturnTo,
+  parallelLogins,
+  abandonedLogins,
+  strangers,
+  refusal,
+  foreignCallback,
+  replay,
+  byCode,
+  formPost,
+  hooks,
+  strayProfile,
+]

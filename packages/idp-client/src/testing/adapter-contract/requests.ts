@@ -1,0 +1,132 @@
+import { Browser } from './browser.ts'
+import { claim, claimEqual } from './claim.ts'
+import { claimNoCookies, claimNotStored, claimSignedIn, ourCookies } from './claims-of-answers.ts'
+import type { ContractCase } from './host.ts'
+
+const ALLOWED = {
+  '/auth/login': 'GET',
+  '/auth/logout': 'GET',
+  '/auth/callback': 'GET, POST',
+  '/auth/profile': 'GET',
+} as const
+
+const methods: ContractCase = {
+  title: 'auth routes answer other methods with 405 and Allow',
+  async run(host) {
+    const browser = new Browser(host)
+    for (const [path, allow] of Object.entries(ALLOWED)) {
+      for (const method of [
+        'HEAD',
+        'OPTIONS',
+        'PUT',
+        'DELETE',
+        ...(allow.includes('POST') ? [] : ['POST']),
+      ]) {
+        const answer = await browser.send(path, { method })
+        claimEqual([answer.status, answer.headers.get('allow')], [405, allow], `${method} ${path}`)
+        claimNoCookies(answer, `${method} ${path}`)
+        claimNotStored(answer, `${method} ${path}`)
+      }
+    }
+  },
+}
+
+/** As Chromium sends them; `fetch` itself adds `Sec-Fetch-Mode: cors`. */
+const browserFetch = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
+const NO_NAVIGATIONS: readonly Record<string, string>[] = [
+  { ...browserFetch, rsc: '1', 'next-router-prefetch': '1' },
+  { ...browserFetch, rsc: '1' },
+  { ...browserFetch, 'sec-purpose': 'prefetch' },
+  { 'sec-purpose': 'prefetch;prerender' },
+  { purpose: 'prefetch' },
+  { 'x-middleware-prefetch': '1' },
+  { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'image' },
+  browserFetch,
+]
+
+const prefetches: ContractCase = {
+  title: '200 prefetch, RSC and HEAD requests set no cookie and lead nowhere',
+  async run(host) {
+    const browser = new Browser(host)
+    for (let round = 0; round < 20; round++) {
+      for (const headers of NO_NAVIGATIONS) {
+        const answer = await browser.send('/auth/login?returnTo=/page', { headers })
+        claim([204, 403].includes(answer.status), `no login begins (status ${answer.status})`)
+        claimNoCookies(answer, JSON.stringify(headers))
+      }
+      for (const path of ['/auth/login', '/public']) {
+        claimNoCookies(await browser.send(path, { method: 'HEAD' }), `HEAD ${path}`)
+      }
+    }
+    claimEqual(browser.cookieHeader(browser.url('/')), '', 'cookies after 200 requests')
+  },
+}
+
+const subresources: ContractCase = {
+  title: 'an image, a script or a prefetch cannot log anybody out',
+  async run(host) {
+    const browser = new Browser(host)
+    await browser.logIn({ user: 'alice' })
+    for (const headers of NO_NAVIGATIONS) {
+      const answer = await browser.send('/auth/logout', { headers })
+      claim([204, 403].includes(answer.status), `no logout (status ${answer.status})`)
+      claimNoCookies(answer, JSON.stringify(headers))
+    }
+    await claimSignedIn(host, browser, 'alice', 'after requests that are no navigations')
+  },
+}
+
+const oneTransaction: ContractCase = {
+  title: 'a navigation to the login route sets one cookie and is not cacheable',
+  async run(host) {
+    const answer = await new Browser(host).send('/auth/login')
+    claimEqual(answer.status, 302, 'status of the login route')
+    claimEqual(ourCookies(answer).length, 1, 'cookies of the login route')
+    claimNotStored(answer, 'the login route')
+    const redirectUri = answer.location?.searchParams.get('redirect_uri')
+    claimEqual(redirectUri, `${host.url}/auth/callback`, 'redirect_uri')
+  },
+}
+
+const otherPaths: ContractCase = {
+  title: 'paths that are no auth route belong to the application',
+  async run(host) {
+    const browser = new Browser(host)
+    for (const path of ['/auth', '/auth/nothing', '/auth/login/more', '/auth/Login']) {
+      const answer = await browser.send(path)
+      claimEqual(answer.status, 404, `status of ${path}`)
+      claimNoCookies(answer, path)
+    }
+    const open = await browser.send('/public')
+    claimEqual([open.status, open.text.includes('public')], [200, true], 'a public page without a session')
+    claimNoCookies(open, 'a public page')
+  },
+}
+
+const guards: ContractCase = {
+  title: 'guards keep strangers out: a redirect from pages, 401 as JSON from APIs',
+  async run(host) {
+    const browser = new Browser(host)
+    const page = await browser.send('/page?x=1')
+    claim([302, 303, 307].includes(page.status), `the page redirects (status ${page.status})`)
+    claimEqual(page.location?.pathname, browser.url('/auth/login').pathname, 'the target of the page guard')
+    claimNoCookies(page, 'the page guard')
+    const api = await browser.send('/api')
+    claimEqual([api.status, api.location], [401, null], 'the API guard')
+    claim(api.headers.get('content-type')?.startsWith('application/json') === true, 'its answer is JSON')
+    const body = JSON.parse(api.text) as Record<string, unknown>
+    claimEqual([body['error'], body['code']], ['not_authenticated', 'NOT_AUTHENTICATED'], 'its body')
+    claimNoCookies(api, 'the API guard')
+    claimNotStored(api, 'the API guard')
+  },
+}
+
+/** What single requests are answered with. */
+export const requests: readonly ContractCase[] = [
+  methods,
+  prefetches,
+  subresources,
+  oneTransaction,
+  otherPaths,
+  guards,
+]

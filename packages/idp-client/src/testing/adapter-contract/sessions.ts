@@ -1,0 +1,213 @@
+import { systemClock } from '../../lib/clock.ts'
+import { generateSessionCookies } from '../session-cookie.ts'
+import type { Answer } from './browser.ts'
+import { Browser } from './browser.ts'
+import { claim, claimEqual } from './claim.ts'
+import {
+  claimNoCookies,
+  claimNotStored,
+  claimSignedIn,
+  claimSignedOut,
+  ourCookies,
+  SESSION,
+} from './claims-of-answers.ts'
+import type { ContractCase, ContractHost } from './host.ts'
+
+interface Age {
+  /** Seconds since the login. */
+  readonly createdAgo: number
+  /** Seconds since the last use that was recorded. */
+  readonly usedAgo: number
+}
+
+const FRESH: Age = { createdAgo: 60, usedAgo: 10 }
+/* Past the five minutes after which use is recorded again, with the default lifetimes. */
+const DUE: Age = { createdAgo: 4000, usedAgo: 400 }
+const UNUSED_TOO_LONG: Age = { createdAgo: 90_000, usedAgo: 87_000 }
+const TOO_OLD: Age = { createdAgo: 259_300, usedAgo: 10 }
+
+async function visitor(host: ContractHost, age: Age, secret: string = host.secret): Promise<Browser> {
+  const now = systemClock()
+  const browser = new Browser(host)
+  const session = { user: { sub: 'test|carol' }, internal: { createdAt: now - age.createdAgo } }
+  const cookies = await generateSessionCookies(session, { secret, now: now - age.usedAgo })
+  for (const { name, value } of cookies) browser.plant(name, value)
+  return browser
+}
+
+function sessionCookie(answer: Answer): Answer['cookies'][number] | undefined {
+  return answer.cookies.find(({ name }) => name.startsWith(SESSION))
+}
+
+const attributes: ContractCase = {
+  title: 'the session cookie is HttpOnly, SameSite=Lax, for the whole host, and Secure over https',
+  async run(host) {
+    const answer = await new Browser(host).logIn({ user: 'alice' })
+    const cookie = sessionCookie(answer)
+    claim(cookie !== undefined, 'the callback sets the session cookie')
+    claim(cookie.attributes.has('httponly'), 'it is HttpOnly')
+    claimEqual(cookie.attributes.get('samesite')?.toLowerCase(), 'lax', 'its SameSite')
+    claimEqual(cookie.attributes.get('path'), '/', 'its Path')
+    claimEqual(cookie.attributes.has('domain'), false, 'whether it has a Domain')
+    claimEqual(cookie.attributes.has('secure'), host.url.startsWith('https:'), 'whether it is Secure')
+    claim(Number(cookie.attributes.get('max-age')) > 80_000, 'it lives for the inactivity window')
+  },
+}
+
+const update: ContractCase = {
+  title: 'updateSession is seen by the next request, in every calling style, and changes nothing else',
+  async run(host) {
+    for (const style of host.styles) {
+      const browser = new Browser(host)
+      await browser.logIn({ user: 'alice' })
+      const before = await browser.whoami(style)
+      const answer = await browser.send(`/update?style=${style}&value=changed-${style}`)
+      claim(answer.status === 200, `the update succeeds (${style}, status ${answer.status})`)
+      claimNotStored(answer, `the answer with the updated session (${style})`)
+      const after = await browser.whoami(style)
+      claimEqual(after, { ...before, value: `changed-${style}` }, `the session after the update (${style})`)
+    }
+  },
+}
+
+const updateOfNobody: ContractCase = {
+  title: 'updateSession and getAccessToken without a session fail with MISSING_SESSION and set no cookie',
+  async run(host) {
+    for (const style of host.styles) {
+      for (const path of [`/update?style=${style}&value=x`, `/token?style=${style}`]) {
+        const answer = await new Browser(host).send(path)
+        claim(answer.text.includes('"MISSING_SESSION"'), `${path} fails with MISSING_SESSION: ${answer.text}`)
+        claim(answer.status >= 400, `${path} answers an error status`)
+        claimNoCookies(answer, path)
+      }
+    }
+  },
+}
+
+/** Text that no compression on the way makes small. */
+function padding(length: number): string {
+  return Array.from({ length }, (_, index) => 'abcdefghijklmnopqrstuvwxyz'[(index * 7) % 26]).join('')
+}
+
+const chunks: ContractCase = {
+  title: 'a session too large for one cookie is spread over several, and shrinks again',
+  async run(host) {
+    const [style = 'explicit'] = host.styles
+    const browser = await visitor(host, FRESH)
+    const large = padding(3600)
+    await browser.send(`/update?style=${style}&value=${large}`)
+    claim(browser.names(SESSION).length > 1, `it takes several cookies (${browser.names(SESSION).join(' ')})`)
+    claim(browser.value(SESSION) === undefined, 'the single cookie is deleted')
+    for (const each of host.styles) {
+      claimEqual((await browser.whoami(each))['value'], large, `all of it is read again (${each})`)
+    }
+    await browser.send(`/update?style=${style}&value=small`)
+    claimEqual(browser.names(SESSION), [SESSION], 'one cookie is left after it shrank')
+    claimEqual((await browser.whoami(style))['value'], 'small', 'the value after it shrank')
+  },
+}
+
+const neighbours: ContractCase = {
+  title: "the application's own cookies survive beside ours, set before and after",
+  async run(host) {
+    for (const style of host.styles) {
+      const browser = await visitor(host, DUE)
+      const answer = await browser.send(`/app-cookie?style=${style}&value=v`)
+      claim(answer.status === 200, `the request succeeds (${style}, status ${answer.status})`)
+      claimEqual(browser.value('app_before'), '1', `the cookie set before (${style})`)
+      claimEqual(browser.value('app_after'), '1', `the cookie set after (${style})`)
+      claimEqual((await browser.whoami(style))['value'], 'v', `the updated session (${style})`)
+    }
+  },
+}
+
+const freshPassThrough: ContractCase = {
+  title: 'a request with a fresh session sets no cookie',
+  async run(host) {
+    const browser = await visitor(host, FRESH)
+    for (const path of ['/public', '/page', '/api', `/whoami?style=${host.styles[0]}`, '/auth/profile']) {
+      claimNoCookies(await browser.send(path), `a fresh session on ${path}`)
+    }
+    await claimSignedIn(host, browser, 'carol', 'with a fresh session')
+  },
+}
+
+const roll: ContractCase = {
+  title: 'use extends a session once it is due, without changing it, and that answer is not cacheable',
+  async run(host) {
+    const browser = await visitor(host, DUE)
+    const [style = 'explicit'] = host.styles
+    const rolled = await browser.send('/public')
+    claimEqual([rolled.status, rolled.text.includes('public')], [200, true], 'the page itself')
+    claim(sessionCookie(rolled) !== undefined, 'the session cookie is written again')
+    claimNotStored(rolled, 'a public page with our cookie')
+    const { createdAt } = await browser.whoami(style)
+    claim(Math.abs(Number(createdAt) - (systemClock() - DUE.createdAgo)) < 60, 'the login time stays')
+    claimNoCookies(await browser.send('/public'), 'the next request')
+    const profile = await (await visitor(host, DUE)).send('/auth/profile')
+    claim(sessionCookie(profile) !== undefined, 'the profile route counts as use')
+  },
+}
+
+const noRoll: ContractCase = {
+  title: 'prefetches and Server Actions do not extend a session',
+  async run(host) {
+    const kinds: readonly Record<string, string>[] = [
+      { purpose: 'prefetch' },
+      { 'sec-purpose': 'prefetch' },
+      { 'sec-purpose': 'prefetch;prerender' },
+      { 'next-router-prefetch': '1', rsc: '1' },
+    ]
+    for (const headers of kinds) {
+      const browser = await visitor(host, DUE)
+      claimNoCookies(
+        await browser.send('/public', { headers }),
+        `a prefetch (${Object.keys(headers).join(', ')})`,
+      )
+    }
+  },
+}
+
+const deadCookies: ContractCase = {
+  title: 'an expired, tampered or foreign session is no session, and its cookie is cleared once',
+  async run(host) {
+    const tampered = await visitor(host, FRESH)
+    const value = tampered.value(SESSION) ?? ''
+    const middle = Math.floor(value.length / 2)
+    tampered.plant(
+      SESSION,
+      value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1),
+    )
+    const garbage = new Browser(host)
+    garbage.plant(SESSION, '%E0%A4%A')
+    const visitors = {
+      'expired by inactivity': await visitor(host, UNUSED_TOO_LONG),
+      'expired by age': await visitor(host, TOO_OLD),
+      'sealed with another secret': await visitor(host, FRESH, 'another-secret-of-thirty-two-characters'),
+      tampered,
+      garbage,
+    }
+    for (const [kind, browser] of Object.entries(visitors)) {
+      const first = await browser.send('/public')
+      claimEqual(first.status, 200, `a public page answers with a dead cookie (${kind})`)
+      claimEqual(ourCookies(first), [SESSION], `the dead cookie is cleared (${kind})`)
+      claimEqual(browser.names(SESSION), [], `the browser has none any more (${kind})`)
+      claimNoCookies(await browser.send('/public'), `the next request (${kind})`)
+    }
+    const guarded = await visitor(host, TOO_OLD)
+    await claimSignedOut(host, guarded, 'with a dead cookie')
+  },
+}
+
+/** What becomes of a session between login and logout. */
+export const sessions: readonly ContractCase[] = [
+  attributes,
+  update,
+  updateOfNobody,
+  chunks,
+  neighbours,
+  freshPassThrough,
+  roll,
+  noRoll,
+  deadCookies,
+]

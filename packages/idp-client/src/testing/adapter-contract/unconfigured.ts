@@ -1,0 +1,40 @@
+import { Browser } from './browser.ts'
+import { claim, claimEqual } from './claim.ts'
+import { claimNoCookies } from './claims-of-answers.ts'
+import type { ContractCase } from './host.ts'
+
+const failClosed: ContractCase = {
+  title: 'without configuration every guard denies, nothing loops, and public pages work',
+  async run(host) {
+    const browser = new Browser(host)
+    browser.plant('__session', 'anything')
+    const page = await browser.send('/page')
+    claim(page.status >= 500, `the page guard answers an error (status ${page.status})`)
+    claim(page.location === null && !page.text.includes('user='), 'it neither redirects nor shows the page')
+    const api = await browser.send('/api')
+    claimEqual([api.status, api.location], [500, null], 'the API guard')
+    claimEqual((JSON.parse(api.text) as Record<string, unknown>)['code'], 'INVALID_CONFIGURATION', 'its code')
+    for (const path of ['/auth/login', '/auth/logout', '/auth/callback?state=x', '/auth/profile']) {
+      const { status, location } = await browser.send(path)
+      claimEqual([status, location], [500, null], path)
+    }
+    const open = await browser.send('/public')
+    claimEqual([open.status, open.text.includes('public')], [200, true], 'a public page')
+    claimNoCookies(open, 'a public page')
+  },
+}
+
+const operations: ContractCase = {
+  title: 'without configuration every operation fails with INVALID_CONFIGURATION',
+  async run(host) {
+    for (const style of host.styles) {
+      for (const path of ['/whoami', '/update', '/token', '/start']) {
+        const answer = await new Browser(host).json(`${path}?style=${style}&value=x`)
+        claimEqual(answer['code'], 'INVALID_CONFIGURATION', `${path} (${style})`)
+      }
+    }
+  },
+}
+
+/** For a host whose client was constructed without secret and without anything else that is required. */
+export const unconfigured: readonly ContractCase[] = [failClosed, operations]

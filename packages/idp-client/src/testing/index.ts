@@ -1,0 +1,20 @@
+export { customClock, customFetch } from '../config/options.ts'
+export { ContractViolation } from './adapter-contract/claim.ts'
+export {
+  type CallingStyle,
+  type ContractCase,
+  type ContractHost,
+  contractHooks,
+  type Person,
+  type WayBack,
+} from './adapter-contract/host.ts'
+export { adapterContract, unconfiguredContract } from './adapter-contract.ts'
+export { type FakeClock, fakeClock } from './fake-clock.ts'
+export {
+  generateCookieHeader,
+  generateSessionCookie,
+  generateSessionCookies,
+  type SessionCookieSecrets,
+  type SessionCookieSettings,
+  type TestSession,
+} from './session-cookie.ts'

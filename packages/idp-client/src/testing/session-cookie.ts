@@ -1,0 +1,106 @@
+import { randomToken } from '../crypto/random.ts'
+import { createSealer } from '../crypto/seal.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { splitCookie } from '../http/chunks.ts'
+import type { CookieAttributes, SameSite } from '../http/cookie-jar.ts'
+import { cookieHeader } from '../http/cookie-text.ts'
+import { systemClock } from '../lib/clock.ts'
+import { encodeSession } from '../session/codec.ts'
+import type {
+  AccessTokenSet,
+  ConnectionTokenSet,
+  InternalSessionData,
+  SessionData,
+  TokenSet,
+  User,
+} from '../session/session-data.ts'
+
+/** A session to sign a test in with; a `SessionData` fits. */
+export interface TestSession {
+  user: User
+  /** Default: an access token `test-access-token` that is valid for an hour. */
+  tokenSet?: TokenSet
+  accessTokens?: AccessTokenSet[]
+  connectionTokenSets?: ConnectionTokenSet[]
+  /** Default `createdAt`: `now`. */
+  internal?: Partial<InternalSessionData>
+  [key: string]: unknown
+}
+
+export interface SessionCookieSecrets {
+  /** The `secret` of the application under test; of a list the first one seals. */
+  secret: string | readonly string[]
+  /** When the session was last used, seconds since the epoch; default: the present. Set it when the test moves a clock. */
+  now?: number
+}
+
+export interface SessionCookieSettings extends SessionCookieSecrets {
+  /** Name of the session cookie; default `__session`. */
+  name?: string
+  /** Attributes as the application would write them; they decide how much fits into one cookie. */
+  path?: string
+  domain?: string
+  secure?: boolean
+  sameSite?: SameSite
+}
+
+function secretsOf(secret: string | readonly string[]): [string, ...string[]] {
+  const [first = '', ...others] = typeof secret === 'string' ? [secret] : secret
+  if (first.length >= 32) return [first, ...others]
+  const detail = 'secret must be the one of the application under test: 32 characters or more.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+/**
+ * The value of a session cookie that signs the user of `session` in, for tests of an application. Send it under the
+ * name of the session cookie (`__session` by default). Values above about 4000 characters need several cookies: use
+ * `generateSessionCookies`.
+ *
+ * @throws InvalidConfigurationError `INVALID_CONFIGURATION` when `secret` is shorter than 32 characters.
+ * @example
+ * const value = await generateSessionCookie({ user: { sub: 'alice' } }, { secret: 'a secret of 32 characters or more' })
+ * await fetch('http://localhost:3000/account', { headers: { cookie: `__session=${value}` } })
+ */
+export async function generateSessionCookie(
+  session: TestSession,
+  { secret, now = systemClock() }: SessionCookieSecrets,
+): Promise<string> {
+  const data: SessionData = {
+    ...session,
+    tokenSet: session.tokenSet ?? {
+      accessToken: 'test-access-token',
+      expiresAt: now + 3600,
+      token_type: 'Bearer',
+    },
+    internal: { createdAt: now, ...session.internal },
+  }
+  const bytes = encodeSession({ data, handle: randomToken(16), usedAt: now })
+  return createSealer(secretsOf(secret)).seal('session', bytes)
+}
+
+/**
+ * The same as cookies by name and value, as many as the session takes, the way the application writes them; for tools
+ * that fill a cookie jar (Playwright's `context.addCookies`).
+ */
+export async function generateSessionCookies(
+  session: TestSession,
+  settings: SessionCookieSettings,
+): Promise<readonly { readonly name: string; readonly value: string }[]> {
+  const { domain, name = '__session', path = '/', sameSite = 'lax', secure = true } = settings
+  const value = await generateSessionCookie(session, settings)
+  // A lifetime as long as any, so that no cookie comes out longer than the application would make it.
+  const attributes: CookieAttributes = {
+    ...{ path, secure, sameSite, maxAge: 34_560_000, httpOnly: true },
+    ...(domain === undefined ? {} : { domain }),
+  }
+  return splitCookie(name, value, attributes)
+}
+
+/** The same as the text of a `Cookie` header. */
+export async function generateCookieHeader(
+  session: TestSession,
+  settings: SessionCookieSettings,
+): Promise<string> {
+  const cookies = await generateSessionCookies(session, settings)
+  return cookieHeader(cookies.map(({ name, value }) => [name, value]))
+}

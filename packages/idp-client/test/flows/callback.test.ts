@@ -1,0 +1,379 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { OnCallbackContext, SessionData } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+const json = { headers: { accept: 'application/json' } }
+const signedIn = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.user.sub
+
+async function codeOf(response: Response): Promise<unknown> {
+  return ((await response.json()) as { error: { code: unknown } }).error.code
+}
+
+describe('parallel and repeated logins', () => {
+  test('[S051,U5a,CB-11] five tabs finish in any order', async () => {
+    const browser = world.newBrowser()
+    const tabs = []
+    for (let tab = 0; tab < 5; tab++) tabs.push(await world.begin(browser, `?returnTo=/tab/${tab}`))
+    for (const tab of [3, 0, 4, 1, 2]) {
+      const response = await browser.send(await world.authorize(tabs[tab] ?? ''))
+      expect(response.headers.get('location')).toBe(`${APP}/tab/${tab}`)
+    }
+    expect(browser.names('__txn_')).toEqual([])
+    expect(world.provider.count('token')).toBe(5)
+  })
+
+  test('[S052,S053] one transaction at a time: the older tab fails with its own code', async () => {
+    const { browser } = world.another({ enableParallelTransactions: false })
+    const older = await world.begin(browser)
+    const newer = await world.begin(browser)
+    const failed = await browser.send(await world.authorize(older), json)
+    expect(failed.status).toBe(400)
+    expect(await codeOf(failed)).toBe('SUPERSEDED_STATE')
+    expect((await browser.send(await world.authorize(newer))).status).toBe(302)
+  })
+
+  test('[U5e] the same callback twice at once: one token request, both go on', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
+    const requests = [browser.request(callback), browser.request(callback)]
+    const responses = await Promise.all(requests.map((request) => world.client.middleware(request)))
+    for (const response of responses) {
+      expect(response.headers.get('location')).toBe(`${APP}/here`)
+      expect(response.headers.getSetCookie().some((text) => text.startsWith('__session='))).toBe(true)
+    }
+    expect(world.provider.count('token')).toBe(1)
+  })
+
+  test('[CB-04,U5b] replay in the same browser: on to the page, no token request, the session unchanged', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
+    await browser.send(callback)
+    const session = browser.cookies.get('__session')?.value
+    world.provider.clearRequests()
+    const again = await browser.send(callback)
+    expect(again.status).toBe(302)
+    expect(again.headers.get('location')).toBe(`${APP}/here`)
+    expect(browser.cookies.get('__session')?.value).toBe(session)
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test('[CB-04,CB-13] the callback in another browser: 4xx, no token request, nobody is signed in', async () => {
+    const attacker = world.newBrowser()
+    const callback = await world.authorize(await world.begin(attacker), { user: 'mallory' })
+    const victim = world.newBrowser()
+    const response = await victim.send(callback, json)
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('UNKNOWN_STATE')
+    expect(world.provider.count('token')).toBe(0)
+    expect(await signedIn(victim)).toBeUndefined()
+  })
+
+  test('[CB-04] a used transaction cookie that is sent again makes no second token request', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser))
+    const replay = browser.request(callback, json)
+    await browser.send(callback)
+    world.clock.now += 30
+    const response = await world.client.middleware(replay)
+    expect(await codeOf(response)).toBe('REPLAYED_STATE')
+    expect(world.provider.count('token')).toBe(1)
+  })
+})
+
+describe('state', () => {
+  test.each([
+    ['missing', '?code=c', 'MISSING_STATE'],
+    ['empty', '?code=c&state=', 'MISSING_STATE'],
+    ['unknown', '?code=c&state=abc', 'UNKNOWN_STATE'],
+    ['repeated', '?code=c&state=a&state=b', 'UNKNOWN_STATE'],
+    ['not UTF-8', '?code=c&state=%ff%fe', 'UNKNOWN_STATE'],
+    ['markup', '?code=c&state=%3Cscript%3E', 'UNKNOWN_STATE'],
+    ['huge', `?code=c&state=${'A'.repeat(100_000)}`, 'UNKNOWN_STATE'],
+  ])('[CB-01] %s: 400, no token request, the session and other transactions stay', async (_, query, code) => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    await world.begin(browser)
+    world.provider.clearRequests()
+    const before = [...browser.cookies]
+    const response = await browser.send(`/auth/callback${query}`, json)
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe(code)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect([...browser.cookies]).toEqual(before)
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test('[S136,CB-05] a login that took too long', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser))
+    world.clock.now += 3600
+    const response = await browser.send(callback, json)
+    world.clock.now -= 3600
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('EXPIRED_STATE')
+    expect(browser.names('__txn_')).toEqual(['__txn_restart'])
+  })
+
+  test('[U5d] a login that ended on another host', async () => {
+    const hosts = ['http://localhost:3000', 'http://127.0.0.1:3000']
+    const here = world.another({ appBaseUrl: hosts })
+    const callback = new URL(await world.authorize(await world.begin(here.browser)))
+    callback.hostname = '127.0.0.1'
+    const headers = { ...json.headers, host: '127.0.0.1:3000' }
+    const response = await here.client.middleware(new Request(callback, { headers }))
+    expect(await codeOf(response)).toBe('STATE_OTHER_HOST')
+  })
+
+  test('[U5c] the transaction was lost: the page restarts the login once, with its target', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept%3Fa%3Db'))
+    browser.cookies.clear()
+    const first = await browser.send(callback)
+    expect(first.status).toBe(400)
+    expect(first.headers.get('content-type')).toContain('text/html')
+    const html = await first.text()
+    expect(html).toMatch(/http-equiv="refresh"/i)
+    expect(html).toContain('/auth/login?returnTo=%2Fkept%3Fa%3Db')
+    expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
+  })
+
+  test('[U5b] the transaction is lost but the user is signed in: on to the page', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept'))
+    for (const name of browser.names('__txn_')) browser.cookies.delete(name)
+    await world.login(browser)
+    world.provider.clearRequests()
+    const response = await browser.send(callback)
+    expect(response.headers.get('location')).toBe(`${APP}/kept`)
+    expect(world.provider.count('token')).toBe(0)
+  })
+})
+
+describe('what the provider may answer', () => {
+  test('[U13,AR-10] consent denied: 4xx page with a way on, logged as information, nothing reflected', async () => {
+    const browser = world.newBrowser()
+    const response = await world.login(browser, '', { deny: true })
+    expect(response.status).toBe(400)
+    expect(browser.names('__txn_')).toEqual([])
+    expect(world.events).toContainEqual(
+      expect.objectContaining({
+        level: 'info',
+        code: 'LOGIN_FAILED',
+        error: 'AUTHORIZATION_ERROR',
+        providerError: 'access_denied',
+      }),
+    )
+    expect(await response.text()).toContain('/auth/login')
+  })
+
+  test('[AR-10] prompt=none without a session at the provider reaches onCallback once, and loops nowhere', async () => {
+    const calls: OnCallbackContext[] = []
+    const { browser } = world.another({
+      onCallback: (context) => {
+        calls.push(context)
+        return context.error ? { returnTo: '/signed-out' } : undefined
+      },
+    })
+    const response = await world.login(browser, '?prompt=none&returnTo=/silent')
+    expect(response.headers.get('location')).toBe(`${APP}/signed-out`)
+    expect(calls).toHaveLength(1)
+    expect(calls[0]).toMatchObject({
+      session: null,
+      returnTo: '/silent',
+      error: { code: 'AUTHORIZATION_ERROR' },
+    })
+    expect(calls[0]?.error?.cause).toMatchObject({ error: 'login_required' })
+  })
+
+  test('[CB-06,CVE-2021-32702] markup in every parameter: none of it in the answer', async () => {
+    const browser = world.newBrowser()
+    const callback = new URL(await world.authorize(await world.begin(browser), { user: 'alice', deny: true }))
+    for (const name of ['error', 'error_description', 'error_uri', 'extra']) {
+      callback.searchParams.set(name, '"><script>alert(1)</script>\r\nX-Evil: 1')
+    }
+    const response = await browser.send(callback.href)
+    expect(response.status).toBe(400)
+    expect(response.headers.get('x-evil')).toBeNull()
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'")
+    expect(await response.text()).not.toMatch(/<script>alert|X-Evil/)
+  })
+
+  test.each(['code', 'iss', 'error'])('[CB-08] a repeated %s: 400, no token request', async (name) => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser))
+    const response = await browser.send(`${callback}&${name}=x&${name}=y`, json)
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('INVALID_CALLBACK')
+    expect(world.provider.count('token')).toBe(0)
+    expect(browser.names('__txn_')).toEqual([])
+  })
+
+  test.each([
+    ['wrong', (url: URL) => url.searchParams.set('iss', 'https://evil.example')],
+    ['missing', (url: URL) => url.searchParams.delete('iss')],
+    ['with a slash more', (url: URL) => url.searchParams.set('iss', `${url.searchParams.get('iss')}/`)],
+  ])('[CB-02,CB-03] iss %s: refused before the code leaves', async (_, change) => {
+    const browser = world.newBrowser()
+    const callback = new URL(await world.authorize(await world.begin(browser)))
+    change(callback)
+    const response = await browser.send(callback.href, json)
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('ISSUER_MISMATCH')
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test('[CB-07] tokens in the callback are not looked at', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser))
+    const response = await browser.send(
+      `${callback}&access_token=evil&id_token=evil&response=evil&session_state=x`,
+    )
+    expect(response.status).toBe(302)
+    expect((await world.client.getSession(browser.request('/')))?.tokenSet.accessToken).not.toBe('evil')
+  })
+
+  test('[CB-14] a failed login leaves an existing session untouched', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    const before = browser.cookies.get('__session')?.value
+    await world.login(browser, '?prompt=login', { deny: true })
+    const remove = world.provider.tamperIdToken((claims) => {
+      claims['nonce'] = 'other'
+    })
+    expect((await world.login(browser, '?prompt=login')).status).toBe(502)
+    remove()
+    expect(browser.cookies.get('__session')?.value).toBe(before)
+  })
+
+  test('[CB-12] a new login replaces the session: other handle, other creation time', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    const first = await world.client.getSession(browser.request('/'))
+    world.clock.now += 5
+    await world.login(browser, '', { user: 'bob' })
+    const second = await world.client.getSession(browser.request('/'))
+    world.clock.now -= 5
+    expect(second?.user.sub).not.toBe(first?.user.sub)
+    expect(second?.internal.createdAt).toBe((first?.internal.createdAt ?? 0) + 5)
+  })
+})
+
+describe('hooks', () => {
+  const login = async (options: Parameters<World['another']>[0]) => {
+    const other = world.another(options)
+    const response = await world.login(other.browser, '?returnTo=/asked')
+    return { ...other, response, session: await other.client.getSession(other.browser.request('/')) }
+  }
+
+  test('[S056,S115,S116,S117] onCallback gets one argument with session and request, and may return nothing', async () => {
+    const seen: unknown[][] = []
+    const { response } = await login({
+      onCallback: (...given: unknown[]) => {
+        seen.push(given)
+      },
+    })
+    expect(response.headers.get('location')).toBe(`${APP}/asked`)
+    expect(seen).toHaveLength(1)
+    expect(seen[0]).toHaveLength(1)
+    const context = seen[0]?.[0] as OnCallbackContext
+    expect(context.request).toBeInstanceOf(Request)
+    expect(context).toMatchObject({ returnTo: '/asked', responseType: 'code', appBaseUrl: APP })
+    expect(context.session?.user).toMatchObject({ iss: world.provider.issuer, nonce: expect.any(String) })
+  })
+
+  test('[S118,S119] it may return a target, directly or as a promise, that stays on the origin', async () => {
+    expect(
+      (await login({ onCallback: () => ({ returnTo: '/sync' }) })).response.headers.get('location'),
+    ).toBe(`${APP}/sync`)
+    const later = await login({ onCallback: async () => ({ returnTo: '/async?x=1' }) })
+    expect(later.response.headers.get('location')).toBe(`${APP}/async?x=1`)
+    const evil = await login({ onCallback: () => ({ returnTo: 'https://evil.example/' }) })
+    expect(new URL(evil.response.headers.get('location') ?? '').origin).toBe(APP)
+  })
+
+  test('a Response is sent as it is, with our cookies on it', async () => {
+    const { response, session } = await login({ onCallback: () => Response.redirect(`${APP}/own`, 307) })
+    expect(response.status).toBe(307)
+    expect(session).not.toBeNull()
+  })
+
+  test('a Response of 400 or more, or a throw, means that no session is written', async () => {
+    const denied = await login({ onCallback: () => new Response('no', { status: 403 }) })
+    expect(denied.response.status).toBe(403)
+    expect(await denied.response.text()).toBe('no')
+    expect(denied.session).toBeNull()
+    const thrown = await login({
+      onCallback: () => {
+        throw new Error('secret detail')
+      },
+    })
+    expect(thrown.response.status).toBe(500)
+    expect(await thrown.response.text()).not.toContain('secret detail')
+    expect(thrown.session).toBeNull()
+  })
+
+  test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, []])(
+    '[S120] nonsense %j: no session, 500',
+    async (value) => {
+      const { response, session } = await login({ onCallback: () => value as never })
+      expect(response.status).toBe(500)
+      expect(session).toBeNull()
+    },
+  )
+
+  test('[S055,S113,S114] beforeSessionSaved gets session and ID token, and decides what is saved', async () => {
+    const seen: [SessionData, string | undefined][] = []
+    const { session } = await login({
+      beforeSessionSaved: async (given, idToken) => {
+        seen.push([structuredClone(given), idToken])
+        return {
+          ...given,
+          user: { sub: given.user.sub, tier: 'gold' },
+          internal: { createdAt: 1, sid: 'forged' },
+          extra: 1,
+        }
+      },
+    })
+    expect(seen).toHaveLength(1)
+    expect(seen[0]?.[0].user).toMatchObject({ iss: world.provider.issuer })
+    expect(seen[0]?.[1]).toBe(session?.tokenSet.idToken)
+    expect(session?.user).toEqual({ sub: expect.any(String), tier: 'gold' })
+    expect(session?.['extra']).toBe(1)
+    expect(session?.internal.createdAt).toBe(world.clock.now)
+    expect(session?.internal.sid).not.toBe('forged')
+  })
+
+  test.each([undefined, null, 7, {}, { user: {} }, { user: { sub: 'x' } }])(
+    'beforeSessionSaved returning %j: no session, 500',
+    async (value) => {
+      const { response, session } = await login({ beforeSessionSaved: () => value as never })
+      expect(response.status).toBe(500)
+      expect(session).toBeNull()
+    },
+  )
+
+  test('order: onCallback, then beforeSessionSaved', async () => {
+    const order: string[] = []
+    await login({
+      onCallback: () => {
+        order.push('onCallback')
+      },
+      beforeSessionSaved: (session) => {
+        order.push('beforeSessionSaved')
+        return session
+      },
+    })
+    expect(order).toEqual(['onCallback', 'beforeSessionSaved'])
+  })
+})

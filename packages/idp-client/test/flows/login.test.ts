@@ -1,0 +1,285 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { isIdpError } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
+
+describe('a person logs in', () => {
+  test('[S009,S010,S012,S013,S158,S162,S231] login, callback, session, profile', async () => {
+    const browser = world.newBrowser()
+    const response = await world.login(browser, '?returnTo=/orders%3Fpage%3D2%23top')
+    expect(response.status).toBe(302)
+    expect(response.headers.get('location')).toBe(`${APP}/orders?page=2#top`)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect(browser.names('__txn_')).toEqual([])
+    const session = await world.client.getSession(browser.request('/'))
+    expect(session?.user).toMatchObject({
+      sub: expect.any(String),
+      name: expect.any(String),
+      email: expect.any(String),
+    })
+    expect(session?.tokenSet).toMatchObject({
+      accessToken: expect.any(String),
+      idToken: expect.any(String),
+      refreshToken: expect.any(String),
+      token_type: 'Bearer',
+    })
+    expect(session?.internal).toEqual({ sid: expect.any(String), createdAt: world.clock.now })
+    const profile = await browser.send('/auth/profile')
+    expect(profile.status).toBe(200)
+    expect(profile.headers.get('content-type')).toBe('application/json')
+    expect(await profile.json()).toEqual(session?.user)
+    expect(world.events.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['LOGIN_STARTED', 'SESSION_SAVED', 'LOGIN_COMPLETED']),
+    )
+  })
+
+  test('[S014] every claim but the protocol’s own is in user', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser, '', { user: 'bob' })
+    const user = (await world.client.getSession(browser.request('/')))?.user ?? { sub: '' }
+    for (const name of ['iss', 'aud', 'exp', 'iat', 'nonce', 'at_hash', 'sid', 'auth_time', 'azp']) {
+      expect(user).not.toHaveProperty(name)
+    }
+    expect(user['https://example.test/groups']).toHaveLength(60)
+  })
+
+  test('[S025,S035,S038,S096,AR-01,AR-03,AR-04,AR-05] the authorization request', async () => {
+    const url = await world.begin(world.newBrowser())
+    const sent = parametersOf(url)
+    expect(sent).toEqual({
+      client_id: world.provider.clientId,
+      redirect_uri: `${APP}/auth/callback`,
+      response_type: 'code',
+      scope: 'openid profile email offline_access',
+      state: expect.stringMatching(/^[\w-]{43}\./),
+      nonce: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    })
+    const again = parametersOf(await world.begin(world.newBrowser()))
+    for (const name of ['state', 'nonce', 'code_challenge']) expect(again[name]).not.toBe(sent[name])
+  })
+
+  test('[AR-07] a visitor’s query passes parameters on, but never the protocol’s own', async () => {
+    const owned = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
+    const configured = [
+      'redirect_uri',
+      'response_mode',
+      'request',
+      'request_uri',
+      'dpop_jkt',
+      'resource',
+      'claims',
+    ]
+    const hostile = [...owned, ...configured, 'client_secret', 'client_assertion'].map(
+      (name) => `${name}=evil`,
+    )
+    const query = `?${hostile.join('&')}&screen_hint=signup&login_hint=a%26b&ui_locales=de&ui_locales=fr`
+    const sent = new URL(await world.begin(world.newBrowser(), query)).searchParams
+    expect([...sent.values()]).not.toContain('evil')
+    expect(new Set(sent.keys()).size).toBe([...sent.keys()].length)
+    expect(sent.get('screen_hint')).toBe('signup')
+    expect(sent.get('login_hint')).toBe('a&b')
+    expect(sent.get('ui_locales')).toBe('fr')
+    for (const name of configured.slice(1)) expect(sent.has(name)).toBe(false)
+  })
+
+  test.each(['abc', '-1', '1.5', '%00', ''])('[AR-09] max_age=%s in the query: 400', async (value) => {
+    const browser = world.newBrowser()
+    const response = await browser.send(`/auth/login?max_age=${value}`)
+    expect(response.status).toBe(400)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect(browser.cookies.size).toBe(0)
+  })
+
+  test('[S100,S101] max_age is sent, and an older authentication is refused', async () => {
+    const browser = world.newBrowser()
+    const url = await world.begin(browser, '?max_age=30')
+    expect(parametersOf(url)['max_age']).toBe('30')
+    const forget = world.provider.tamperIdToken((claims) => {
+      claims['auth_time'] = world.clock.now - 3600
+    })
+    const response = await browser.send(await world.authorize(url))
+    forget()
+    expect(response.status).toBe(502)
+    expect(await world.client.getSession(browser.request('/'))).toBeNull()
+    const fresh = world.newBrowser()
+    expect((await world.login(fresh, '?max_age=0')).status).toBe(302)
+    expect(await world.client.getSession(fresh.request('/'))).not.toBeNull()
+  })
+
+  test('challengeMode other than redirect or popup: 400', async () => {
+    expect((await world.newBrowser().send('/auth/login?challengeMode=iframe')).status).toBe(400)
+    expect((await world.newBrowser().send('/auth/login?challengeMode=popup')).status).toBe(302)
+  })
+
+  test('[S048] signInReturnToPath is where a login without a target ends', async () => {
+    const { browser } = world.another({ signInReturnToPath: '/welcome?first=1' })
+    expect((await world.login(browser)).headers.get('location')).toBe(`${APP}/welcome?first=1`)
+    expect((await world.login(world.newBrowser())).headers.get('location')).toBe(`${APP}/`)
+  })
+
+  test.each([
+    'https://evil.example/',
+    '//evil.example',
+    '/\\evil.example',
+    '/\t/evil.example',
+    'javascript:alert(1)',
+    'http://localhost:3000@evil.example/',
+    'https://localhost:3000/',
+    'http://localhost:3001/',
+  ])('[U24] returnTo %j never leaves the origin', async (hostile) => {
+    const response = await world.login(world.newBrowser(), `?returnTo=${encodeURIComponent(hostile)}`)
+    expect(new URL(response.headers.get('location') ?? '').origin).toBe(APP)
+  })
+
+  test('[S099] redirect_uri is used byte for byte in the authorization and the token request', async () => {
+    for (const redirectUri of [`${APP}/auth/callback?tenant=a%20b&x=`, `${APP}/auth/callback`]) {
+      world.provider.clearRequests()
+      const { browser, client } = world.another({ authorizationParameters: { redirect_uri: redirectUri } })
+      const url = await world.begin(browser)
+      expect(parametersOf(url)['redirect_uri']).toBe(redirectUri)
+      expect((await browser.send(await world.authorize(url))).status).toBe(302)
+      expect(world.provider.requests('token')[0]?.body['redirect_uri']).toBe(redirectUri)
+      expect(await client.getSession(browser.request('/'))).not.toBeNull()
+    }
+  })
+
+  test('redirect_uri on another origin, or with a fragment, is a configuration fault', async () => {
+    const { client } = world
+    for (const redirect_uri of [
+      'https://evil.example/auth/callback',
+      `${APP}/auth/callback#x`,
+      '/auth/callback',
+    ]) {
+      const started = client.startInteractiveLogin(
+        { authorizationParameters: { redirect_uri } },
+        new Request(APP),
+      )
+      await expect(started).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+    }
+  })
+
+  test('[S098,S102,S103] audience, organization and any other configured parameter are sent', async () => {
+    const { browser } = world.another({
+      authorizationParameters: { audience: 'https://api.example.test/', organization: 'acme', theme: 'dark' },
+    })
+    expect(parametersOf(await world.begin(browser))).toMatchObject({
+      audience: 'https://api.example.test/',
+      organization: 'acme',
+      theme: 'dark',
+    })
+  })
+
+  test('[TE-01,S027] the code is sent once, by POST, with one client authentication and nothing in the URL', async () => {
+    await world.login(world.newBrowser())
+    const [token, ...more] = world.provider.requests('token')
+    expect(more).toEqual([])
+    expect(token?.method).toBe('POST')
+    expect(new URL(token?.url ?? '', APP).search).toBe('')
+    expect(Object.keys(token?.body ?? {}).sort()).toEqual([
+      'code',
+      'code_verifier',
+      'grant_type',
+      'redirect_uri',
+    ])
+    expect(token?.headers['authorization']).toMatch(/^Basic /)
+  })
+
+  test('[S062,S063] telemetry: name and version, or nothing', async () => {
+    await world.login(world.newBrowser())
+    const header = world.provider.requests('token')[0]?.headers['idp-client'] ?? ''
+    expect(JSON.parse(Buffer.from(String(header), 'base64url').toString())).toEqual({
+      name: 'idp-client',
+      version: expect.any(String),
+    })
+    world.provider.clearRequests()
+    await world.login(world.another({ enableTelemetry: false }).browser)
+    const { headers } = world.provider.requests('token')[0] ?? { headers: {} }
+    expect(headers).not.toHaveProperty('idp-client')
+    expect(JSON.stringify(headers)).not.toMatch(/openid-client|oauth4webapi/)
+  })
+})
+
+describe('startInteractiveLogin', () => {
+  test('[S189,S190,S225] without options, by request, with parameters and target', async () => {
+    const { client, provider } = world
+    const browser = world.newBrowser()
+    const plain = browser.store(await client.startInteractiveLogin(undefined, browser.request('/')))
+    expect(plain.headers.get('location')).toContain(`${provider.issuer}/`)
+    const response = browser.store(
+      await client.startInteractiveLogin(
+        { returnTo: '/deep', authorizationParameters: { login_hint: 'alice', max_age: 60 } },
+        browser.request('/'),
+      ),
+    )
+    const location = response.headers.get('location') ?? ''
+    expect(parametersOf(location)).toMatchObject({ login_hint: 'alice', max_age: '60' })
+    const done = await browser.send(await world.authorize(location))
+    expect(done.headers.get('location')).toBe(`${APP}/deep`)
+  })
+
+  test('[S190] with an inferred base URL it needs the request, or the ambient scope', async () => {
+    const { client } = world.another({ appBaseUrl: undefined })
+    await expect(client.startInteractiveLogin()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
+    const request = new Request('http://localhost:3000/x', { headers: { host: 'localhost:3000' } })
+    const response = await client.middleware(request, () => client.startInteractiveLogin())
+    expect(parametersOf(response.headers.get('location') ?? '')['redirect_uri']).toBe(`${APP}/auth/callback`)
+    expect(response.headers.getSetCookie()).toHaveLength(1)
+  })
+
+  test('wrong options are typed errors', async () => {
+    const request = new Request(APP)
+    for (const options of [
+      { challengeMode: 'window' as 'popup' },
+      { authorizationParameters: { max_age: -1 } },
+      { authorizationParameters: { max_age: 1.5 } },
+    ]) {
+      const error: unknown = await world.client
+        .startInteractiveLogin(options, request)
+        .catch((thrown: unknown) => thrown)
+      expect(isIdpError(error, 'INVALID_CONFIGURATION')).toBe(true)
+    }
+  })
+})
+
+describe('form_post', () => {
+  test('the provider answers by a cross-site POST; the transaction cookie is made for it', async () => {
+    const secure = {
+      appBaseUrl: 'https://localhost:3000',
+      authorizationParameters: { response_mode: 'form_post' },
+    }
+    const { browser, client } = world.another(secure)
+    const url = await world.begin(browser)
+    const [transaction] = browser.names('__txn_')
+    expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/SameSite=None/)
+    expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/Secure/)
+    const { form } = await world.provider.login(url, { user: 'alice' })
+    const response = await browser.send(form?.action ?? '', {
+      method: 'POST',
+      body: new URLSearchParams(form?.fields),
+      headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' },
+    })
+    expect(response.status).toBe(303)
+    expect(browser.names('__txn_')).toEqual([])
+    expect(await client.getSession(browser.request('/'))).not.toBeNull()
+  })
+
+  test('on plain http it is a configuration fault', () => {
+    expect(() => world.another({ authorizationParameters: { response_mode: 'form_post' } })).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
+  })
+})

@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+let plain: World
+beforeAll(async () => {
+  world = await startWorld()
+  plain = await startWorld({}, { endSession: false })
+})
+afterAll(async () => {
+  await world.provider.stop()
+  await plain.provider.stop()
+})
+beforeEach(() => {
+  world.events.length = 0
+  world.provider.faults.clear()
+})
+
+async function logout(on: World, options: IdpClientOptions, query = '') {
+  const { browser, client } = on.another(options)
+  await on.login(browser)
+  await on.begin(browser)
+  const session = await client.getSession(browser.request('/'))
+  const response = await browser.send(`/auth/logout${query}`)
+  const location = new URL(response.headers.get('location') ?? '')
+  expect(response.status).toBe(302)
+  expect(response.headers.get('cache-control')).toContain('no-store')
+  expect([...browser.cookies.keys()]).toEqual([])
+  expect(await client.getSession(browser.request('/'))).toBeNull()
+  return {
+    at: location.origin + location.pathname,
+    query: Object.fromEntries(location.searchParams),
+    idToken: session?.tokenSet.idToken,
+    sid: session?.internal.sid,
+    href: location.href,
+  }
+}
+
+describe('RP-initiated logout', () => {
+  test.each(['auto', 'oidc'] as const)(
+    '[S054,S122,S124,S128,LO-01] %s: exactly these parameters, with the hint',
+    async (logoutStrategy) => {
+      const { at, query, idToken, sid } = await logout(world, { logoutStrategy })
+      expect(at).toBe(`${world.provider.issuer}/oidc/logout`)
+      expect(query).toEqual({
+        client_id: world.provider.clientId,
+        post_logout_redirect_uri: APP,
+        logout_hint: sid,
+        id_token_hint: idToken,
+      })
+    },
+  )
+
+  test('[S129,LO-01] without the hint: only logout_hint, client_id and post_logout_redirect_uri', async () => {
+    const { query, sid } = await logout(world, { includeIdTokenHintInOIDCLogoutUrl: false })
+    expect(query).toEqual({
+      client_id: world.provider.clientId,
+      post_logout_redirect_uri: APP,
+      logout_hint: sid,
+    })
+  })
+
+  test('state and federated of the visitor are passed on, returnTo is made absolute', async () => {
+    const { query } = await logout(world, {}, '?state=abc&federated&returnTo=/bye%3Fa%3Db')
+    expect(query).toMatchObject({ state: 'abc', federated: '', post_logout_redirect_uri: `${APP}/bye?a=b` })
+    const off = await logout(
+      world,
+      { includeIdTokenHintInOIDCLogoutUrl: false },
+      '?federated=false&returnTo=https://site.example/x',
+    )
+    expect(off.query).not.toHaveProperty('federated')
+    expect(off.query['post_logout_redirect_uri']).toBe('https://site.example/x')
+  })
+
+  test('[U9] it ends the session at the provider: the next login asks again', async () => {
+    const jar = world.provider.createJar()
+    const browser = world.newBrowser()
+    await world.login(browser, '', { user: 'alice', jar })
+    const response = await browser.send('/auth/logout')
+    await world.provider.visit(response.headers.get('location') ?? '', { jar, submit: { logout: 'yes' } })
+    const again = await world.authorize(await world.begin(browser, '?prompt=none'), { jar })
+    expect(new URL(again).searchParams.get('error')).toBe('login_required')
+  })
+
+  test('without a session: client_id and target only', async () => {
+    const response = await world.newBrowser().send('/auth/logout')
+    const query = Object.fromEntries(new URL(response.headers.get('location') ?? '').searchParams)
+    expect(query).toEqual({ client_id: world.provider.clientId, post_logout_redirect_uri: APP })
+  })
+
+  test('schemes other than http and https are not forwarded', async () => {
+    for (const hostile of ['javascript:alert(1)', 'data:text/html,x', 'file:///etc/passwd']) {
+      const { query } = await logout(world, {}, `?returnTo=${encodeURIComponent(hostile)}`)
+      expect(query['post_logout_redirect_uri']).toBe(`${APP}/`)
+    }
+  })
+})
+
+describe('providers without RP-initiated logout', () => {
+  test('[S123,LO-03] auto falls back to /v2/logout, and says so once', async () => {
+    const { at, query } = await logout(plain, { logoutStrategy: 'auto' }, '?federated')
+    expect(at).toBe(`${plain.provider.origin}/v2/logout`)
+    expect(query).toEqual({ returnTo: APP, client_id: plain.provider.clientId, federated: '' })
+  })
+
+  test('[S125,LO-03] oidc: the local session ends, the browser stays here', async () => {
+    const { href } = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=/bye')
+    expect(href).toBe(`${APP}/bye`)
+    const away = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=https://evil.example/')
+    expect(new URL(away.href).origin).toBe(APP)
+  })
+
+  test('[S126,S127] v2: always, without discovery, the target as it was given', async () => {
+    const { at, query } = await logout(world, { logoutStrategy: 'v2' }, '?returnTo=https://*.example.com/out')
+    expect(at).toBe(`${world.provider.origin}/v2/logout`)
+    expect(query['returnTo']).toBe('https://*.example.com/out')
+  })
+})
+
+describe('a provider that is down', () => {
+  test('[LO-04] the local session ends all the same', async () => {
+    const fresh = await startWorld({ httpTimeout: 1000 })
+    const browser = fresh.newBrowser()
+    await fresh.login(browser)
+    fresh.provider.faults.set('discovery', { kind: 'status', status: 500 })
+    fresh.clock.now += 601
+    const stale = await browser.send('/auth/logout')
+    expect(stale.status).toBe(302)
+    expect(browser.cookies.size).toBe(0)
+    await fresh.provider.stop()
+    const gone = await startWorld({ domain: fresh.provider.issuer, httpTimeout: 1000 })
+    const response = await gone.newBrowser().send('/auth/logout?returnTo=/bye')
+    expect(response.headers.get('location')).toBe(`${APP}/bye`)
+    expect(gone.events).toContainEqual(expect.objectContaining({ code: 'LOGOUT', strategy: 'local' }))
+    await gone.provider.stop()
+  })
+})

@@ -1,0 +1,311 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionData } from '../../src/index.ts'
+import { continueWith, isContinue } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+let now: number
+beforeEach(() => {
+  world.clock.now = Math.floor(Date.now() / 1000)
+  now = world.clock.now
+})
+
+async function signedIn(): Promise<Browser> {
+  const browser = world.newBrowser()
+  await world.login(browser)
+  return browser
+}
+const sub = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.user.sub
+const user = 'dev|alice'
+
+describe('a session lives', () => {
+  test('[S073,S074,S075,S132,U6,P6] rolling: one write per five minutes of use, never cacheable', async () => {
+    const browser = await signedIn()
+    let writes = 0
+    for (let count = 0; count < 100; count++) {
+      const response = await browser.send('/page')
+      expect(isContinue(response)).toBe(true)
+      if (response.headers.getSetCookie().length > 0) writes++
+      world.clock.now += 3
+    }
+    expect(writes).toBe(0)
+    const rolled = await browser.send('/page')
+    expect(rolled.headers.getSetCookie()).toHaveLength(1)
+    expect(rolled.headers.get('cache-control')).toContain('no-store')
+    expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
+  })
+
+  test('[S131,S132,S133] use keeps it alive, up to the absolute limit', async () => {
+    const browser = await signedIn()
+    for (let days = 0; days < 5; days++) {
+      world.clock.now += 43_200
+      await browser.send('/page')
+      expect(await sub(browser)).toBe(user)
+    }
+    world.clock.now = now + 259_199
+    await browser.send('/page')
+    expect(await sub(browser)).toBe(user)
+    world.clock.now = now + 259_200
+    expect(await sub(browser)).toBeUndefined()
+  })
+
+  test('[S131] without use it ends after the inactivity duration', async () => {
+    const browser = await signedIn()
+    world.clock.now += 86_399
+    expect(await sub(browser)).toBe(user)
+    world.clock.now += 1
+    expect(await sub(browser)).toBeUndefined()
+  })
+
+  test('[S134] rolling: false is never extended, and never ends before the absolute limit', async () => {
+    const { browser, client } = world.another({ session: { rolling: false, absoluteDuration: 1000 } })
+    await world.login(browser)
+    world.clock.now += 999
+    expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
+    expect(await client.getSession(browser.request('/'))).not.toBeNull()
+    world.clock.now += 1
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+
+  test('the clock that jumps back extends nothing and makes no negative lifetime', async () => {
+    const browser = await signedIn()
+    world.clock.now -= 3600
+    expect(await sub(browser)).toBe(user)
+    world.clock.now = now + 259_200
+    expect(await sub(browser)).toBeUndefined()
+  })
+
+  test('profile counts as use; a prefetch or Server Action does not', async () => {
+    const browser = await signedIn()
+    world.clock.now += 600
+    const headers = [
+      { 'next-action': 'abc' },
+      { 'next-router-prefetch': '1' },
+      { 'sec-purpose': 'prefetch;prerender' },
+    ]
+    for (const header of headers) {
+      const init = {
+        headers: header as Record<string, string>,
+        method: 'next-action' in header ? 'POST' : 'GET',
+      }
+      expect((await browser.send('/page', init)).headers.getSetCookie()).toEqual([])
+    }
+    expect((await browser.send('/auth/profile')).headers.getSetCookie()).toHaveLength(1)
+  })
+
+  test('[SC-17] requests without a session get no cookie', async () => {
+    const browser = world.newBrowser()
+    await browser.send('/page')
+    await browser.send('/auth/profile')
+    expect(browser.cookies.size).toBe(0)
+  })
+
+  test('dead cookies are cleared once by the pass-through, never by getSession', async () => {
+    const browser = await signedIn()
+    const stored = browser.cookies.get('__session')
+    if (stored) browser.cookies.set('__session', { ...stored, value: `${stored.value.slice(0, -4)}AAAA` })
+    expect(await sub(browser)).toBeUndefined()
+    const response = await browser.send('/page')
+    expect(response.headers.getSetCookie()).toEqual([expect.stringMatching(/^__session=;.*Max-Age=0/)])
+    expect(browser.cookies.size).toBe(0)
+    expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
+  })
+})
+
+describe('profile route', () => {
+  test('[S153] without a session: 401, empty, not cacheable', async () => {
+    const response = await world.newBrowser().send('/auth/profile')
+    expect(response.status).toBe(401)
+    expect(await response.text()).toBe('')
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('[S154] without a session and noContentProfileResponseWhenUnauthenticated: 204', async () => {
+    const { browser } = world.another({ noContentProfileResponseWhenUnauthenticated: true })
+    expect((await browser.send('/auth/profile')).status).toBe(204)
+  })
+})
+
+describe('updateSession', () => {
+  test('[S185,S186] saves the change; internal stays; the next read has it', async () => {
+    const browser = await signedIn()
+    const request = browser.request('/')
+    const session = await world.client.getSession(request)
+    const headers = new Headers()
+    const forged = { createdAt: 1, sid: 'forged' }
+    const changes = { ...session, favourite: 'teal', internal: forged } as unknown as SessionData
+    expect(await world.client.updateSession(request, headers, changes)).toBeUndefined()
+    expect((await world.client.getSession(request))?.['favourite']).toBe('teal')
+    browser.store(new Response(null, { headers }))
+    const saved = await world.client.getSession(browser.request('/'))
+    expect(saved?.['favourite']).toBe('teal')
+    expect(saved?.internal).toEqual(session?.internal)
+    expect(headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('members that are left out go, user and tokenSet stay', async () => {
+    const browser = await signedIn()
+    const request = browser.request('/')
+    await world.client.updateSession(request, new Headers(), { extra: 1 } as unknown as SessionData)
+    await world.client.updateSession(request, new Headers(), { other: 2 } as unknown as SessionData)
+    const session = await world.client.getSession(request)
+    expect(session).toMatchObject({
+      user: { sub: user },
+      tokenSet: { accessToken: expect.any(String) },
+      other: 2,
+    })
+    expect(session).not.toHaveProperty('extra')
+  })
+
+  test('[S187,S188] not authenticated, no data, nonsense: typed errors, nothing written', async () => {
+    const browser = await signedIn()
+    const session = await world.client.getSession(browser.request('/'))
+    const { client } = world
+    const write = (request: Request, data: unknown) =>
+      client.updateSession(request, new Headers(), data as SessionData)
+    await expect(write(world.newBrowser().request('/'), session)).rejects.toMatchObject({
+      code: 'MISSING_SESSION',
+    })
+    for (const data of [undefined, null, 7, { user: {} }, { user: null }, { tokenSet: 'x' }]) {
+      const request = browser.request('/')
+      if (data !== null && typeof data === 'object' && 'user' in data && data.user === null) continue
+      await expect(write(request, data)).rejects.toMatchObject({ code: 'MISSING_SESSION_DATA' })
+      await expect(write(request, data)).rejects.toBeInstanceOf(Error)
+      expect(await client.getSession(request)).toEqual(session)
+    }
+  })
+
+  test('prototype keys are inert', async () => {
+    const browser = await signedIn()
+    const request = browser.request('/')
+    const hostile = JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1}}') as SessionData
+    await world.client.updateSession(request, new Headers(), hostile)
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect((await world.client.getSession(request))?.user.sub).toBe(user)
+  })
+})
+
+describe('the ambient scope', () => {
+  test('[S008,S160,S163,S184,S186] operations without a request inside middleware(request, next)', async () => {
+    const browser = await signedIn()
+    const response = await world.client.middleware(browser.request('/page'), async () => {
+      const session = await world.client.getSession()
+      await world.client.updateSession({ ...session, seen: 1 } as SessionData)
+      expect((await world.client.getSession())?.['seen']).toBe(1)
+      return Response.json({ sub: session?.user.sub }, { headers: { 'set-cookie': 'own=1' } })
+    })
+    expect(await response.json()).toEqual({ sub: user })
+    const names = response.headers.getSetCookie().map((text) => text.split('=')[0])
+    expect(names).toEqual(['own', '__session'])
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    browser.store(response)
+    expect((await world.client.getSession(browser.request('/')))?.['seen']).toBe(1)
+    const anonymous = await world.client.middleware(world.newBrowser().request('/'), async () =>
+      Response.json(await world.client.getSession()),
+    )
+    expect(await anonymous.json()).toBeNull()
+    expect(anonymous.headers.get('cache-control')).toBeNull()
+  })
+
+  test('outside of it they say so', async () => {
+    await expect(world.client.getSession()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
+  })
+
+  test('two users in parallel never meet', async () => {
+    const names = ['alice', 'bob', 'mallory']
+    const browsers = await Promise.all(
+      Array.from({ length: 30 }, async (_, index) => {
+        const browser = world.newBrowser()
+        const name = names[index % 3] ?? ''
+        await world.login(browser, '', { user: name })
+        return { browser, name }
+      }),
+    )
+    const answers = await Promise.all(
+      browsers.map(({ browser }, index) =>
+        world.client.middleware(browser.request('/page'), async () => {
+          await new Promise((resolve) => setTimeout(resolve, (index * 7) % 20))
+          return Response.json((await world.client.getSession())?.user.sub)
+        }),
+      ),
+    )
+    for (const [index, answer] of answers.entries())
+      expect(await answer.json()).toBe(`dev|${browsers[index]?.name}`)
+  })
+})
+
+describe('getAccessToken, the simple case', () => {
+  test('the token of the login, while it is valid', async () => {
+    const browser = await signedIn()
+    const session = await world.client.getSession(browser.request('/'))
+    expect(await world.client.getAccessToken(browser.request('/'), new Headers())).toEqual({
+      token: session?.tokenSet.accessToken,
+      expiresAt: session?.tokenSet.expiresAt,
+      scope: session?.tokenSet.scope,
+      token_type: 'Bearer',
+    })
+  })
+
+  test('typed errors without a session and after its end', async () => {
+    const { client } = world
+    await expect(client.getAccessToken(world.newBrowser().request('/'))).rejects.toMatchObject({
+      code: 'MISSING_SESSION',
+      name: 'AccessTokenError',
+    })
+    const { browser } = world.another({ authorizationParameters: { scope: 'openid' } })
+    await world.login(browser)
+    world.clock.now += 4000
+    await expect(client.getAccessToken(browser.request('/'))).rejects.toMatchObject({
+      name: 'AccessTokenError',
+    })
+  })
+})
+
+describe('guards', () => {
+  test('[S206,PG-03] a page: to the login route and back, query kept', async () => {
+    const page = world.client.withPageAuthRequired(async () => new Response('secret'))
+    const refused = await page(new Request(`${APP}/orders?a=1&b=%2F%26scope%3Dx`))
+    expect(refused.status).toBe(302)
+    const location = new URL(refused.headers.get('location') ?? '', APP)
+    expect([...location.searchParams.keys()]).toEqual(['returnTo'])
+    expect(location.searchParams.get('returnTo')).toBe('/orders?a=1&b=%2F%26scope%3Dx')
+    const browser = await signedIn()
+    expect(await (await page(browser.request('/orders'))).text()).toBe('secret')
+  })
+
+  test('[S228] the page guard’s target can be given', async () => {
+    const fixed = world.client.withPageAuthRequired(() => new Response(), { returnTo: '/a?b=c' })
+    expect((await fixed(new Request(APP))).headers.get('location')).toBe('/auth/login?returnTo=%2Fa%3Fb%3Dc')
+    const computed = world.client.withPageAuthRequired(() => new Response(), {
+      returnTo: async (request) => new URL(request.url).pathname.toUpperCase(),
+    })
+    expect((await computed(new Request(`${APP}/x`))).headers.get('location')).toBe(
+      '/auth/login?returnTo=%2FX',
+    )
+  })
+
+  test('[S207,PG-03,PG-04] an API: 401 JSON, never a redirect, identity only from the cookie', async () => {
+    const api = world.client.withApiAuthRequired(async (_, extra: number) => Response.json({ extra }))
+    const headers = {
+      'x-user': 'alice',
+      authorization: 'Bearer x',
+      'x-middleware-subrequest': 'middleware:middleware',
+    }
+    const refused = await api(new Request(`${APP}/api?sub=alice`, { headers }), 1)
+    expect(refused.status).toBe(401)
+    expect(await refused.json()).toMatchObject({ error: 'not_authenticated', code: 'NOT_AUTHENTICATED' })
+    const browser = await signedIn()
+    expect(await (await api(browser.request('/api'), 7)).json()).toEqual({ extra: 7 })
+  })
+})
+
+test('continueWith leaves responses without cookies alone', () => {
+  const own = new Response('x')
+  expect(continueWith(new Response(null, { headers: { 'x-middleware-next': '1' } }), own)).toBe(own)
+  expect(isContinue(own)).toBe(false)
+})
