@@ -28,6 +28,12 @@ async function start() {
   return { url, provider, server, stop }
 }
 
+/** Next names the address it is bound to, where nobody could log in: cookies are those of localhost. */
+function show(line) {
+  const text = line.replaceAll('\u001b[?25h', '').trimEnd()
+  if (text !== '' && !/^- (?:Local|Network):/.test(text)) console.log(`next: ${text}`)
+}
+
 /** Waits for the first page, which Next compiles on demand, and looks whether a login would begin. */
 async function firstAnswer({ url, provider, server }) {
   const { untilAnswers } = await import('./lib/server-process.mjs')
