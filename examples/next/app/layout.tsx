@@ -18,7 +18,7 @@ export default async function RootLayout({ children }: { children: ReactNode }) 
   return (
     <html lang="en">
       <body>
-        <IdpProvider user={session?.user ?? null}>
+        <IdpProvider user={session?.user ?? null} routes={idp.routes} basePath={idp.basePath}>
           <SiteFrame colour={colourOf(session)}>{children}</SiteFrame>
         </IdpProvider>
       </body>

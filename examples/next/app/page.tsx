@@ -58,7 +58,9 @@ export default async function Home() {
       <section className="hero">
         {session ? (
           <>
-            <h1>Hello, {session.user.given_name ?? displayName(session.user)}</h1>
+            <h1>
+              Hello, <bdi>{session.user.given_name ?? displayName(session.user)}</bdi>
+            </h1>
             <p className="lead">You are signed in. Every page below now shows your session in its own way.</p>
             <p className="actions">
               <Link className="button button-primary" href="/profile">

@@ -14,7 +14,7 @@ export function Account() {
     return (
       <div className="account">
         <Avatar user={user} />
-        <span className="account-name">{displayName(user)}</span>
+        <bdi className="account-name">{displayName(user)}</bdi>
         <a className="button" href="/auth/logout">
           Log out
         </a>

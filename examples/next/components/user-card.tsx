@@ -15,7 +15,9 @@ export function UserCard({ user }: { user: User }) {
       <div className="person">
         <Avatar user={user} large />
         <div>
-          <p className="person-name">{displayName(user)}</p>
+          <p className="person-name">
+            <bdi>{displayName(user)}</bdi>
+          </p>
           {user.email ? (
             <p className="person-mail">
               {user.email} <span className="badge">{user.email_verified ? 'verified' : 'not verified'}</span>
@@ -28,7 +30,9 @@ export function UserCard({ user }: { user: User }) {
           value ? (
             <div key={label}>
               <dt>{label}</dt>
-              <dd>{value}</dd>
+              <dd>
+                <bdi>{value}</bdi>
+              </dd>
             </div>
           ) : null,
         )}

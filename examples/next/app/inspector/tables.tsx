@@ -13,7 +13,9 @@ export function ClaimsTable({ rows }: { rows: readonly ClaimRow[] }) {
           <th scope="row">
             <code>{name}</code>
           </th>
-          <td>{value}</td>
+          <td>
+            <bdi>{value}</bdi>
+          </td>
         </tr>
       ))}
     </TableCard>

@@ -18,7 +18,10 @@ export default idp.withPageAuthRequired(
         <ColourForm current={colourOf(session)} />
         <section className="card" aria-labelledby="confirm-title">
           <h2 id="confirm-title">Confirm that it is you</h2>
-          <p>A route handler can start a login of its own, here one that asks for your credentials again.</p>
+          <p>
+            A route handler can start a login of its own, here one that asks for your credentials again. It
+            begins a new session, so the colour starts over.
+          </p>
           <p className="actions">
             <a className="button" href="/reauthenticate">
               Sign in again
