@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { apiUserinfo } from './extensions/api-userinfo.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
 import { isLoopbackHost } from './loopback.ts'
@@ -93,6 +94,8 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
       return devPage(state, front.log, call)
     case 'token':
       return refusedAudience(state, call) ?? engineAnswer(state, call)
+    case 'userinfo':
+      return (await apiUserinfo(state, call)) ?? engineAnswer(state, call)
     case 'backchannelAuthentication':
       return withInterval(state, await engineAnswer(state, call))
     case 'authorize':

@@ -23,7 +23,6 @@ export interface SignOptions {
 }
 
 export interface KeyPair {
-  readonly privateJwk: JWK
   readonly publicJwk: JWK
   /** PKCS#8. */
   readonly privatePem: string
@@ -39,22 +38,28 @@ export interface KeyRing {
   sign(claims: JWTPayload, options?: SignOptions): Promise<string>
 }
 
+function labelled(jwk: JWK, alg: SigningAlg): JWK {
+  return { ...jwk, kid: `dev-${alg.toLowerCase()}-${randomUUID().slice(0, 8)}`, alg, use: 'sig' }
+}
+
+function material(alg: SigningAlg): Promise<{ privateKey: KeyObject; publicKey: KeyObject }> {
+  return alg === 'ES256' ? generate('ec', { namedCurve: 'P-256' }) : generate('rsa', { modulusLength: 2048 })
+}
+
 /** A fresh key pair with its own key id. */
 export async function createKeyPair(alg: SigningAlg): Promise<KeyPair> {
-  const { privateKey, publicKey } = await (alg === 'ES256'
-    ? generate('ec', { namedCurve: 'P-256' })
-    : generate('rsa', { modulusLength: 2048 }))
-  const common = { kid: `dev-${alg.toLowerCase()}-${randomUUID().slice(0, 8)}`, alg, use: 'sig' }
+  const { privateKey, publicKey } = await material(alg)
   return {
-    privateJwk: { ...(await exportJWK(privateKey)), ...common },
-    publicJwk: { ...(await exportJWK(publicKey)), ...common },
+    publicJwk: labelled(await exportJWK(publicKey), alg),
     privatePem: await exportPKCS8(privateKey),
   }
 }
 
 async function createKeys(): Promise<JWK[]> {
-  const pairs = await Promise.all(SIGNING_ALGS.map(createKeyPair))
-  return pairs.map((pair) => pair.privateJwk)
+  const [rsa, ec] = await Promise.all([material('RS256'), material('ES256')])
+  const [rsaJwk, ecJwk] = await Promise.all([exportJWK(rsa.privateKey), exportJWK(ec.privateKey)])
+  // One RSA key under two ids: generating another would double the time that a provider takes to start.
+  return [labelled(rsaJwk, 'RS256'), labelled(ecJwk, 'ES256'), labelled(rsaJwk, 'PS256')]
 }
 
 function isJwk(key: SigningKey): key is JWK {

@@ -2,6 +2,7 @@ import type { RequestListener, Server } from 'node:http'
 import { createServer as createHttpServer } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DevProviderError } from './error.ts'
 import { isLoopbackHost } from './loopback.ts'
 
@@ -14,8 +15,8 @@ export interface ServerIdentity {
 
 export interface Listening {
   readonly port: number
-  /** Destroys open connections and every new one at once, until `up`. */
-  down(): void
+  /** Destroys open connections, and every new one at once, until `up`. */
+  down(): Promise<void>
   up(): void
   close(): Promise<void>
 }
@@ -100,9 +101,11 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   }
   return {
     port,
-    down: () => {
+    down: async () => {
       refusing = true
       destroyAll()
+      // A pooled connection of a client in this process learns of its end in a later turn of the event loop.
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn()
     },
     up: () => {
       refusing = false

@@ -4,11 +4,15 @@ import type { Adapter, AdapterPayload } from 'oidc-provider'
 export interface Store {
   /** Persistence of one model, for oidc-provider. */
   adapter(model: string): Adapter
+  /** A record, expired ones included. */
   find(model: string, id: string): AdapterPayload | undefined
   destroy(model: string, id: string): void
   /** Unexpired records of a model. */
   list(model: string): readonly AdapterPayload[]
 }
+
+// oidc-provider tells an expired code from an unknown one, so expired records stay a while.
+const SWEEP_ABOVE = 10_000
 
 /** A store whose records expire by the given clock (seconds). */
 export function createStore(now: () => number): Store {
@@ -21,11 +25,14 @@ export function createStore(now: () => number): Store {
     models.set(model, created)
     return created
   }
-  const live = (payload: AdapterPayload | undefined): payload is AdapterPayload =>
-    payload !== undefined && (payload.exp === undefined || payload.exp > now())
+  const live = (payload: AdapterPayload): boolean => payload.exp === undefined || payload.exp > now()
   const find = (model: string, id: string): AdapterPayload | undefined => {
     const payload = recordsOf(model).get(id)
-    return live(payload) ? structuredClone(payload) : undefined
+    return payload && structuredClone(payload)
+  }
+  const sweep = (records: Map<string, AdapterPayload>): void => {
+    if (records.size < SWEEP_ABOVE || records.size % SWEEP_ABOVE !== 0) return
+    for (const [id, payload] of records) if (!live(payload)) records.delete(id)
   }
   const findBy = (model: string, match: (payload: AdapterPayload) => boolean): AdapterPayload | undefined => {
     for (const payload of recordsOf(model).values()) {
@@ -36,7 +43,9 @@ export function createStore(now: () => number): Store {
 
   const adapter = (model: string): Adapter => ({
     upsert: async (id, payload) => {
-      recordsOf(model).set(id, structuredClone(payload))
+      const records = recordsOf(model)
+      records.set(id, structuredClone(payload))
+      sweep(records)
     },
     find: async (id) => find(model, id),
     findByUid: async (uid) => findBy(model, (payload) => payload.uid === uid),

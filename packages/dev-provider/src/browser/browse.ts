@@ -14,7 +14,7 @@ export type VisitResult =
   /** A form that a browser would post elsewhere (`response_mode=form_post`). */
   | { readonly kind: 'form'; readonly form: Form }
   /** A page of the provider that waits for a person, or an error page. */
-  | { readonly kind: 'page'; readonly status: number; readonly html: string }
+  | { readonly kind: 'page'; readonly url: string; readonly status: number; readonly html: string }
 
 export interface VisitOptions {
   /** Cookies of earlier visits, for single sign-on; default a fresh jar. */
@@ -85,7 +85,7 @@ export function createBrowser(origin: string, ca: string | undefined): Browser {
     if (form && new URL(form.action).origin !== origin) return { kind: 'form', form }
     const asksPerson = page.status === 200 && new URL(page.url).pathname.includes(`${INTERACTION_PATH}/`)
     if (form && asksPerson && submit) return get(form.action, jar, submit)
-    return { kind: 'page', status: page.status, html: page.html }
+    return { kind: 'page', url: page.url, status: page.status, html: page.html }
   }
 
   return {

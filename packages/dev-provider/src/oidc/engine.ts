@@ -25,6 +25,7 @@ import type { ProviderState } from './state.ts'
 import { cookieNames } from './state.ts'
 import { claimsOfFacts, resourceServerOf } from './tokens.ts'
 
+const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 const YEAR = 365 * 86_400
 
 /** Builds the protocol engine for the state's current keys; everything issued lives in the state's store. */
@@ -67,6 +68,8 @@ function configurationOf(state: ProviderState): Configuration {
     jwks: state.keys.privateJwks(),
     routes: routes(),
     scopes: [...OIDC_SCOPES],
+    // Any value is accepted; without one here oidc-provider would not put `acr` into ID tokens.
+    acrValues: [MULTI_FACTOR],
     claims: {
       acr: null,
       amr: null,
@@ -173,6 +176,14 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
   }
 }
 
+function ownTokensOnly(
+  _ctx: KoaContextWithOIDC,
+  client: { readonly clientId: string },
+  token: { readonly clientId?: string | undefined },
+): boolean {
+  return token.clientId === client.clientId
+}
+
 function featuresOf(state: ProviderState): NonNullable<Configuration['features']> {
   const { errors } = state.oidc
   return {
@@ -186,10 +197,10 @@ function featuresOf(state: ProviderState): NonNullable<Configuration['features']
       nonceSecret: state.nonceSecret,
       requireNonce: () => state.settings.dpopNonces,
     },
-    introspection: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: ownTokensOnly },
     jwtUserinfo: { enabled: false },
     pushedAuthorizationRequests: { enabled: true },
-    revocation: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: ownTokensOnly },
     rpInitiatedLogout: {
       enabled: state.endSession,
       // Shown to nobody: the front confirms at once, like hosted providers do.

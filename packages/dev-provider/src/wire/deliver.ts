@@ -72,9 +72,11 @@ async function distort(
     case 'label':
       return send(response, withHeaders(answer, { 'content-type': fault.contentType ?? 'text/html' }))
     case 'brokenGzip': {
+      // Damaged rather than cut off: clients forgive a missing end.
       const zipped = gzipSync(answer.body)
-      const broken = withBody(answer, zipped.subarray(0, zipped.length - 12))
-      return send(response, withHeaders(broken, { 'content-encoding': 'gzip' }))
+      const middle = Math.floor(zipped.length / 2)
+      zipped.fill(0xff, middle, middle + 16)
+      return send(response, withHeaders(withBody(answer, zipped), { 'content-encoding': 'gzip' }))
     }
     case 'hugeHeader':
       return send(response, withHeaders(answer, { 'x-padding': 'p'.repeat(fault.bytes ?? 200_000) }))

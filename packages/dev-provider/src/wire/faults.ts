@@ -33,7 +33,7 @@ export type Fault =
   | { readonly kind: 'huge'; readonly bytes?: number }
   /** Status 200 and spaces that were compressed from so many bytes; default 200 MiB. */
   | { readonly kind: 'gzipBomb'; readonly bytes?: number }
-  /** The real body, labelled gzip, with a stream that breaks off. */
+  /** The real body, labelled gzip, with a damaged stream. */
   | { readonly kind: 'brokenGzip' }
   /** Redirects to the given place, or to itself. Status 302 by default. */
   | { readonly kind: 'redirect'; readonly location?: string; readonly status?: number }
@@ -107,8 +107,11 @@ export function createRules<T>(): Rules<T> {
 export interface Faults {
   /** Sets a fault at an endpoint; the latest one that applies is used. Returns its removal. */
   set(endpoint: Endpoint, fault: Fault, options?: FaultOptions): () => void
-  /** Refuses every connection, open ones included, until `clear` or `up`. */
-  down(): void
+  /**
+   * Destroys every connection at once, open ones included, until `clear` or `up`. Resolves when the clients in
+   * this process have had a chance to notice.
+   */
+  down(): Promise<void>
   up(): void
   /** Takes all faults and rewrites away, or those of one endpoint. */
   clear(endpoint?: Endpoint): void

@@ -19,7 +19,7 @@ export type TextRewrite = (body: string, request: LoggedRequest) => string
 
 /** How a changed ID token is signed. */
 export interface Forgery {
-  /** Signs with this key instead of the provider's; the header still names the provider's `kid`. */
+  /** Signs with this key instead of the provider's; the header goes on naming the provider's `kid`. */
   readonly key?: SigningKey
   /** Another `alg`; `none` gives an unsigned token. */
   readonly alg?: string
@@ -48,7 +48,8 @@ export interface Rewrites {
 
 async function forge(token: string, change: IdTokenChange, keys: KeyRing): Promise<string> {
   const claims = decodeJwt(token)
-  const header: JWTHeaderParameters = { alg: 'RS256', ...decodeProtectedHeader(token) }
+  const original = decodeProtectedHeader(token)
+  const header: JWTHeaderParameters = { alg: 'RS256', ...original }
   const forgery = (await change(claims, header)) ?? {}
   if (forgery.token !== undefined) return forgery.token
   if (forgery.keepSignature) {
@@ -56,6 +57,8 @@ async function forge(token: string, change: IdTokenChange, keys: KeyRing): Promi
     return [...parts, token.split('.')[2] ?? ''].join('.')
   }
   const alg = forgery.alg ?? header.alg
+  // Another key of the provider signs another algorithm; its own id takes the place of an unchanged one.
+  if (alg !== original.alg && forgery.key === undefined && header.kid === original.kid) delete header.kid
   return keys.sign(claims, {
     alg,
     header: { ...header, alg },

@@ -1,0 +1,26 @@
+import type { ProviderState } from '../oidc/state.ts'
+import { verifyOwnToken } from '../oidc/tokens.ts'
+import { SCOPE_CLAIMS } from '../users.ts'
+import type { Answer, Call } from '../wire/message.ts'
+import { jsonAnswer } from '../wire/message.ts'
+
+/**
+ * Userinfo for access tokens of an API. Hosted providers accept those whenever `openid` was granted, while
+ * oidc-provider wants a token without audience; anything else is left to it.
+ */
+export async function apiUserinfo(state: ProviderState, call: Call): Promise<Answer | undefined> {
+  const token = /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
+  const claims = token?.includes('.') ? await verifyOwnToken(state, token) : undefined
+  const scope = typeof claims?.['scope'] === 'string' ? claims['scope'].split(' ') : []
+  // A bound token needs a proof, which oidc-provider checks for its own tokens only.
+  if (!claims?.sub || !scope.includes('openid') || claims['cnf'] !== undefined) return undefined
+  const user = state.users.bySub(claims.sub)
+  if (!user) return undefined
+  const names = new Set([
+    ...state.users.customClaims(),
+    ...(scope.includes('profile') ? SCOPE_CLAIMS.profile : []),
+    ...(scope.includes('email') ? SCOPE_CLAIMS.email : []),
+  ])
+  const granted = Object.entries(user.claims).filter(([name]) => names.has(name))
+  return jsonAnswer(200, { sub: user.sub, ...Object.fromEntries(granted) })
+}
