@@ -19,7 +19,7 @@ async function start() {
   const server = startServer(args, {
     cwd: fromRoot(example),
     env,
-    show: (line) => console.log(`next: ${line}`),
+    show,
   })
   const stop = async () => {
     await server.stop()
