@@ -136,7 +136,8 @@ export class Browser {
   async begin(returnTo?: string): Promise<string> {
     const query = returnTo === undefined ? '' : `?returnTo=${encodeURIComponent(returnTo)}`
     const { status, location } = await this.send(`/auth/login${query}`)
-    claim(status === 302 && location !== null, `the login route redirects to the provider (status ${status})`)
+    claim(status === 302 && location !== null, `the login route redirects (status ${status})`)
+    claim(location.origin !== this.url('').origin, 'the login route leads to the provider')
     return location.href
   }
 

@@ -54,6 +54,7 @@ const returnTo: ContractCase = {
     claim(guarded.location !== null, `the page guard redirects (status ${guarded.status})`)
     const toProvider = await browser.send(guarded.location)
     claim(toProvider.location !== null, `the login route redirects (status ${toProvider.status})`)
+    claim(toProvider.location.origin !== target.origin, 'the login route leads to the provider')
     const back = await browser.comeBack(await host.signIn(toProvider.location.href, alice))
     claimRedirect(back, target, 'the login leads back to the page that asked for it')
     const again = await new Browser(host).logIn(alice, target.pathname + target.search)

@@ -150,7 +150,7 @@ const roll: ContractCase = {
 }
 
 const noRoll: ContractCase = {
-  title: 'prefetches and Server Actions do not extend a session',
+  title: 'prefetches do not extend a session, the visit after them does',
   async run(host) {
     const kinds: readonly Record<string, string>[] = [
       { purpose: 'prefetch' },
@@ -163,6 +163,10 @@ const noRoll: ContractCase = {
       claimNoCookies(
         await browser.send('/public', { headers }),
         `a prefetch (${Object.keys(headers).join(', ')})`,
+      )
+      claim(
+        sessionCookie(await browser.send('/public')) !== undefined,
+        'the visit itself extends the session',
       )
     }
   },

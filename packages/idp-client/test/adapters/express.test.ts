@@ -1,0 +1,98 @@
+import type { ErrorRequestHandler, RequestHandler } from 'express'
+import express from 'express'
+import { describe } from 'vitest'
+import type { FrameworkRequest, FrameworkResponse } from '../../src/adapters/express/index.ts'
+import { IdpClient, isIdpError, sendResponse } from '../../src/adapters/express/index.ts'
+import type { MakeApplication } from './hosts.ts'
+import { runContract } from './run-contract.ts'
+
+type Explicit = [] | [req: FrameworkRequest, res: FrameworkResponse]
+
+function explicitArguments(req: FrameworkRequest, res: FrameworkResponse): Explicit {
+  return req.query['style'] === 'ambient' ? [] : [req, res]
+}
+
+function answerErrors(error: unknown, _req: unknown, res: FrameworkResponse): void {
+  if (isIdpError(error)) res.status(500).json({ code: error.code })
+  else res.status(500).send('failed')
+}
+
+async function save(idp: IdpClient, req: FrameworkRequest, res: FrameworkResponse): Promise<void> {
+  const [, writable] = explicitArguments(req, res)
+  const session = await (writable ? idp.getSession(req) : idp.getSession())
+  const nobody = {
+    user: { sub: 'nobody' },
+    tokenSet: { accessToken: '', expiresAt: 0 },
+    internal: { createdAt: 0 },
+  }
+  const update = { ...(session ?? nobody), value: req.query['value'] }
+  await (writable ? idp.updateSession(req, writable, update) : idp.updateSession(update))
+}
+
+function routes(idp: IdpClient): express.Router {
+  const router = express.Router()
+  router.get('/public', (_req, res) => {
+    res.set('Cache-Control', 'public, max-age=60').send('public')
+  })
+  router.get('/page', idp.withPageAuthRequired(), async (_req, res) => {
+    const session = await idp.getSession()
+    res.send(`user=${session?.user.sub}`)
+  })
+  const api: RequestHandler = async (req, res) => {
+    const session = await idp.getSession(req)
+    res.json({ sub: session?.user.sub })
+  }
+  router.get('/api', idp.withApiAuthRequired(api))
+  router.get('/whoami', async (req, res) => {
+    const [request] = explicitArguments(req, res)
+    const session = await idp.getSession(request)
+    res.json({
+      sub: session?.user.sub ?? null,
+      value: session?.['value'] ?? null,
+      hooked: session?.['hooked'] ?? null,
+      createdAt: session?.internal.createdAt ?? null,
+    })
+  })
+  router.get('/update', async (req, res) => {
+    await save(idp, req, res)
+    res.json({ ok: true })
+  })
+  router.get('/app-cookie', async (req, res) => {
+    res.cookie('app_before', '1')
+    await save(idp, req, res)
+    res.cookie('app_after', '1').json({ ok: true })
+  })
+  router.get('/token', async (req, res) => {
+    const [request, response] = explicitArguments(req, res)
+    res.json(await idp.getAccessToken(request, response))
+  })
+  router.get('/start', async (req, res) => {
+    const { response_mode, returnTo } = req.query
+    const options = { returnTo: String(returnTo), authorizationParameters: { response_mode } }
+    const [request, response] = explicitArguments(req, res)
+    await sendResponse(res, await idp.startInteractiveLogin(options, request, response))
+  })
+  return router
+}
+
+function application(before: readonly RequestHandler[]): MakeApplication {
+  return (options, basePath) => {
+    const idp = new IdpClient(options)
+    const app = express()
+    for (const handler of before) app.use(handler)
+    // A router of its own, so that a base path is a mount path as well.
+    const mounted = express.Router().use(idp.middleware, routes(idp))
+    app.use(basePath || '/', mounted)
+    const onError: ErrorRequestHandler = (error, req, res, _next) => answerErrors(error, req, res)
+    app.use(onError)
+    return app
+  }
+}
+
+describe('adapter contract: Express', () => {
+  runContract(application([]))
+})
+
+describe('adapter contract: Express behind body parsers', () => {
+  runContract(application([express.json(), express.text(), express.urlencoded({ extended: true })]))
+})

@@ -1,0 +1,76 @@
+import type { RequestListener, Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { DevProvider } from 'idp-dev-provider'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { ContractHost } from '../../src/testing/index.ts'
+import { contractHooks } from '../../src/testing/index.ts'
+
+export const SECRET = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
+
+/** Where an application lives, as its browsers see it. */
+export interface Place {
+  readonly title: string
+  readonly basePath: string
+  /** Public origin of a proxy that ends TLS in front of the application; absent: reached directly. */
+  readonly proxy?: string
+}
+
+export const places: readonly Place[] = [
+  { title: 'reached directly over http', basePath: '' },
+  { title: 'below a base path', basePath: '/app' },
+  { title: 'behind a proxy that ends TLS', basePath: '', proxy: 'https://app.example.test' },
+]
+
+/** An application that is not started yet; `basePath` is where it has to be mounted. */
+export type MakeApplication = (options: IdpClientOptions, basePath: string) => RequestListener
+
+export interface RunningHost {
+  readonly host: ContractHost
+  stop(): Promise<void>
+}
+
+function listen(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener)
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve(server))
+  })
+}
+
+export async function startHost(
+  make: MakeApplication,
+  { basePath, proxy }: Place,
+  provider: DevProvider,
+  options: IdpClientOptions,
+): Promise<RunningHost> {
+  const server = await listen(make(options, basePath))
+  const listensAt = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const url = `${proxy ?? listensAt}${basePath}`
+  provider.registerApp(url)
+  return {
+    host: {
+      url,
+      ...(proxy === undefined ? {} : { listensAt }),
+      secret: SECRET,
+      styles: ['ambient', 'explicit'],
+      signIn: (authorizationUrl, person) => provider.login(authorizationUrl, person),
+    },
+    async stop() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Options of a complete application at the given provider. */
+export function configured(provider: DevProvider): IdpClientOptions {
+  return {
+    ...contractHooks,
+    domain: provider.issuer,
+    clientId: provider.clientId,
+    clientSecret: provider.clientSecret,
+    secret: SECRET,
+    allowInsecureRequests: true,
+    logger: () => {},
+  }
+}

@@ -1,0 +1,53 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import { afterAll, beforeAll, describe, test, vi } from 'vitest'
+import { adapterContract, unconfiguredContract } from '../../src/testing/index.ts'
+import type { MakeApplication, RunningHost } from './hosts.ts'
+import { configured, places, startHost } from './hosts.ts'
+
+/** Runs the whole adapter contract for one kind of application, in every place where it may live. */
+export function runContract(make: MakeApplication): void {
+  let provider: DevProvider
+
+  beforeAll(async () => {
+    provider = await startDevProvider({ host: '127.0.0.1' })
+  })
+
+  afterAll(async () => {
+    await provider.stop()
+  })
+
+  describe.each(places)('$title', (place) => {
+    let running: RunningHost
+
+    beforeAll(async () => {
+      vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', place.basePath)
+      running = await startHost(make, place, provider, configured(provider))
+      vi.unstubAllEnvs()
+    })
+
+    afterAll(async () => {
+      await running.stop()
+    })
+
+    test.each(adapterContract)('$title', async ({ run }) => {
+      await run(running.host)
+    })
+  })
+
+  describe.each(places.slice(0, 1))('unconfigured', (place) => {
+    let running: RunningHost
+
+    beforeAll(async () => {
+      running = await startHost(make, place, provider, { logger: () => {} })
+    })
+
+    afterAll(async () => {
+      await running.stop()
+    })
+
+    test.each(unconfiguredContract)('$title', async ({ run }) => {
+      await run(running.host)
+    })
+  })
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { describe } from 'vitest'
+import { sendResponse } from '../../src/adapters/node/send.ts'
+import type { StartInteractiveLoginOptions } from '../../src/index.ts'
+import { IdpClient, isIdpError } from '../../src/index.ts'
+import type { MakeApplication } from './hosts.ts'
+import { runContract } from './run-contract.ts'
+
+/** What every handler of the application gets: the query, and the host's objects where the style is explicit. */
+interface Call {
+  readonly request: Request
+  readonly query: URLSearchParams
+  /** Headers that the handler's answer will have. */
+  readonly headers: Headers
+  /** Arguments of the explicit style; none in the ambient one. */
+  readonly explicit: [] | [Request]
+}
+
+type Handler = (idp: IdpClient, call: Call) => Response | Promise<Response>
+
+async function save(idp: IdpClient, { explicit, headers, query, request }: Call): Promise<void> {
+  const session = await idp.getSession(...explicit)
+  const changed = { ...(session ?? { user: { sub: 'nobody' }, tokenSet: { accessToken: '', expiresAt: 0 } }) }
+  const update = { internal: { createdAt: 0 }, ...changed, value: query.get('value') }
+  await (explicit.length > 0 ? idp.updateSession(request, headers, update) : idp.updateSession(update))
+}
+
+function loginOptions(query: URLSearchParams): StartInteractiveLoginOptions {
+  const mode = query.get('response_mode')
+  return {
+    returnTo: query.get('returnTo') ?? '/',
+    ...(mode === null ? {} : { authorizationParameters: { response_mode: mode } }),
+  }
+}
+
+const handlers: Readonly<Record<string, Handler>> = {
+  '/public': (_idp, { headers }) => {
+    headers.set('cache-control', 'public, max-age=60')
+    return new Response('public', { headers })
+  },
+  '/page': (idp, { request }) =>
+    idp.withPageAuthRequired(async (guarded) => {
+      const session = await idp.getSession(guarded)
+      return new Response(`user=${session?.user.sub}`)
+    })(request),
+  '/api': (idp, { request }) =>
+    idp.withApiAuthRequired(async (guarded) => {
+      const session = await idp.getSession(guarded)
+      return Response.json({ sub: session?.user.sub })
+    })(request),
+  '/whoami': async (idp, { explicit, headers }) => {
+    const session = await idp.getSession(...explicit)
+    const known = {
+      sub: session?.user.sub ?? null,
+      value: session?.['value'] ?? null,
+      hooked: session?.['hooked'] ?? null,
+      createdAt: session?.internal.createdAt ?? null,
+    }
+    return Response.json(known, { headers })
+  },
+  '/update': async (idp, call) => {
+    await save(idp, call)
+    return Response.json({ ok: true }, { headers: call.headers })
+  },
+  '/app-cookie': async (idp, call) => {
+    call.headers.append('set-cookie', 'app_before=1; Path=/')
+    await save(idp, call)
+    call.headers.append('set-cookie', 'app_after=1; Path=/')
+    return Response.json({ ok: true }, { headers: call.headers })
+  },
+  '/token': async (idp, { explicit, headers }) =>
+    Response.json(await idp.getAccessToken(...explicit), { headers }),
+  '/start': (idp, { explicit, query }) => idp.startInteractiveLogin(loginOptions(query), ...explicit),
+}
+
+async function handle(idp: IdpClient, basePath: string, request: Request): Promise<Response> {
+  const { pathname, searchParams: query } = new URL(request.url)
+  const handler = pathname.startsWith(basePath) ? handlers[pathname.slice(basePath.length)] : undefined
+  if (!handler) return new Response('not found', { status: 404 })
+  const explicit: [] | [Request] = query.get('style') === 'ambient' ? [] : [request]
+  try {
+    return await handler(idp, { request, query, headers: new Headers(), explicit })
+  } catch (error) {
+    if (!isIdpError(error)) throw error
+    return Response.json({ code: error.code }, { status: 500 })
+  }
+}
+
+async function requestOf(incoming: IncomingMessage): Promise<Request> {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(incoming.headers)) if (value) headers.set(name, String(value))
+  const { method = 'GET' } = incoming
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  const body = chunks.length === 0 ? null : Buffer.concat(chunks)
+  return new Request(`http://${incoming.headers.host}${incoming.url}`, { method, headers, body })
+}
+
+const application: MakeApplication = (options, basePath): RequestListener => {
+  const idp = new IdpClient(options)
+  return (incoming, outgoing) => {
+    requestOf(incoming)
+      .then((request) => idp.middleware(request, (passed) => handle(idp, basePath, passed)))
+      .catch(() => new Response('failed', { status: 500 }))
+      .then((response) => sendResponse(outgoing, response))
+      .catch(() => outgoing.destroy())
+  }
+}
+
+describe('adapter contract: Web Request and Response', () => {
+  runContract(application)
+})
