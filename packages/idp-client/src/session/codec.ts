@@ -31,16 +31,11 @@ interface Head {
   readonly t: readonly Layout[]
 }
 
-/** Only text that re-encodes to itself may be packed, or the token would come back altered. */
-function unpackable(part: string): Bytes | null {
-  const bytes = fromBase64url(part)
-  return bytes !== null && toBase64url(bytes) === part ? bytes : null
-}
-
 function pack(token: string): { layout: Layout; parts: Bytes[] } {
   const pieces = token.split('.')
   if (pieces.length === 3 || pieces.length === 1) {
-    const parts = pieces.map(unpackable)
+    // Decoding is strict: what would not come back letter for letter is no base64url, and stays text.
+    const parts = pieces.map(fromBase64url)
     if (parts.every((part): part is Bytes => part !== null)) {
       return { layout: [pieces.length === 3 ? JWT : BASE64URL, ...parts.map((part) => part.length)], parts }
     }
@@ -78,7 +73,7 @@ function claimsIn(payload: Uint8Array): Record<string, unknown> {
 
 /** What of `user` the ID token does not tell; null when the user is not all that the ID token tells. */
 function beyondIdToken({ user, tokenSet }: SessionData): Record<string, unknown> | null {
-  const payload = unpackable(tokenSet.idToken?.split('.')[1] ?? '')
+  const payload = fromBase64url(tokenSet.idToken?.split('.')[1] ?? '')
   if (!payload || payload.length === 0) return null
   try {
     const rest: Record<string, unknown> = { ...user }

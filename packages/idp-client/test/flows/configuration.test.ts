@@ -1,9 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
-import { IdpClient, isContinue } from '../../src/index.ts'
+import { customFetch, IdpClient, isContinue } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
+import { startSecureProvider } from '../support/secure-provider.ts'
 
 let world: World
 beforeAll(async () => {
@@ -158,14 +159,21 @@ describe('the base URL', () => {
 
   test('[S239] inferred in production: https and Secure, always', async () => {
     vi.stubEnv('NODE_ENV', 'production')
-    const secure = await startWorld({}, { https: true })
-    vi.unstubAllEnvs()
-    await secure.provider.stop()
-    vi.stubEnv('NODE_ENV', 'production')
-    const client = new IdpClient({ ...complete, appBaseUrl: undefined, logger: () => {} })
-    const request = new Request('http://app.example.com/', { headers: { host: 'app.example.com' } })
-    const error: unknown = await client.startInteractiveLogin({}, request).catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ name: 'DiscoveryError' })
+    const { provider, fetch } = await startSecureProvider()
+    const client = new IdpClient({
+      ...complete,
+      domain: provider.issuer,
+      appBaseUrl: undefined,
+      logger: () => {},
+      [customFetch]: fetch,
+    })
+    const { response, uri } = await redirectUri(
+      client,
+      host('app.example.com', { 'x-forwarded-proto': 'http' }),
+    )
+    expect(uri).toBe('https://app.example.com/auth/callback')
+    expect(response.headers.getSetCookie()[0]).toMatch(/; Secure/)
+    await provider.stop()
   })
 
   test('[S246,S247] inferred in production with secure: false is refused', () => {
@@ -201,12 +209,11 @@ describe('plain http to the provider', () => {
 test('[S024] domain means the same with and without https://', async () => {
   for (const domain of ['idp.invalid', 'https://idp.invalid', 'https://idp.invalid/']) {
     const seen: string[] = []
-    const { customFetch } = await import('../../src/index.ts')
     const client = new IdpClient({
       ...complete,
       domain,
       logger: () => {},
-      [customFetch]: async (input) => {
+      [customFetch]: async (input: string | URL | Request) => {
         seen.push(String(input instanceof Request ? input.url : input))
         throw new TypeError('offline')
       },

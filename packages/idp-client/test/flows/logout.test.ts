@@ -124,7 +124,7 @@ describe('a provider that is down', () => {
     const fresh = await startWorld({ httpTimeout: 1000 })
     const browser = fresh.newBrowser()
     await fresh.login(browser)
-    fresh.provider.faults.set('discovery', { kind: 'status', status: 500 })
+    fresh.provider.faults.set('discovery', { kind: 'respond', status: 500 })
     fresh.clock.now += 601
     const stale = await browser.send('/auth/logout')
     expect(stale.status).toBe(302)

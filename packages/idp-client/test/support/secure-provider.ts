@@ -1,0 +1,31 @@
+import { request } from 'node:https'
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+
+/** A provider over https, and the `fetch` that trusts its throw-away certificate. */
+export async function startSecureProvider(): Promise<{
+  provider: DevProvider
+  fetch: typeof globalThis.fetch
+}> {
+  const provider = await startDevProvider({ host: '127.0.0.1', https: true })
+  const trusting = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const asked = new Request(input, init)
+    const body = Buffer.from(await asked.arrayBuffer())
+    return new Promise((resolve, reject) => {
+      const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca: provider.ca }
+      const sent = request(asked.url, options, (answer) => {
+        const chunks: Buffer[] = []
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        answer.once('error', reject)
+        answer.once('end', () => {
+          const headers = new Headers()
+          for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value))
+          resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 0, headers }))
+        })
+      })
+      sent.once('error', reject)
+      sent.end(body)
+    })
+  }
+  return { provider, fetch: trusting }
+}
