@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import { createHash, generateKeyPair, randomBytes, sign } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -136,10 +137,16 @@ export async function createAuthority(host: string): Promise<Authority> {
   const folder = await mkdtemp(join(tmpdir(), 'idp-dev-provider-'))
   const caPath = join(folder, 'ca.pem')
   await writeFile(caPath, ca)
+  // A process that ends without `stop` must not leave its CA lying about either.
+  const removeNow = (): void => rmSync(folder, { recursive: true, force: true })
+  process.once('exit', removeNow)
   return {
     identity: { cert, key: serverKeys.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() },
     ca,
     caPath,
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove: async () => {
+      process.off('exit', removeNow)
+      await rm(folder, { recursive: true, force: true })
+    },
   }
 }

@@ -104,6 +104,7 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
     case 'other': {
       const path = pathOf(call)
       if (path === '/' || path === state.mountPath) return redirectAnswer(`${state.mountPath}${DEV_PATH}`)
+      if (path === '/favicon.ico') return { status: 204, headers: {}, body: Buffer.alloc(0) }
       return jsonAnswer(404, { error: 'not_found' })
     }
     default:

@@ -112,3 +112,23 @@ describe('DPoP', () => {
       expect(provider.count('token')).toBe(3)
     }))
 })
+
+test('everything strict at once: PAR, DPoP with nonces, and a private key', () =>
+  withProvider(
+    { requirePar: true, requireDpop: true, dpopNonces: true, tokenEndpointAuthMethod: 'private_key_jwt' },
+    async (provider) => {
+      const key = await importPKCS8(provider.env['IDP_CLIENT_ASSERTION_SIGNING_KEY'] ?? '', 'ES256')
+      const auth = client.PrivateKeyJwt(key)
+      const plain = await relyingParty(provider, { auth })
+      const dpop = client.getDPoPHandle(plain.config, await client.randomDPoPKeyPair())
+      const app = await relyingParty(provider, { auth, dpop })
+      const { url, checks } = await app.authorize()
+      const pushed = await client.buildAuthorizationUrlWithPAR(app.config, url.searchParams, { DPoP: dpop })
+      const { location } = await provider.login(pushed.href)
+      const back = new URL(location ?? '')
+      const tokens = await client.authorizationCodeGrant(app.config, back, checks, undefined, { DPoP: dpop })
+      expect(tokens.token_type).toBe('dpop')
+      expect(provider.requests('par').map(({ status }) => status)).toEqual([400, 201])
+      await app.refresh(tokens)
+    },
+  ))

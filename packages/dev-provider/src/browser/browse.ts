@@ -34,65 +34,72 @@ export interface Browser {
   visit(url: string, options?: VisitOptions): Promise<VisitResult>
 }
 
+interface Visitor {
+  readonly origin: string
+  readonly ca: string | undefined
+  readonly jar: CookieJar
+}
+
 const MAX_HOPS = 20
+
+/** One request without following anything; a form makes it a POST. */
+function load(visitor: Visitor, url: string, form?: Readonly<Record<string, string>>): Promise<Page> {
+  const { origin, ca, jar } = visitor
+  const cookie = jar.header(url)
+  const body = form && new URLSearchParams(form).toString()
+  const send = url.startsWith('https:') ? httpsRequest : httpRequest
+  return new Promise((resolve, reject) => {
+    const request = send(url, {
+      method: body === undefined ? 'GET' : 'POST',
+      agent: false,
+      headers: {
+        accept: 'text/html',
+        ...(cookie ? { cookie } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', origin }),
+      },
+      ...(ca === undefined ? {} : { ca }),
+    })
+    request.once('error', reject)
+    request.once('response', (response) => {
+      const { statusCode: status = 0, headers } = response
+      jar.store(url, headers['set-cookie'] ?? [])
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.once('error', reject)
+      response.once('end', () =>
+        resolve({ url, status, location: headers.location, html: Buffer.concat(chunks).toString('utf8') }),
+      )
+    })
+    request.end(body)
+  })
+}
+
+/** What a page leads to: the next page of the provider, or the end of the visit. */
+async function follow(
+  visitor: Visitor,
+  page: Page,
+  submit: VisitOptions['submit'],
+): Promise<Page | VisitResult> {
+  if (page.status >= 300 && page.status < 400 && page.location !== undefined) {
+    const target = new URL(page.location, page.url)
+    if (target.origin !== visitor.origin) return { kind: 'redirect', location: page.location }
+    return load(visitor, target.href)
+  }
+  const form = firstForm(page.html, page.url)
+  if (form && new URL(form.action).origin !== visitor.origin) return { kind: 'form', form }
+  const asksPerson = page.status === 200 && new URL(page.url).pathname.includes(`${INTERACTION_PATH}/`)
+  if (form && asksPerson && submit) return load(visitor, form.action, submit)
+  return { kind: 'page', url: page.url, status: page.status, html: page.html }
+}
 
 /** A browser for one provider: follows its redirects, keeps its cookies, sends its forms. */
 export function createBrowser(origin: string, ca: string | undefined): Browser {
-  const get = (url: string, jar: CookieJar, form?: Readonly<Record<string, string>>): Promise<Page> =>
-    new Promise((resolve, reject) => {
-      const cookie = jar.header(url)
-      const body = form && new URLSearchParams(form).toString()
-      const send = url.startsWith('https:') ? httpsRequest : httpRequest
-      const request = send(url, {
-        method: body === undefined ? 'GET' : 'POST',
-        agent: false,
-        headers: {
-          accept: 'text/html',
-          ...(cookie ? { cookie } : {}),
-          ...(body === undefined ? {} : { 'content-type': 'application/x-www-form-urlencoded', origin }),
-        },
-        ...(ca === undefined ? {} : { ca }),
-      })
-      request.once('error', reject)
-      request.once('response', (response) => {
-        jar.store(url, response.headers['set-cookie'] ?? [])
-        const chunks: Buffer[] = []
-        response.on('data', (chunk: Buffer) => chunks.push(chunk))
-        response.once('error', reject)
-        response.once('end', () =>
-          resolve({
-            url,
-            status: response.statusCode ?? 0,
-            location: response.headers.location,
-            html: Buffer.concat(chunks).toString('utf8'),
-          }),
-        )
-      })
-      request.end(body)
-    })
-
-  const follow = async (
-    page: Page,
-    jar: CookieJar,
-    submit: VisitOptions['submit'],
-  ): Promise<Page | VisitResult> => {
-    if (page.status >= 300 && page.status < 400 && page.location !== undefined) {
-      const target = new URL(page.location, page.url)
-      if (target.origin !== origin) return { kind: 'redirect', location: page.location }
-      return get(target.href, jar)
-    }
-    const form = firstForm(page.html, page.url)
-    if (form && new URL(form.action).origin !== origin) return { kind: 'form', form }
-    const asksPerson = page.status === 200 && new URL(page.url).pathname.includes(`${INTERACTION_PATH}/`)
-    if (form && asksPerson && submit) return get(form.action, jar, submit)
-    return { kind: 'page', url: page.url, status: page.status, html: page.html }
-  }
-
   return {
     visit: async (url, { jar = createCookieJar(), submit } = {}) => {
-      let page = await get(url, jar)
+      const visitor = { origin, ca, jar }
+      let page = await load(visitor, url)
       for (let hop = 0; hop < MAX_HOPS; hop += 1) {
-        const next = await follow(page, jar, submit)
+        const next = await follow(visitor, page, submit)
         if ('kind' in next) return next
         page = next
       }

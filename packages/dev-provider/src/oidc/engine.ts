@@ -1,7 +1,6 @@
 import type { Account, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
-import { cibaConfiguration } from '../extensions/ciba.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { postLogoutToken } from '../extensions/logout-notices.ts'
 import { registerTokenExchange } from '../extensions/token-exchange.ts'
@@ -10,23 +9,22 @@ import { noticePage } from '../pages/notices.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
 import { INTERACTION_PATH, PATHS } from '../wire/endpoints.ts'
 import {
-  chooseResource,
   createGrant,
   EXTRA_PARAMETERS,
   factsOfGrant,
   REQUESTED_SCOPE,
   responseScope,
-  targetOf,
   widenScope,
 } from './authorization.ts'
+import { featuresOf } from './features.ts'
 import { createPolicy } from './interaction-policy.ts'
+import { lifetimes } from './lifetimes.ts'
 import { withoutNotices } from './load.ts'
 import type { ProviderState } from './state.ts'
 import { cookieNames } from './state.ts'
-import { claimsOfFacts, resourceServerOf } from './tokens.ts'
+import { claimsOfFacts } from './tokens.ts'
 
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
-const YEAR = 365 * 86_400
 
 /** Builds the protocol engine for the state's current keys; everything issued lives in the state's store. */
 export async function createEngine(state: ProviderState): Promise<Provider> {
@@ -141,27 +139,6 @@ function cookiesAndInteractions(state: ProviderState): Pick<Configuration, 'cook
   }
 }
 
-function lifetimes(state: ProviderState): Pick<Configuration, 'ttl'> {
-  const { settings } = state
-  return {
-    ttl: {
-      AccessToken: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? settings.accessTokenTtl,
-      AuthorizationCode: () => settings.codeTtl,
-      BackchannelAuthenticationRequest: (ctx) => {
-        const asked = Number(ctx?.oidc.params?.['requested_expiry'])
-        return Number.isSafeInteger(asked) && asked > 0 ? Math.min(asked, 600) : 300
-      },
-      ClientCredentials: (_ctx, token) => token.resourceServer?.accessTokenTTL ?? settings.accessTokenTtl,
-      // A grant that expired before its refresh tokens would end them early.
-      Grant: () => YEAR,
-      IdToken: () => settings.idTokenTtl,
-      Interaction: () => 3600,
-      RefreshToken: () => settings.refreshTokenTtl,
-      Session: () => settings.sessionTtl,
-    },
-  }
-}
-
 function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'extraTokenClaims'> {
   return {
     extraTokenClaims: (ctx) => (ctx ? claimsOfFacts(factsOfGrant(state, ctx)) : {}),
@@ -171,55 +148,6 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
           if (!jwt.payload || !ctx) return
           jwt.payload['scope'] = responseScope(state, ctx, jwt.payload['scope'])
         },
-      },
-    },
-  }
-}
-
-function ownTokensOnly(
-  _ctx: KoaContextWithOIDC,
-  client: { readonly clientId: string },
-  token: { readonly clientId?: string | undefined },
-): boolean {
-  return token.clientId === client.clientId
-}
-
-function featuresOf(state: ProviderState): NonNullable<Configuration['features']> {
-  const { errors } = state.oidc
-  return {
-    devInteractions: { enabled: false },
-    backchannelLogout: { enabled: true },
-    ciba: cibaConfiguration(state),
-    claimsParameter: { enabled: true },
-    clientCredentials: { enabled: true },
-    dPoP: {
-      enabled: true,
-      nonceSecret: state.nonceSecret,
-      requireNonce: () => state.settings.dpopNonces,
-    },
-    introspection: { enabled: true, allowedPolicy: ownTokensOnly },
-    jwtUserinfo: { enabled: false },
-    pushedAuthorizationRequests: { enabled: true },
-    revocation: { enabled: true, allowedPolicy: ownTokensOnly },
-    rpInitiatedLogout: {
-      enabled: state.endSession,
-      // Shown to nobody: the front confirms at once, like hosted providers do.
-      logoutSource: (ctx, form) => {
-        ctx.body = form
-      },
-      postLogoutSuccessSource: (ctx) => {
-        ctx.type = 'html'
-        ctx.body = noticePage('Signed out', 'You are signed out.')
-      },
-    },
-    resourceIndicators: {
-      enabled: true,
-      defaultResource: (ctx, _client, granted) => chooseResource(state, ctx, granted),
-      useGrantedResource: (ctx) => targetOf(state, ctx) !== undefined,
-      getResourceServerInfo: (_ctx, identifier) => {
-        const api = state.apis.find(identifier)
-        if (!api) throw new errors.InvalidTarget('the audience is not a registered API')
-        return resourceServerOf(state, api)
       },
     },
   }

@@ -1,0 +1,56 @@
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
+import { cibaConfiguration } from '../extensions/ciba.ts'
+import { noticePage } from '../pages/notices.ts'
+import { chooseResource, targetOf } from './authorization.ts'
+import type { ProviderState } from './state.ts'
+import { resourceServerOf } from './tokens.ts'
+
+function ownTokensOnly(
+  _ctx: KoaContextWithOIDC,
+  client: { readonly clientId: string },
+  token: { readonly clientId?: string | undefined },
+): boolean {
+  return token.clientId === client.clientId
+}
+
+/** The extensions of OpenID Connect that are switched on, and what they ask us. */
+export function featuresOf(state: ProviderState): NonNullable<Configuration['features']> {
+  const { errors } = state.oidc
+  return {
+    devInteractions: { enabled: false },
+    backchannelLogout: { enabled: true },
+    ciba: cibaConfiguration(state),
+    claimsParameter: { enabled: true },
+    clientCredentials: { enabled: true },
+    dPoP: {
+      enabled: true,
+      nonceSecret: state.nonceSecret,
+      requireNonce: () => state.settings.dpopNonces,
+    },
+    introspection: { enabled: true, allowedPolicy: ownTokensOnly },
+    jwtUserinfo: { enabled: false },
+    pushedAuthorizationRequests: { enabled: true },
+    revocation: { enabled: true, allowedPolicy: ownTokensOnly },
+    rpInitiatedLogout: {
+      enabled: state.endSession,
+      // Shown to nobody: the front confirms at once, like hosted providers do.
+      logoutSource: (ctx, form) => {
+        ctx.body = form
+      },
+      postLogoutSuccessSource: (ctx) => {
+        ctx.type = 'html'
+        ctx.body = noticePage('Signed out', 'You are signed out.')
+      },
+    },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: (ctx, _client, granted) => chooseResource(state, ctx, granted),
+      useGrantedResource: (ctx) => targetOf(state, ctx) !== undefined,
+      getResourceServerInfo: (_ctx, identifier) => {
+        const api = state.apis.find(identifier)
+        if (!api) throw new errors.InvalidTarget('the audience is not a registered API')
+        return resourceServerOf(state, api)
+      },
+    },
+  }
+}
