@@ -1,17 +1,9 @@
 import Link from 'next/link'
+import { SiteLink } from '../components/site-link'
 import { idp } from '../lib/auth'
 import { displayName } from '../lib/display-name'
 
-interface Tile {
-  readonly href: string
-  readonly title: string
-  readonly kind: string
-  readonly text: string
-  /** Not a page: a client-side router must not try to load it. */
-  readonly isPlainLink?: boolean
-}
-
-const tiles: Tile[] = [
+const tiles = [
   {
     href: '/profile',
     title: 'Profile',
@@ -47,7 +39,6 @@ const tiles: Tile[] = [
     title: 'Protected API',
     kind: 'Route handler',
     text: 'JSON for a signed-in user, status 401 for everybody else. Open it before and after the login.',
-    isPlainLink: true,
   },
 ]
 
@@ -92,10 +83,12 @@ export default async function Home() {
       <section aria-labelledby="pages-title">
         <h2 id="pages-title">What this demo shows</h2>
         <ul className="tiles">
-          {tiles.map(({ href, title, kind, text, isPlainLink }) => (
+          {tiles.map(({ href, title, kind, text }) => (
             <li className="card tile" key={href}>
               <p className="kind">{kind}</p>
-              <h3>{isPlainLink ? <a href={href}>{title}</a> : <Link href={href}>{title}</Link>}</h3>
+              <h3>
+                <SiteLink href={href}>{title}</SiteLink>
+              </h3>
               <p>{text}</p>
             </li>
           ))}

@@ -1,7 +1,7 @@
 'use client'
 
-import Link from 'next/link'
 import { usePathname } from 'next/navigation'
+import { SiteLink } from './site-link'
 
 const pages = [
   { href: '/profile', label: 'Profile' },
@@ -18,9 +18,9 @@ export function Navigation() {
       <ul>
         {pages.map(({ href, label }) => (
           <li key={href}>
-            <Link href={href} aria-current={pathname === href ? 'page' : undefined}>
+            <SiteLink href={href} aria-current={pathname === href ? 'page' : undefined}>
               {label}
-            </Link>
+            </SiteLink>
           </li>
         ))}
       </ul>
