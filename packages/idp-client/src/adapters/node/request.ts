@@ -37,10 +37,8 @@ const NO_HOST = 'unknown!'
 function originOf(request: NodeRequest, host: string | null): string {
   const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
   const candidate = `${scheme}://${host}`
-  if (host !== null && URL.canParse(candidate)) {
-    const { href, origin } = new URL(candidate)
-    if (href === `${origin}/`) return origin
-  }
+  // Whatever the URL parser would read as more than a host (a user name, a path) is none.
+  if (host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(candidate)) return new URL(candidate).origin
   return `${scheme}://${NO_HOST}`
 }
 

@@ -1,0 +1,159 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { Readable } from 'node:stream'
+import { describe, expect, test } from 'vitest'
+import type { NodeRequest } from './request.ts'
+import { mountedPath, viewOf } from './request.ts'
+
+interface Given {
+  readonly url?: string
+  readonly originalUrl?: string
+  readonly headers?: IncomingHttpHeaders
+  readonly encrypted?: boolean
+  readonly body?: unknown
+  /** What is left in the stream; null: it was read to its end. */
+  readonly stream?: string | null
+}
+
+function request({ body, encrypted, headers = {}, originalUrl, stream = '', url = '/' }: Given): NodeRequest {
+  const readable = Readable.from(stream === '' ? [] : [Buffer.from(stream ?? 'read=before')])
+  if (stream === null) readable.resume()
+  return Object.assign(readable, {
+    url,
+    method: 'POST',
+    headers: { host: 'app.example.com', ...headers },
+    socket: (encrypted ? { encrypted } : {}) as NodeRequest['socket'],
+    ...(originalUrl === undefined ? {} : { originalUrl }),
+    ...(body === undefined ? {} : { body }),
+  })
+}
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' }
+
+describe('the URL of a request', () => {
+  test.each<[string, Given, string]>([
+    ['host and target', { url: '/a/b?c=d' }, 'http://app.example.com/a/b?c=d'],
+    ['a TLS socket', { url: '/', encrypted: true }, 'https://app.example.com/'],
+    ['the URL before a router cut it', { url: '/b', originalUrl: '/a/b' }, 'http://app.example.com/a/b'],
+    ['a port', { headers: { host: 'localhost:3000' } }, 'http://localhost:3000/'],
+    [
+      'a target that looks like a host',
+      { url: '//evil.example/x' },
+      'http://app.example.com//evil.example/x',
+    ],
+    ['a target in absolute form', { url: 'http://evil.example/x?y=1' }, 'http://app.example.com/x?y=1'],
+    ['the asterisk of OPTIONS', { url: '*' }, 'http://app.example.com/'],
+    ['a target with a scheme of its own', { url: 'javascript:alert(1)' }, 'http://app.example.com/'],
+  ])('comes from %s', (_title, given, expected) => {
+    expect(viewOf(request(given)).url?.href).toBe(expected)
+  })
+
+  test.each([
+    '',
+    'evil.example/x?',
+    'a b',
+    'user@evil.example',
+    'evil.example#',
+    '[',
+    ':',
+    'a:999999',
+    '\\evil',
+  ])('survives the Host header "%s" and keeps path and query, but no host that it names', (host) => {
+    const view = viewOf(request({ url: '/auth/callback?state=s', headers: { host } }))
+    expect(view.url?.host).toBe('unknown!')
+    expect(view.url?.pathname).toBe('/auth/callback')
+    expect(view.url?.searchParams.get('state')).toBe('s')
+    expect(view.headers.get('host')).toBe(host)
+  })
+
+  test('names no host where the request names none', () => {
+    const { url, headers } = viewOf(request({ headers: { host: undefined } }))
+    expect([url?.host, headers.get('host')]).toEqual(['unknown!', null])
+  })
+
+  test('takes the authority of HTTP/2', () => {
+    const { url, headers } = viewOf(
+      request({ headers: { host: undefined, ':authority': 'h2.example.com', ':path': '/' } }),
+    )
+    expect([url?.origin, headers.get('host')]).toEqual(['http://h2.example.com', 'h2.example.com'])
+  })
+})
+
+test('repeated headers are all there', () => {
+  const { headers } = viewOf(
+    request({
+      headers: { 'set-cookie': ['a=1', 'b=2'], 'x-forwarded-host': 'one, two', cookie: 'a=1; b=2' },
+    }),
+  )
+  expect(headers.getSetCookie()).toEqual(['a=1', 'b=2'])
+  expect(headers.get('x-forwarded-host')).toBe('one, two')
+  expect(headers.get('cookie')).toBe('a=1; b=2')
+})
+
+test('the path below a mount prefix is told, and only there', () => {
+  expect(mountedPath(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe(
+    '/auth/login',
+  )
+  expect(mountedPath(request({ url: '/app', originalUrl: '/app' }))).toBeUndefined()
+  expect(mountedPath(request({ url: '/app' }))).toBeUndefined()
+})
+
+describe('the form of a request', () => {
+  const fields = async (given: Given): Promise<[string, string][]> => [
+    ...(await viewOf(request({ headers: form, ...given })).form()),
+  ]
+
+  test('is read from the stream', async () => {
+    expect(await fields({ stream: 'code=c&state=a%2Bb' })).toEqual([
+      ['code', 'c'],
+      ['state', 'a+b'],
+    ])
+  })
+
+  test('is read once, however often it is asked for', async () => {
+    const view = viewOf(request({ headers: form, stream: 'code=c' }))
+    await view.form()
+    expect((await view.form()).get('code')).toBe('c')
+  })
+
+  test.each<[string, unknown]>([
+    ['object', { code: 'c', state: ['a', 'b'], nested: { deep: 'x' } }],
+    ['text', 'code=c&state=a&state=b'],
+    ['buffer', Buffer.from('code=c&state=a&state=b')],
+  ])('is taken from a parsed %s, repetitions included', async (_title, body) => {
+    expect(await fields({ body, stream: null })).toEqual([
+      ['code', 'c'],
+      ['state', 'a'],
+      ['state', 'b'],
+    ])
+  })
+
+  test('is read from the stream when a parser left an empty object and touched nothing', async () => {
+    expect(await fields({ body: {}, stream: 'code=c' })).toEqual([['code', 'c']])
+  })
+
+  test('is empty when the parser found it empty', async () => {
+    const given = request({ headers: form, body: {}, stream: null })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect([...(await viewOf(given).form())]).toEqual([])
+  })
+
+  test('is missed by name when somebody read it and left nothing', async () => {
+    const given = request({ headers: form, stream: null })
+    await new Promise((resolve) => setImmediate(resolve))
+    await expect(viewOf(given).form()).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('express.urlencoded()'),
+    })
+  })
+
+  test.each(['application/json', 'text/plain', undefined])('is refused as %s', async (type) => {
+    const given = { headers: { 'content-type': type }, body: { code: 'c' } }
+    await expect(fields(given)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+
+  test('has a bound, and reading beyond it leaves the connection alone', async () => {
+    const given = request({ headers: form, stream: `code=${'x'.repeat(300_000)}` })
+    await expect(viewOf(given).form()).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    expect((given as unknown as Readable).destroyed).toBe(false)
+  })
+})
