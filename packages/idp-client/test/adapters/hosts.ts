@@ -12,14 +12,21 @@ export const SECRET = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b
 export interface Place {
   readonly title: string
   readonly basePath: string
-  /** Public origin of a proxy that ends TLS in front of the application; absent: reached directly. */
+  /** Public URL of a proxy that ends TLS in front of the application; absent: reached directly. */
   readonly proxy?: string
+  readonly options?: IdpClientOptions
 }
 
 export const places: readonly Place[] = [
   { title: 'reached directly over http', basePath: '' },
   { title: 'below a base path', basePath: '/app' },
   { title: 'behind a proxy that ends TLS', basePath: '', proxy: 'https://app.example.test' },
+  {
+    title: 'behind a proxy that takes away the path of appBaseUrl',
+    basePath: '',
+    proxy: 'https://example.test/app',
+    options: { appBaseUrl: 'https://example.test/app' },
+  },
 ]
 
 /** An application that is not started yet; `basePath` is where it has to be mounted. */
@@ -39,11 +46,11 @@ function listen(listener: RequestListener): Promise<Server> {
 
 export async function startHost(
   make: MakeApplication,
-  { basePath, proxy }: Place,
+  { basePath, proxy, options: local }: Place,
   provider: DevProvider,
   options: IdpClientOptions,
 ): Promise<RunningHost> {
-  const server = await listen(make(options, basePath))
+  const server = await listen(make({ ...options, ...local }, basePath))
   const listensAt = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${proxy ?? listensAt}${basePath}`
   provider.registerApp(url)

@@ -91,7 +91,8 @@ export class Browser {
       'the application sends its browser to its own origin',
     )
     const cookie = this.cookieHeader(url, crossSiteForm !== undefined)
-    const response = await fetch((this.#host.listensAt ?? url.origin) + url.pathname + url.search, {
+    const below = url.pathname.slice(new URL(this.#host.url).pathname.replace(/\/$/, '').length) + url.search
+    const response = await fetch((this.#host.listensAt ?? this.#host.url) + below, {
       method: method ?? (crossSiteForm ? 'POST' : 'GET'),
       redirect: 'manual',
       headers: {

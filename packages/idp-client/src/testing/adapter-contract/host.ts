@@ -40,8 +40,8 @@ export interface ContractHost {
   /** Base URL as browsers see it, base path included, without trailing slash. */
   readonly url: string
   /**
-   * Where the server listens, when `url` is that of a proxy in front of it: requests then carry `X-Forwarded-Host` and
-   * `X-Forwarded-Proto`. Default: the origin of `url`.
+   * What takes the place of `url` in requests when that is the address of a proxy; they then carry `X-Forwarded-Host`
+   * and `X-Forwarded-Proto`. Default: `url`.
    */
   readonly listensAt?: string
   /** Secret of the application. */
