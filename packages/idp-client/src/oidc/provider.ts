@@ -106,3 +106,12 @@ export function createProvider(config: Config): Provider {
     },
   }
 }
+
+const providers = new WeakMap<Config, Provider>()
+
+/** The one provider of a configuration, made at the first call. */
+export function providerFor(config: Config): Provider {
+  const provider = providers.get(config) ?? createProvider(config)
+  providers.set(config, provider)
+  return provider
+}

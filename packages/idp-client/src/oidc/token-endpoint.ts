@@ -26,17 +26,11 @@ export interface TokenRequest {
   readonly redirectUri?: string
 }
 
-/** What `openid-client` is to see of an answer: it refuses odd values of members that are read leniently here. */
-function presentable(response: Response, answer: Answer): Response {
-  const { body, status } = answer
-  if (!body) return response
-  const headers = new Headers(response.headers)
-  headers.set('content-type', 'application/json')
-  // The challenge that a 401 must carry would hide the error in the body (RFC 6749 section 5.2).
-  if (stringMember(body, 'error') !== undefined) headers.delete('www-authenticate')
-  if (status !== 200) return new Response(JSON.stringify(body), { status, headers })
+/** What `openid-client` is to see of a grant: it refuses odd values of members that are read leniently here. */
+function presentable(response: Response, { body, status }: Answer): Response {
+  if (!body || status !== 200) return response
   const { access_token, token_type } = body
-  return new Response(JSON.stringify({ access_token, token_type }), { status, headers })
+  return new Response(JSON.stringify({ access_token, token_type }), { headers: response.headers })
 }
 
 const tokenTypes: ReadonlyMap<string, TokenAnswer['tokenType']> = new Map([

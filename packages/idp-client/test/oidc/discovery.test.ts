@@ -214,6 +214,14 @@ describe('DI-06 wire faults', () => {
     },
   )
 
+  test.each([201, 404, 500])('a document with status %i does not count', async (status) => {
+    op.answers.set('discovery', (response) => json(response, op.document(), status))
+    expect(await rejection(providerOf(op.issuer).metadata())).toMatchObject({
+      code: 'DISCOVERY_ERROR',
+      message: expect.stringContaining(String(status)),
+    })
+  })
+
   test('nobody listens: fails with the code of the system', async () => {
     const closed = await new LocalProvider(op.key).start()
     await closed.stop()

@@ -188,6 +188,14 @@ describe('DI-07 hostile key sets', () => {
     expect((await refused(exchange(providerOf(op.issuer, { clock })))).cause.code).toBe('ID_TOKEN_INVALID')
   })
 
+  test('100 keys are read, 101 are not', async () => {
+    const others = Array.from({ length: 99 }, (_, index) => ({ ...second.publicJwk, kid: `other-${index}` }))
+    op.published = [...others, first.publicJwk]
+    expect((await exchange(providerOf(op.issuer, { clock }))).claims?.sub).toBe('alice')
+    op.published = [second.publicJwk, ...others, first.publicJwk]
+    expect(await rejection(exchange(providerOf(op.issuer, { clock })))).toMatchObject({ code: 'JWKS_ERROR' })
+  })
+
   test('one usable key among garbage is used', async () => {
     const rsa = await generateKeyPair('RS256', { extractable: true })
     const garbage = [
