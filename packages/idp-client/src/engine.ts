@@ -1,6 +1,7 @@
 import { baseUrlFor } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
-import { type HostPrefix, readEnv } from './config/env.ts'
+import type { HostPrefix } from './config/env.ts'
+import { readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
 import { configurationError, report } from './config/report.ts'
 import { resolve } from './config/resolve.ts'
@@ -9,8 +10,6 @@ import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
-import type { Provider } from './oidc/provider.ts'
-import { createProvider } from './oidc/provider.ts'
 import { inCookie as sessionsInCookie } from './session/in-cookie.ts'
 import type { SessionStorage } from './session/storage.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
@@ -19,7 +18,6 @@ import type { TransactionStorage } from './transaction/storage.ts'
 /** Everything an operation needs, composed once per client. Holds no state of any user. */
 export interface Engine {
   readonly config: Config
-  readonly provider: Provider
   readonly sealer: Sealer
   readonly sessions: SessionStorage
   readonly transactions: TransactionStorage
@@ -36,7 +34,6 @@ export function createEngine(config: Config): Engine {
   const parts = { config, sealer, client, baseUrl }
   return {
     config,
-    provider: createProvider(config),
     sealer,
     sessions: sessionsInCookie(parts),
     transactions: transactionsInCookie(parts),

@@ -8,14 +8,14 @@ import { publicPrefix } from '../http/public-prefix.ts'
 import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
 import type { TokenGrant } from '../oidc/grants.ts'
 import { exchangeCode } from '../oidc/grants.ts'
+import { providerFor } from '../oidc/provider.ts'
 import { beforeSaved, decideCallback } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
 import type { SessionData, TokenSet } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { knownState, missingTransaction } from '../transaction/known-state.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
-import { readState } from '../transaction/state.ts'
-import type { TransactionLookup } from '../transaction/storage.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 
 export interface CallbackInput {
@@ -59,34 +59,6 @@ function callbackParameters(parameters: URLSearchParams): ReadonlyMap<string, st
   return read
 }
 
-async function noteOf(
-  engine: Engine,
-  parameters: URLSearchParams,
-): Promise<{ state: string; note: StateNote }> {
-  const values = parameters.getAll('state')
-  const state = values[0]
-  if (!state) throw new CallbackError('MISSING_STATE')
-  const note = values.length === 1 ? await readState(engine.sealer, state) : null
-  if (!note) throw new CallbackError('UNKNOWN_STATE')
-  return { state, note }
-}
-
-/** Why there is no transaction for a state that is ours. */
-function missingTransaction(
-  engine: Engine,
-  exchange: Exchange,
-  note: StateNote,
-  lookup: TransactionLookup,
-): CallbackError {
-  const { config } = engine
-  if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
-  if (lookup.kind === 'expired') return new CallbackError('EXPIRED_STATE')
-  if (note.issuedAt + config.transaction.cookie.maxAge <= config.clock())
-    return new CallbackError('EXPIRED_STATE')
-  const here = new URL(engine.baseUrl(exchange)).host
-  return new CallbackError(note.host === here ? 'UNKNOWN_STATE' : 'STATE_OTHER_HOST')
-}
-
 function absolute(engine: Engine, baseUrl: string, returnTo: string | undefined): string {
   const wanted =
     safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(engine.config.signInReturnToPath, baseUrl)
@@ -99,14 +71,37 @@ function failure(error: IdpError, returnTo: string | undefined, restart = false)
   return { kind: 'failure', error, restart, ...(returnTo === undefined ? {} : { returnTo }) }
 }
 
+/** What the provider or the person decided is nobody's fault, and no alarm. */
+const DECISIONS: ReadonlySet<string> = new Set([
+  'access_denied',
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'account_selection_required',
+])
+
+function report({ config }: Engine, id: string, error: IdpError): void {
+  const { cause } = error
+  const told = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
+  const decided = DECISIONS.has(told) ? { providerError: told } : undefined
+  const level = decided ? 'info' : 'warn'
+  config.log.emit({ level, code: 'LOGIN_FAILED', id, error: error.code, ...decided })
+}
+
+interface Failed {
+  readonly context: Context
+  readonly error: IdpError
+  readonly id: string
+  readonly restart?: boolean
+}
+
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
 async function failed(
   engine: Engine,
-  context: Context,
-  error: IdpError,
-  restart = false,
+  { context, error, id, restart = false }: Failed,
 ): Promise<CallbackOutcome> {
   const { appBaseUrl, returnTo } = context
+  report(engine, id, error)
   try {
     const decision = await decideCallback(engine.config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
@@ -141,7 +136,7 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
   const context: Context = {
     request: input.request,
     responseType: transaction.responseType,
-    challengeMode: transaction.challengeMode ?? 'redirect',
+    challengeMode: 'redirect',
     appBaseUrl,
     ...(returnTo === undefined ? {} : { returnTo }),
   }
@@ -157,22 +152,25 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
       startedAt,
       ...(maxAge === undefined ? {} : { maxAge }),
     }
-    const grant = await exchangeCode(engine.provider, { callback, ...checks })
+    const grant = await exchangeCode(providerFor(engine.config), { callback, ...checks })
     const tokenSet = tokenSetOf(grant, transaction)
     complete = createSession({ claims: grant.claims, tokenSet, now: engine.config.clock() })
   } catch (thrown) {
-    return { outcome: await failed(engine, context, asIdpError(thrown)) }
+    const error = asIdpError(thrown)
+    return { outcome: await failed(engine, { context, error, id: input.correlationId }) }
   }
-  return signIn(engine, context, appBaseUrl, complete)
+  return signIn(engine, { context, appBaseUrl, complete, id: input.correlationId })
+}
+
+interface Complete {
+  readonly context: Context
+  readonly appBaseUrl: string
+  readonly complete: SessionData
+  readonly id: string
 }
 
 /** The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. */
-async function signIn(
-  engine: Engine,
-  context: Context,
-  appBaseUrl: string,
-  complete: SessionData,
-): Promise<Attempt> {
+async function signIn(engine: Engine, { context, appBaseUrl, complete, id }: Complete): Promise<Attempt> {
   const { config } = engine
   try {
     const decision = await decideCallback(config, { ...context, session: complete })
@@ -183,29 +181,31 @@ async function signIn(
     const returnTo = decision.kind === 'return-to' ? decision.returnTo : context.returnTo
     return { outcome: { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }, session }
   } catch (thrown) {
-    return { outcome: failure(asIdpError(thrown), context.returnTo) }
+    const error = asIdpError(thrown)
+    report(engine, id, error)
+    return { outcome: failure(error, context.returnTo) }
   }
 }
 
 interface Lost {
   readonly note: StateNote
   readonly error: CallbackError
-  readonly request: unknown
+  readonly input: CallbackInput
 }
 
 /** The state is ours but its transaction is gone: whoever is signed in anyway goes on, everybody else may begin again. */
 async function lost(
   engine: Engine,
   exchange: Exchange,
-  { note, error, request }: Lost,
+  { note, error, input }: Lost,
 ): Promise<CallbackOutcome> {
   const appBaseUrl = engine.baseUrl(exchange)
   const { returnTo } = note
   if (await engine.sessions.load(exchange)) {
     return { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }
   }
-  const context = { request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
-  return failed(engine, context, error, true)
+  const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
+  return failed(engine, { context, error, id: input.correlationId, restart: true })
 }
 
 /**
@@ -225,20 +225,18 @@ export async function callback(
 ): Promise<CallbackOutcome> {
   let known: { state: string; note: StateNote }
   try {
-    known = await noteOf(engine, input.parameters)
+    known = await knownState(engine.sealer, input.parameters)
   } catch (thrown) {
-    return failed(
-      engine,
-      { request: input.request, appBaseUrl: engine.baseUrl(exchange) },
-      asIdpError(thrown),
-    )
+    const context = { request: input.request, appBaseUrl: engine.baseUrl(exchange) }
+    return failed(engine, { context, error: asIdpError(thrown), id: input.correlationId })
   }
   const { state, note } = known
   const lookup = await engine.transactions.load(exchange, await hashToken(state))
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
-    const error = missingTransaction(engine, exchange, note, lookup)
-    return lost(engine, exchange, { note, error, request: input.request })
+    const { host } = new URL(engine.baseUrl(exchange))
+    const error = missingTransaction(engine.config, host, note, lookup)
+    return lost(engine, exchange, { note, error, input })
   }
   const { transaction, sealed } = lookup
   engine.transactions.clear(exchange, transaction)
@@ -249,9 +247,12 @@ export async function callback(
   )
   if (joined.kind === 'replayed') {
     const error = new CallbackError('REPLAYED_STATE')
-    return lost(engine, exchange, { note, error, request: input.request })
+    return lost(engine, exchange, { note, error, input })
   }
   const { outcome, session } = joined.result
-  if (session) await engine.sessions.save(exchange, session, { fresh: true })
+  if (session) {
+    await engine.sessions.save(exchange, session, { fresh: true })
+    engine.config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id: input.correlationId })
+  }
   return outcome.kind === 'response' ? { kind: 'response', response: outcome.response.clone() } : outcome
 }

@@ -5,6 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
 import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
+import { providerFor } from '../oidc/provider.ts'
 import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 import { newState } from '../transaction/state.ts'
@@ -16,7 +17,6 @@ export interface LoginInput {
   readonly source: 'visitor' | 'application'
   /** Where to go afterwards, as it came from outside. */
   readonly returnTo?: unknown
-  readonly challengeMode?: 'redirect' | 'popup'
   readonly correlationId: string
 }
 
@@ -64,7 +64,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
-  const url = await authorizationUrl(engine.provider, {
+  const url = await authorizationUrl(providerFor(engine.config), {
     parameters: authorization.parameters,
     redirectUri,
     state,
@@ -83,7 +83,6 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     scope,
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(audience === undefined ? {} : { audience }),
-    ...(input.challengeMode === 'popup' ? { challengeMode: 'popup' } : {}),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,

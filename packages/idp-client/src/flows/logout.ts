@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
+import { providerFor } from '../oidc/provider.ts'
 import type { SessionData } from '../session/session-data.ts'
 
 export interface LogoutInput {
@@ -38,7 +39,7 @@ async function oidcTarget(
 ): Promise<URL | null> {
   const idToken = engine.config.includeIdTokenHint ? session?.tokenSet.idToken : undefined
   const sid = session?.internal.sid
-  return endSessionUrl(engine.provider, {
+  return endSessionUrl(providerFor(engine.config), {
     returnTo,
     federated: input.federated,
     ...(input.state === undefined ? {} : { state: input.state }),

@@ -41,12 +41,13 @@ function asIdpError(thrown: unknown): IdpError {
 
 async function answer(application: Application, route: Route, request: RouteRequest): Promise<Response> {
   const { settings } = application
+  const { handle, fail } = await route.load()
   try {
-    return await route.handle(application.engine(), request)
+    return await handle(application.engine(), request)
   } catch (thrown) {
     const error = asIdpError(thrown)
     settings.log.emit({ level: 'error', code: 'REQUEST_FAILED', id: request.id, error: error.code })
-    return route.fail(error, request, {
+    return fail(error, request, {
       home: `${settings.basePath}/`,
       login: loginPath(settings.basePath, settings.routes),
     })

@@ -6,8 +6,8 @@ import type { Exchange } from '../http/exchange.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { json } from '../http/responses.ts'
 import type { SessionData } from '../session/session-data.ts'
-import { statusOf } from './answers.ts'
 import { loginPath } from './login-path.ts'
+import { statusOf } from './status.ts'
 
 export type PageAccess =
   | { readonly kind: 'granted'; readonly session: SessionData }

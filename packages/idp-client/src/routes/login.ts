@@ -3,29 +3,29 @@ import { IdpError } from '../errors/base.ts'
 import { login as beginLogin } from '../flows/login.ts'
 import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
-import { failWithPage } from './answers.ts'
-import type { Route, RouteRequest } from './route.ts'
+import { failWithPage } from './fail-with-page.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode'])
 
-function challengeModeOf(value: string | undefined): 'redirect' | 'popup' {
-  if (value === undefined || value === 'redirect') return 'redirect'
-  if (value === 'popup') return 'popup'
+function checkChallengeMode(value: string | undefined): void {
+  if (value === undefined || value === 'redirect') return
+  if (value === 'popup') throw new IdpError('NOT_AVAILABLE', { detail: 'challengeMode=popup.' })
   throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: challengeMode.' })
 }
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
+  checkChallengeMode(values.get('challengeMode'))
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
     source: 'visitor',
     returnTo: values.get('returnTo'),
-    challengeMode: challengeModeOf(values.get('challengeMode')),
     correlationId: id,
   })
   return redirect(url.href)
 }
 
-export const login: Route = { methods: ['GET'], acts: 'on-navigation', handle, fail: failWithPage }
+export const login: RouteHandler = { handle, fail: failWithPage }

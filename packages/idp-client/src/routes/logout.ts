@@ -2,8 +2,8 @@ import type { Engine } from '../engine.ts'
 import { logout as endSession } from '../flows/logout.ts'
 import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
-import { failWithPage } from './answers.ts'
-import type { Route, RouteRequest } from './route.ts'
+import { failWithPage } from './fail-with-page.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
@@ -19,4 +19,4 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   return redirect(location)
 }
 
-export const logout: Route = { methods: ['GET'], acts: 'on-navigation', handle, fail: failWithPage }
+export const logout: RouteHandler = { handle, fail: failWithPage }

@@ -2,8 +2,8 @@ import type { Engine } from '../engine.ts'
 import { getSession } from '../flows/get-session.ts'
 import { touchSession } from '../flows/touch-session.ts'
 import { empty, json } from '../http/responses.ts'
-import { failWithJson } from './answers.ts'
-import type { Route, RouteRequest } from './route.ts'
+import { failWithJson } from './fail-with-json.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
 
 async function handle(engine: Engine, { exchange }: RouteRequest): Promise<Response> {
   const session = await getSession(engine, exchange)
@@ -12,4 +12,4 @@ async function handle(engine: Engine, { exchange }: RouteRequest): Promise<Respo
   return empty(engine.config.noContentProfileResponseWhenUnauthenticated ? 204 : 401)
 }
 
-export const profile: Route = { methods: ['GET'], acts: 'on-any-request', handle, fail: failWithJson }
+export const profile: RouteHandler = { handle, fail: failWithJson }

@@ -20,6 +20,14 @@ export interface Route {
    * is.
    */
   readonly acts: 'on-navigation' | 'not-on-prefetch' | 'on-any-request'
+  /**
+   * Loads what answers. Routes that speak to the provider are loaded at their first request: an application whose
+   * users are all signed in never pays for the protocol.
+   */
+  readonly load: () => Promise<RouteHandler>
+}
+
+export interface RouteHandler {
   readonly handle: (engine: Engine, request: RouteRequest) => Promise<Response>
   /** How an error becomes an answer. */
   readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response

@@ -1,7 +1,7 @@
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Application } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { login } from '../flows/login.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
@@ -11,7 +11,7 @@ export interface StartInteractiveLoginOptions {
   authorizationParameters?: AuthorizationParameters
   /** Same-origin path to go to after the login; default `signInReturnToPath`. */
   returnTo?: string
-  /** `popup` for a step-up in a popup window; default `redirect`. */
+  /** Default `redirect`; `popup` (a step-up in a popup window) throws `NOT_AVAILABLE` in this version. */
   challengeMode?: 'redirect' | 'popup'
 }
 
@@ -22,7 +22,8 @@ export async function startLogin(
   options: StartInteractiveLoginOptions,
 ): Promise<Response> {
   const { authorizationParameters = {}, challengeMode = 'redirect', returnTo } = options
-  if (challengeMode !== 'redirect' && challengeMode !== 'popup') {
+  if (challengeMode === 'popup') throw new IdpError('NOT_AVAILABLE', { detail: 'challengeMode: popup.' })
+  if (challengeMode !== 'redirect') {
     const detail = 'challengeMode must be redirect or popup.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
@@ -31,11 +32,12 @@ export async function startLogin(
     const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
+  // Loaded at the first login, like the login route.
+  const { login } = await import('../flows/login.ts')
   const url = await login(application.engine(), exchange, {
     parameters: authorizationParameters,
     source: 'application',
     returnTo,
-    challengeMode,
     correlationId: newCorrelationId(),
   })
   return redirect(url.href)

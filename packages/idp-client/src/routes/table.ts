@@ -1,17 +1,26 @@
 import type { RouteKey } from '../config/config.ts'
-import { callback } from './callback.ts'
-import { login } from './login.ts'
-import { logout } from './logout.ts'
 import { notAvailable } from './not-available.ts'
 import { profile } from './profile.ts'
 import type { Route } from './route.ts'
 
 /** Every mounted route; the order is the order of matching. A new route is a row here and a file beside it. */
 export const table: Readonly<Record<RouteKey, Route>> = {
-  login,
-  logout,
-  callback,
-  profile,
+  login: {
+    methods: ['GET'],
+    acts: 'on-navigation',
+    load: async () => (await import('./login.ts')).login,
+  },
+  logout: {
+    methods: ['GET'],
+    acts: 'on-navigation',
+    load: async () => (await import('./logout.ts')).logout,
+  },
+  callback: {
+    methods: ['GET', 'POST'],
+    acts: 'not-on-prefetch',
+    load: async () => (await import('./callback.ts')).callback,
+  },
+  profile: { methods: ['GET'], acts: 'on-any-request', load: async () => profile },
   accessToken: notAvailable(['GET']),
   backChannelLogout: notAvailable(['POST']),
   connectAccount: notAvailable(['GET']),

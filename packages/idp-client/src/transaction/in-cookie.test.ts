@@ -78,7 +78,7 @@ describe('transactions in cookies', () => {
 
   test('[S233] the content is sealed, and comes back whole', async () => {
     const { begin, cookies, find } = browser()
-    const begun = await begin({ audience: 'https://api.example.com', maxAge: 0, challengeMode: 'popup' })
+    const begun = await begin({ audience: 'https://api.example.com', maxAge: 0 })
     const wire = JSON.stringify([...cookies.stored])
     expect(wire).not.toContain(begun.codeVerifier)
     expect(wire).not.toContain(begun.nonce)

@@ -17,7 +17,6 @@ export interface Transaction {
   readonly maxAge?: number
   readonly scope?: string
   readonly audience?: string
-  readonly challengeMode?: 'popup'
   /** The provider answers by a cross-site POST, so the cookie is `SameSite=None`. */
   readonly crossSitePost?: true
   /** Seconds since the epoch. */
@@ -29,7 +28,7 @@ export interface Transaction {
 
 const VERSION = 1
 
-type Short = 'h' | 'k' | 'n' | 'c' | 'u' | 'b' | 'r' | 'm' | 's' | 'a' | 'p' | 'x' | 'i' | 'e' | 't'
+type Short = 'h' | 'k' | 'n' | 'c' | 'u' | 'b' | 'r' | 'm' | 's' | 'a' | 'x' | 'i' | 'e' | 't'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -43,7 +42,6 @@ const SHORT = {
   maxAge: 'm',
   scope: 's',
   audience: 'a',
-  challengeMode: 'p',
   crossSitePost: 'x',
   startedAt: 'i',
   expiresAt: 'e',

@@ -1,0 +1,23 @@
+import type { IdpError } from '../errors/base.ts'
+import { failurePage } from '../http/failure-page.ts'
+import { wantsJson } from '../http/request-kind.ts'
+import type { Links, RouteRequest } from './route.ts'
+import { statusOf } from './status.ts'
+
+/** The answer of routes that people meet: a page, or JSON if the client asked for it. */
+export function failWithPage(
+  error: IdpError,
+  { exchange, id }: RouteRequest,
+  links: Links,
+  restartUrl?: string,
+): Response {
+  return failurePage({
+    status: statusOf(error),
+    code: error.code,
+    id,
+    json: wantsJson(exchange.request.headers),
+    homeUrl: links.home,
+    retryUrl: links.login,
+    ...(restartUrl === undefined ? {} : { restartUrl }),
+  })
+}

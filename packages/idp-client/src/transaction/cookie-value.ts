@@ -1,0 +1,64 @@
+import type { Sealer } from '../crypto/seal.ts'
+import type { CookieJar } from '../http/cookie-jar.ts'
+import type { Transaction } from './transaction.ts'
+import { encodeTransaction } from './transaction.ts'
+
+/* All transaction cookies together stay below this, so that a Cookie header can never lock a user out (431). */
+const TOTAL_BYTES = 3500
+const ONE_COOKIE_BYTES = 3000
+
+/** Fields that a transaction can do without, in the order in which they are given up when it is too large. */
+const EXPENDABLE = [['scope', 'audience'], ['returnTo']] as const
+
+interface NamedValue {
+  readonly name: string
+  readonly value: string
+}
+
+function bytesOf({ name, value }: NamedValue): number {
+  return name.length + 1 + value.length
+}
+
+/** Seconds since the epoch that a cookie value begins with; what carries none counts as the oldest. */
+export function startOf(value: string): number {
+  return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
+}
+
+export function sealedPart(value: string): string {
+  return value.slice(value.indexOf(':') + 1)
+}
+
+function without(transaction: Transaction, names: readonly (keyof Transaction)[]): Transaction {
+  const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof Transaction))
+  return Object.fromEntries(kept) as unknown as Transaction
+}
+
+/** `<start>:<sealed>`, with as much of the transaction as fits into one cookie. */
+export async function cookieValue(sealer: Sealer, transaction: Transaction, name: string): Promise<string> {
+  let value = ''
+  for (let given = 0; given <= EXPENDABLE.length; given++) {
+    const kept = without(transaction, EXPENDABLE.slice(0, given).flat())
+    value = `${transaction.startedAt}:${await sealer.seal('transaction', encodeTransaction(kept))}`
+    if (bytesOf({ name, value }) <= ONE_COOKIE_BYTES) break
+  }
+  return value
+}
+
+/** Every transaction cookie that a request carries, readable or not. */
+export function transactionCookies(jar: CookieJar, prefix: string): NamedValue[] {
+  const names = jar.names().filter((name) => name.startsWith(prefix))
+  return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
+}
+
+/** Names of the oldest cookies that have to go so that `written` fits beside the rest. */
+export function namesToEvict(others: readonly NamedValue[], written: NamedValue): string[] {
+  const oldestFirst = [...others].sort((a, b) => startOf(a.value) - startOf(b.value))
+  let total = oldestFirst.reduce((sum, cookie) => sum + bytesOf(cookie), bytesOf(written))
+  const evicted: string[] = []
+  for (const cookie of oldestFirst) {
+    if (total < TOTAL_BYTES) break
+    evicted.push(cookie.name)
+    total -= bytesOf(cookie)
+  }
+  return evicted
+}

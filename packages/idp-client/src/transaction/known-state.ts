@@ -1,0 +1,32 @@
+import type { Config } from '../config/config.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import { CallbackError } from '../errors/callback.ts'
+import type { StateNote } from './state.ts'
+import { readState } from './state.ts'
+import type { TransactionLookup } from './storage.ts'
+
+/** The `state` of a callback and what it tells; `MISSING_STATE`, or `UNKNOWN_STATE` for one that we never made. */
+export async function knownState(
+  sealer: Sealer,
+  parameters: URLSearchParams,
+): Promise<{ state: string; note: StateNote }> {
+  const values = parameters.getAll('state')
+  const state = values[0]
+  if (!state) throw new CallbackError('MISSING_STATE')
+  const note = values.length === 1 ? await readState(sealer, state) : null
+  if (!note) throw new CallbackError('UNKNOWN_STATE')
+  return { state, note }
+}
+
+/** Why there is no transaction for a state that is ours; `host` is where the callback arrived. */
+export function missingTransaction(
+  config: Config,
+  host: string,
+  note: StateNote,
+  lookup: TransactionLookup,
+): CallbackError {
+  if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
+  const isExpired = note.issuedAt + config.transaction.cookie.maxAge <= config.clock()
+  if (lookup.kind === 'expired' || isExpired) return new CallbackError('EXPIRED_STATE')
+  return new CallbackError(note.host === host ? 'UNKNOWN_STATE' : 'STATE_OTHER_HOST')
+}

@@ -1,0 +1,28 @@
+import type { Config } from '../config/config.ts'
+import type { CookieScope } from '../http/cookie-jar.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { startOf } from './cookie-value.ts'
+import type { TransactionStorage } from './storage.ts'
+
+const RESTART_SECONDS = 60
+
+/** A short-lived cookie beside the transactions' own: it shows nothing and proves nothing, it only ends a loop. */
+export function restartGuard(
+  { clock, transaction }: Config,
+  scopeOf: (exchange: Exchange) => CookieScope,
+): Pick<TransactionStorage, 'mayRestart' | 'clearRestart'> {
+  const name = `${transaction.cookie.prefix}restart`
+  return {
+    mayRestart(exchange) {
+      const now = clock()
+      const value = exchange.cookies.get(name)
+      if (value !== undefined && now - startOf(value) < RESTART_SECONDS) return false
+      exchange.cookies.set({ name, scope: scopeOf(exchange) }, `${now}:1`, RESTART_SECONDS)
+      return true
+    },
+
+    clearRestart(exchange) {
+      if (exchange.cookies.get(name) !== undefined) exchange.cookies.clear({ name, scope: scopeOf(exchange) })
+    },
+  }
+}
