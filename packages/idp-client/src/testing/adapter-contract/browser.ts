@@ -1,4 +1,4 @@
-import { ContractViolation, claim, claimEqual } from './claim.ts'
+import { ContractViolation, claim } from './claim.ts'
 import type { CallingStyle, ContractHost, Person, WayBack } from './host.ts'
 
 /** One `Set-Cookie` line. Attribute names in lower case; those without value are `''`. */
@@ -85,10 +85,10 @@ export class Browser {
   /** Sends one request: to a path below the base path, or to an absolute URL of the application. */
   async send(target: string | URL, { method, headers = {}, crossSiteForm }: Sending = {}): Promise<Answer> {
     const url = typeof target === 'string' ? this.url(target) : target
-    claimEqual(
-      url.origin,
-      new URL(this.#host.url).origin,
-      'the application sends its browser to its own origin',
+    const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.#host.url}/`)
+    claim(
+      inside,
+      `the browser stays below ${this.#host.url}, and is not sent to ${url.origin}${url.pathname}`,
     )
     const cookie = this.cookieHeader(url, crossSiteForm !== undefined)
     const below = url.pathname.slice(new URL(this.#host.url).pathname.replace(/\/$/, '').length) + url.search
