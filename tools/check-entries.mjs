@@ -9,6 +9,7 @@ import {
   budgets,
   dependencies,
   hosts,
+  lazyBudgets,
   nodeModules,
   serverPackages,
 } from './rules/entries.mjs'
@@ -16,11 +17,22 @@ import {
 const folder = 'packages/idp-client'
 const runtimes = { node: ['node'], other: ['edge-light', 'worker', 'browser'] }
 
+/** Names of the outputs that load together with `name`: its own and what it imports statically. */
+function loadedWith(outputs, name, seen = new Set()) {
+  if (seen.has(name)) return seen
+  seen.add(name)
+  for (const { kind, path, external } of outputs[name].imports) {
+    if (kind === 'import-statement' && !external) loadedWith(outputs, path, seen)
+  }
+  return seen
+}
+
 /**
  * What a bundle of one built entry contains.
  *
- * @returns {Promise<{ bytes: number, packages: string[], external: string[] }>} `bytes` after
- *   minification and gzip, with dependencies, without the host packages
+ * @returns {Promise<{ bytes: number, lazyBytes: number, packages: string[], external: string[] }>} sizes after
+ *   minification and gzip, with dependencies, without the host packages; `bytes` load with the
+ *   entry, `lazyBytes` when first used
  */
 export async function contentsOf(file, conditions) {
   const result = await build({
@@ -29,6 +41,8 @@ export async function contentsOf(file, conditions) {
     bundle: true,
     minify: true,
     write: false,
+    splitting: true,
+    outdir: 'bundle',
     metafile: true,
     format: 'esm',
     target: 'es2022',
@@ -41,12 +55,20 @@ export async function contentsOf(file, conditions) {
     tsconfigRaw: {},
     logLevel: 'silent',
   })
+  const { outputs } = result.metafile
+  const entryName = Object.keys(outputs).find(
+    (name) => outputs[name].entryPoint === file.replace(/^\.\//, ''),
+  )
+  const first = [...loadedWith(outputs, entryName)].map((name) => fromRoot(`${folder}/${name}`))
+  const sizeOf = (files) =>
+    files.reduce((sum, output) => sum + gzipSync(output.contents, { level: 9 }).length, 0)
   const packages = Object.keys(result.metafile.inputs)
     .map(packageOf)
     .filter((name) => name !== null)
   const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports)
   return {
-    bytes: gzipSync(result.outputFiles[0].contents, { level: 9 }).length,
+    bytes: sizeOf(result.outputFiles.filter(({ path }) => first.includes(path))),
+    lazyBytes: sizeOf(result.outputFiles.filter(({ path }) => !first.includes(path))),
     packages: [...new Set(packages)].sort(),
     external: [...new Set(imports.filter((item) => item.external).map((item) => item.path))].sort(),
   }
@@ -58,6 +80,9 @@ export function entryProblems(entry, runtime, contents) {
   const budget = budgets[entry]
   if (budget !== undefined && contents.bytes > budget)
     problems.push(`has ${contents.bytes} bytes, the budget is ${budget}`)
+  const lazyBudget = lazyBudgets[entry]
+  if (lazyBudget !== undefined && contents.lazyBytes > lazyBudget)
+    problems.push(`loads ${contents.lazyBytes} bytes later, the budget is ${lazyBudget}`)
   for (const name of contents.packages) {
     if (browserEntries.includes(entry) && serverPackages.includes(name))
       problems.push(`contains ${name}, which belongs to the server`)
@@ -101,7 +126,7 @@ if (isMain(import.meta)) {
       }
       problems.push(...entryProblems(entry, runtime, contents))
       console.log(
-        `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip; ${[...contents.packages, ...contents.external].join(', ')}`,
+        `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip, ${contents.lazyBytes} more when first used; ${[...contents.packages, ...contents.external].join(', ')}`,
       )
     }
   }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { entryProblems } from './check-entries.mjs'
 import { budgets } from './rules/entries.mjs'
 
-const contents = (changes) => ({ bytes: 1, packages: [], external: [], ...changes })
+const contents = (changes) => ({ bytes: 1, lazyBytes: 0, packages: [], external: [], ...changes })
 
 test.each([
   ['./react', 'other', { packages: ['jose'] }, 'contains jose'],
@@ -12,6 +12,7 @@ test.each([
   ['./express', 'node', { external: ['next/server.js'] }, 'only ./next may'],
   ['./next', 'node', { external: ['next/headers'] }, 'without its extension'],
   ['./react', 'other', { bytes: budgets['./react'] + 1 }, 'the budget is'],
+  ['./errors', 'node', { lazyBytes: 1 }, 'later, the budget is 0'],
 ])('%s resolved for %s with %o is refused', (entry, runtime, changes, message) => {
   expect(entryProblems(entry, runtime, contents(changes))).toEqual([expect.stringContaining(message)])
 })
