@@ -1,8 +1,10 @@
 import type { NextResponse } from 'next/server.js'
 import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
-import { NO_CACHE } from '../../http/responses.ts'
 import { forwardedNames, forwardedValue, overrideRequestHeaders, passesOn, RETURN_PATH } from './forward.ts'
 import { toNextResponse } from './web.ts'
+
+/** What keeps a response with our cookies out of caches. */
+const CARRIED = ['cache-control', 'pragma', 'expires', 'vary', 'cdn-cache-control'] as const
 
 /** The cookies that `response` forwards with the request, after the writes of `continued`. */
 function cookiesAfter(continued: NextResponse, response: Headers, fallback: string | null): string {
@@ -25,9 +27,8 @@ function mergeRequestHeaders(continued: NextResponse, response: Headers): void {
   }
   const writes = continued.cookies.getAll().length > 0
   const cookie = writes ? cookiesAfter(continued, response, request.get('cookie')) : ''
-  const returnPath = request.get(RETURN_PATH)
   overrideRequestHeaders(response, request, [
-    ...(returnPath === null ? [] : [[RETURN_PATH, returnPath] as const]),
+    [RETURN_PATH, request.get(RETURN_PATH)],
     ...(writes ? [['cookie', cookie || null] as const] : []),
   ])
 }
@@ -42,6 +43,9 @@ export function continueWith(continued: Response, response: Response): NextRespo
   const cookies = ours.cookies.getAll()
   if (passesOn(result.headers)) mergeRequestHeaders(ours, result.headers)
   for (const cookie of cookies) result.cookies.set(cookie)
-  for (const [name, value] of cookies.length > 0 ? NO_CACHE : []) result.headers.set(name, value)
+  for (const name of cookies.length > 0 ? CARRIED : []) {
+    const value = ours.headers.get(name)
+    if (value !== null) result.headers.set(name, value)
+  }
   return result
 }

@@ -21,6 +21,20 @@ async function isSignedIn(application: Application, exchange: Exchange): Promise
   }
 }
 
+/** Next's router adds a parameter to what it fetches, which the address of the page does not have. */
+function withoutRouterParameter(search: string): string {
+  return search.includes('_rsc=')
+    ? search.replace(/([?&])_rsc=[^&]*(?:&|$)/, '$1').replace(/[?&]$/, '')
+    : search
+}
+
+/** Path and query of a page as the browser shows them; null for what is no page. */
+function returnPath({ pathname, search }: URL): string | null {
+  // Where Next is told not to normalise, this is where data of pages is fetched from: their guards know the address.
+  if (pathname.includes('/_next/')) return null
+  return pathname + withoutRouterParameter(search)
+}
+
 /** Only guards that turn somebody away read the path; without need the request is left as it is, which costs least. */
 async function proceed(
   application: Application,
@@ -30,7 +44,7 @@ async function proceed(
   const response = NextResponse.next()
   const { headers, url } = exchange.request
   if (url && (headers.has(RETURN_PATH) || !(await isSignedIn(application, exchange)))) {
-    overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, url.pathname + url.search]])
+    overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, returnPath(url)]])
   }
   writeCookies(exchange.cookies, request, response)
   return response

@@ -20,7 +20,7 @@ export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNo
 export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>> {
   /** Runs for signed-in visitors only. */
   getServerSideProps?: GetServerSideProps<Props>
-  /** Default: the URL of the page. */
+  /** Default: the path and query of the request as the proxy saw them; without our proxy the URL of the page. */
   returnTo?: ReturnTo<GetServerSidePropsContext>
 }
 
@@ -77,7 +77,10 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
     const access = await pageAccess(
       application,
       exchange,
-      () => evaluate(options.returnTo, context) ?? addressOf(context),
+      () =>
+        evaluate(options.returnTo, context) ??
+        exchange.request.headers.get(RETURN_PATH) ??
+        addressOf(context),
     )
     if (access.kind === 'login') {
       return { redirect: { destination: withoutBasePath(application, access.location), permanent: false } }

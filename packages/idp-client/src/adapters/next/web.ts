@@ -27,6 +27,16 @@ function withPath(request: Request, view: RequestView): RequestView {
   return nextUrl ? { ...view, path: nextUrl.pathname } : view
 }
 
+/*
+ * A page has the last word on Cache-Control where it sets it (Pages Router), although the cookie stays on the response.
+ * It hardly sets these: no cache may answer another request with a response that varies by everything (RFC 9111 section
+ * 4.1), and CDNs prefer the header that is meant for them (RFC 9213).
+ */
+const NEVER_SHARED = [
+  ['Vary', '*'],
+  ['CDN-Cache-Control', 'no-store'],
+] as const
+
 /**
  * Puts staged cookies on a response, by Next's own writer where there is one: a line that is only appended to the
  * headers disappears with the application's next `response.cookies.set()`. On a response that passes the request on,
@@ -37,7 +47,9 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
   const headers = target instanceof Response ? target.headers : target
   cookies.flush(hasCookieWriter(target) ? target.cookies : headersSink(headers))
   noStore(headers)
-  if (passesOn(headers)) overrideRequestHeaders(headers, request.headers, [mergedCookies(cookies)])
+  if (!passesOn(headers)) return
+  for (const [name, value] of NEVER_SHARED) headers.set(name, value)
+  overrideRequestHeaders(headers, request.headers, [mergedCookies(cookies)])
 }
 
 /** Binds a `NextRequest` or any other Web request, and the response that its cookies go to, when there is one. */
