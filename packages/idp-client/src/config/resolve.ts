@@ -1,6 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/freeze.ts'
+import { shared } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl } from './base-url.ts'
@@ -98,6 +99,14 @@ function resolveVendor(options: IdpClientOptions, note: Note): Readonly<Record<s
   return Object.fromEntries(texts)
 }
 
+/**
+ * One function for the whole process: clients that fetch through the same function share what was fetched. It looks up
+ * the global at each call, since frameworks put their own in place after this module was loaded.
+ */
+function defaultFetch(): typeof globalThis.fetch {
+  return shared('default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
+}
+
 function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
   const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, note)
   const onCallback = readFunction('onCallback', options.onCallback, note)
@@ -159,8 +168,7 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
     hooks: resolveHooks(options, note),
     ...resolveLimits(options, env, note),
     dpop: resolveDpop(options, env, note),
-    // Read at call time: frameworks put their own fetch in place after this module was loaded.
-    fetch: carrier ?? ((input, init) => globalThis.fetch(input, init)),
+    fetch: carrier ?? defaultFetch(),
     vendor: resolveVendor(options, note),
   } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
 }

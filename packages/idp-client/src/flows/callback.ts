@@ -132,7 +132,8 @@ function tokenSetOf(grant: TokenGrant, transaction: Transaction): TokenSet {
 
 /** Steps 4 to 6 of `callback`. Touches no browser, so that a second identical request may share the result. */
 async function attempt(engine: Engine, transaction: Transaction, input: CallbackInput): Promise<Attempt> {
-  const { appBaseUrl, codeVerifier, maxAge, nonce, redirectUri, returnTo, startedAt } = transaction
+  const { appBaseUrl, codeVerifier, maxAge, nonce, organization, redirectUri, returnTo, startedAt } =
+    transaction
   const context: Context = {
     request: input.request,
     responseType: transaction.responseType,
@@ -151,6 +152,7 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
       nonce,
       startedAt,
       ...(maxAge === undefined ? {} : { maxAge }),
+      ...(organization === undefined ? {} : { organization }),
     }
     const grant = await exchangeCode(providerFor(engine.config), { callback, ...checks })
     const tokenSet = tokenSetOf(grant, transaction)

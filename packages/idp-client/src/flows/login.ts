@@ -72,6 +72,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     codeVerifier,
   })
   const { audience, maxAge, scope } = authorization
+  const organization = authorization.parameters.get('organization')
   await engine.transactions.save(exchange, {
     stateHash: await hashToken(state),
     responseType: 'code',
@@ -83,6 +84,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     scope,
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(audience === undefined ? {} : { audience }),
+    ...(organization === undefined ? {} : { organization }),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,

@@ -17,6 +17,8 @@ export interface Transaction {
   readonly maxAge?: number
   readonly scope?: string
   readonly audience?: string
+  /** The organization that was asked for; a token that names another one is refused. */
+  readonly organization?: string
   /** The provider answers by a cross-site POST, so the cookie is `SameSite=None`. */
   readonly crossSitePost?: true
   /** Seconds since the epoch. */
@@ -28,7 +30,7 @@ export interface Transaction {
 
 const VERSION = 1
 
-type Short = 'h' | 'k' | 'n' | 'c' | 'u' | 'b' | 'r' | 'm' | 's' | 'a' | 'x' | 'i' | 'e' | 't'
+type Short = 'h' | 'k' | 'n' | 'c' | 'u' | 'b' | 'r' | 'm' | 's' | 'a' | 'g' | 'x' | 'i' | 'e' | 't'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -42,6 +44,7 @@ const SHORT = {
   maxAge: 'm',
   scope: 's',
   audience: 'a',
+  organization: 'g',
   crossSitePost: 'x',
   startedAt: 'i',
   expiresAt: 'e',

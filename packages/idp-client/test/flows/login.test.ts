@@ -184,6 +184,29 @@ describe('a person logs in', () => {
     })
   })
 
+  test('[IDT-16] a token for another organization than the one asked for is refused', async () => {
+    const browser = world.newBrowser()
+    const remove = world.provider.tamperIdToken((claims) => {
+      claims['org_id'] = 'org_other'
+      claims['org_name'] = 'other'
+    })
+    const response = await world.login(browser, '?organization=acme')
+    remove()
+    expect(response.status).toBe(502)
+    expect(await world.client.getSession(browser.request('/'))).toBeNull()
+    expect((await world.login(browser, '?organization=acme')).status).toBe(302)
+  })
+
+  test('[DI-04,P8] several clients of one process discover once and load the keys once', async () => {
+    const fresh = await startWorld()
+    const others = [fresh.another(), fresh.another(), fresh.another()]
+    for (const { browser } of others) expect((await fresh.login(browser)).status).toBe(302)
+    await Promise.all(Array.from({ length: 20 }, () => fresh.login(fresh.newBrowser())))
+    expect(fresh.provider.count('discovery')).toBe(1)
+    expect(fresh.provider.count('jwks')).toBe(1)
+    await fresh.provider.stop()
+  })
+
   test('[TE-01,S027] the code is sent once, by POST, with one client authentication and nothing in the URL', async () => {
     await world.login(world.newBrowser())
     const [token, ...more] = world.provider.requests('token')
