@@ -1,4 +1,5 @@
 import { cookies, headers } from 'next/headers.js'
+import type { NextRequest, NextResponse } from 'next/server.js'
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import type { CookieSink } from '../../http/cookie-jar.ts'
@@ -65,4 +66,30 @@ export async function bindAmbient(): Promise<Binding> {
       return state.cookies.pending().length === 0
     },
   }
+}
+
+function text(cookies: readonly { readonly name: string; readonly value: string }[]): string {
+  return JSON.stringify(cookies.map(({ name, value }) => [name, value]))
+}
+
+/** Null outside Next, where nothing replaces anything. */
+async function hostCookies(): Promise<Awaited<ReturnType<typeof cookies>> | null> {
+  try {
+    return await cookies()
+  } catch {
+    return null
+  }
+}
+
+/**
+ * In the proxy Next puts what was written through `cookies()` in place of the cookies of the response. If a hook or
+ * another middleware of the application did that, ours have to be there as well, or the login would be lost.
+ */
+export async function repeatCookies(request: Request, response: NextResponse): Promise<void> {
+  const written = response.cookies.getAll()
+  const received = (request as Partial<NextRequest>).cookies?.getAll()
+  if (written.length === 0 || !received) return
+  const host = await hostCookies()
+  if (!host || text(host.getAll()) === text(received)) return
+  for (const cookie of written) host.set(cookie)
 }

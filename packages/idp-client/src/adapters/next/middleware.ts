@@ -5,6 +5,7 @@ import { getSession } from '../../flows/get-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { passThrough } from '../../routes/pass-through.ts'
+import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
 import { bindWeb, toNextResponse, writeCookies } from './web.ts'
@@ -50,6 +51,22 @@ async function proceed(
   return response
 }
 
+async function respond(
+  application: Application,
+  exchange: Exchange,
+  request: Request,
+  next: unknown,
+): Promise<NextResponse> {
+  const answered = await dispatch(application, exchange, request)
+  if (answered) return toNextResponse(answered)
+  await passThrough(application, exchange)
+  const continued = await proceed(application, exchange, request)
+  // Next passes its own event as second argument when the method itself is exported as proxy.
+  if (typeof next !== 'function') return continued
+  const response = await (next as NextStep)(request as NextRequest)
+  return response instanceof Response ? continueWith(continued, response) : continued
+}
+
 /** Answers auth routes; lets every other request pass, to `next` first, where there is one. */
 export async function runMiddleware(
   application: Application,
@@ -57,16 +74,8 @@ export async function runMiddleware(
   next?: unknown,
 ): Promise<NextResponse> {
   const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
-  const answered = await dispatch(application, exchange, request)
-  if (answered) {
-    const response = toNextResponse(answered)
-    writeCookies(exchange.cookies, request, response)
-    return response
-  }
-  await passThrough(application, exchange)
-  const continued = await proceed(application, exchange, request)
-  // Next passes its own event as second argument when the method itself is exported as proxy.
-  if (typeof next !== 'function') return continued
-  const response = await (next as NextStep)(request as NextRequest)
-  return response instanceof Response ? continueWith(continued, response) : continued
+  const response = await respond(application, exchange, request, next)
+  writeCookies(exchange.cookies, request, response)
+  await repeatCookies(request, response)
+  return response
 }

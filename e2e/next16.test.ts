@@ -1,0 +1,360 @@
+import { fileURLToPath } from 'node:url'
+import type { ContractCase, ContractHost } from 'idp-client/testing'
+import { adapterContract, unconfiguredContract } from 'idp-client/testing'
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import type { Browser, Page, Response as PageResponse } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
+import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
+import type { Visit } from './fixtures/support/chromium.ts'
+import { startChromium, visit } from './fixtures/support/chromium.ts'
+import type { RunningNext } from './fixtures/support/next-application.ts'
+import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
+import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
+
+let provider: DevProvider
+/** With Cache Components, by Turbopack. */
+let cached: string
+/** Without Cache Components, by webpack. */
+let plain: string
+const running: RunningNext[] = []
+
+beforeAll(async () => {
+  provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  cached = await copyOf('next16', 'next16-turbopack')
+  plain = await copyOf('next16', 'next16-webpack')
+  // No variable of ours is set: a build needs none.
+  await buildNext(cached, 'turbopack', { FIXTURE_CACHE_COMPONENTS: '1' })
+  await buildNext(plain, 'webpack')
+})
+
+afterAll(async () => {
+  await Promise.all(running.map((server) => server.stop()))
+  await provider?.stop()
+})
+
+type Variables = Readonly<Record<string, string>>
+
+async function start(folder: string, variables: Variables = {}): Promise<RunningNext> {
+  const server = await startNext(folder, 'start', (url) => ({
+    ...provider.env,
+    IDP_SECRET: SECRET,
+    APP_BASE_URL: url,
+    ...variables,
+  }))
+  provider.registerApp(server.url)
+  running.push(server)
+  return server
+}
+
+function hostOf({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
+  const signIn: ContractHost['signIn'] = (authorizationUrl, person) =>
+    provider.login(authorizationUrl, person)
+  return { url, secret: SECRET, styles, signIn }
+}
+
+/** The contract without the cases whose titles begin so; each must exist, or the list would rot. */
+function contractWithout(...beginnings: readonly string[]): ContractCase[] {
+  const left = new Set(adapterContract)
+  for (const beginning of beginnings) {
+    const found = adapterContract.filter(({ title }) => title.startsWith(beginning))
+    if (found.length !== 1) throw new Error(`${found.length} cases begin with: ${beginning}`)
+    for (const one of found) left.delete(one)
+  }
+  return [...left]
+}
+
+describe('App Router behind the proxy', () => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    host = hostOf(await start(plain), ['ambient', 'explicit'])
+  })
+
+  test.each(adapterContract)('$title', ({ run }) => run(host))
+})
+
+describe('Pages Router behind the proxy and a rewrite', () => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    host = hostOf(await start(cached, { FIXTURE_STYLE: 'pages' }), ['explicit'])
+  })
+
+  // Next hides router headers from the proxy and spells the query anew, unless skipProxyUrlNormalize is set.
+  test.each(contractWithout('prefetches do not extend', 'returnTo survives'))('$title', ({ run }) =>
+    run(host),
+  )
+
+  test('the guard leads back to the page with the same parameters', async () => {
+    const response = await fetch(`${host.url}/page?q=a%20b&next=%2Fpublic%3Fx%3D1`, { redirect: 'manual' })
+    const target = new URL(response.headers.get('location') ?? '', host.url)
+    const back = new URL(target.searchParams.get('returnTo') ?? '', host.url)
+    expect(back.pathname).toBe('/page')
+    expect([...back.searchParams]).toEqual([
+      ['q', 'a b'],
+      ['next', '/public?x=1'],
+    ])
+  })
+})
+
+describe('auth routes as a catch-all route handler', () => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    host = hostOf(await start(plain, { FIXTURE_STYLE: 'mounted' }), ['ambient', 'explicit'])
+  })
+
+  // What happens to requests that are for the application itself needs a proxy, and Next answers one kind of prefetch
+  // that a proxy would see by itself.
+  const cases = contractWithout(
+    'use extends',
+    'prefetches do not',
+    'an expired, tampered',
+    'returnTo survives',
+    '200 prefetch, RSC',
+    'an image, a script',
+  )
+
+  test.each(cases)('$title', ({ run }) => run(host))
+
+  test.each([
+    [{ rsc: '1' }, 403],
+    [{ rsc: '1', 'next-router-prefetch': '1' }, 204],
+    [{ 'sec-purpose': 'prefetch' }, 204],
+    [{ 'sec-fetch-dest': 'image', 'sec-fetch-site': 'same-origin' }, 403],
+  ])('a request that is no navigation (%o) begins and ends nothing: %i', async (headers, status) => {
+    for (const path of ['/auth/login', '/auth/logout']) {
+      const response = await fetch(host.url + path, { headers, redirect: 'manual' })
+      expect(response.status).toBe(status)
+      expect(response.headers.getSetCookie()).toEqual([])
+    }
+  })
+})
+
+describe.each([
+  { title: 'App Router', style: 'app', styles: ['ambient', 'explicit'] },
+  { title: 'Pages Router', style: 'pages', styles: ['explicit'] },
+] as const)('$title with no variable set', ({ style, styles }) => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    const server = await startNext(plain, 'start', () => ({ FIXTURE_STYLE: style }))
+    running.push(server)
+    host = hostOf(server, styles)
+  })
+
+  test.each(unconfiguredContract)('$title', ({ run }) => run(host))
+})
+
+describe('requests', () => {
+  let server: RunningNext
+
+  beforeAll(async () => {
+    const counter = fileURLToPath(new URL('./fixtures/support/count-opens.cjs', import.meta.url))
+    server = await start(plain, { NODE_OPTIONS: `--require ${counter}` })
+  })
+
+  async function opens(): Promise<number> {
+    const { opens: count } = (await (await fetch(`${server.url}/opens`)).json()) as { opens: number }
+    return count
+  }
+
+  test.each(['/page', '/api', '/whoami?style=explicit', '/legacy/guarded', '/api/legacy/guarded'])(
+    'one navigation opens the session once in the proxy and once in %s',
+    async (path) => {
+      const cookie = await signedIn('test|carol', 'fresh')
+      const before = await opens()
+      const response = await fetch(server.url + path, { headers: { cookie } })
+      expect(await response.text()).toContain('test|carol')
+      expect((await opens()) - before).toBe(2)
+    },
+  )
+
+  test.each(['/page', '/whoami', '/legacy/guarded', '/api/legacy/whoami'])(
+    'a session that the proxy has just written is the one that %s sees',
+    async (path) => {
+      const cookie = await signedIn('test|carol', 'due')
+      const response = await fetch(server.url + path, { headers: { cookie } })
+      expect(ourCookies(response)).toHaveLength(1)
+      expect(await response.text()).toContain('test|carol')
+    },
+  )
+
+  test('a path that a client claims is not where the guard leads back to', async () => {
+    const response = await fetch(`${server.url}/page?x=1`, {
+      redirect: 'manual',
+      headers: { 'x-idp-return-path': '/claimed' },
+    })
+    expect(response.headers.get('location')).toBe('/auth/login?returnTo=%2Fpage%3Fx%3D1')
+  })
+
+  test('a hook that writes cookies of its own through cookies() does not take the session away', async () => {
+    const login = await fetch(
+      `${server.url}/auth/login?returnTo=${encodeURIComponent('/public?hook=cookies')}`,
+      {
+        redirect: 'manual',
+      },
+    )
+    const transaction = ourCookies(login)[0]?.split(';', 1)[0] ?? ''
+    const way = await provider.login(login.headers.get('location') ?? '', { user: 'alice' })
+    const back = await fetch(way.location ?? '', { redirect: 'manual', headers: { cookie: transaction } })
+    expect(new URL(back.headers.get('location') ?? '', server.url).href).toBe(
+      `${server.url}/public?hook=cookies`,
+    )
+    const names = back.headers.getSetCookie().map((line) => line.split('=', 1)[0])
+    expect(names).toContain('by_hook')
+    expect(names).toContain('__session')
+  })
+
+  test("another middleware's rewrite keeps the session and the address that the browser shows", async () => {
+    const guarded = await fetch(`${server.url}/fr/page?x=1`, { redirect: 'manual' })
+    expect(guarded.headers.get('location')).toBe('/auth/login?returnTo=%2Ffr%2Fpage%3Fx%3D1')
+    const cookie = await signedIn('test|carol', 'due')
+    const shown = await fetch(`${server.url}/fr/page`, { headers: { cookie } })
+    expect(ourCookies(shown)).toHaveLength(1)
+    expect(await shown.text()).toContain('test|carol')
+  })
+})
+
+describe('a shared cache in front', () => {
+  let server: RunningNext
+  let cache: CachingProxy
+
+  beforeAll(async () => {
+    server = await start(cached)
+    cache = await startCachingProxy(server.url)
+  })
+
+  afterAll(() => cache?.stop())
+
+  const paths = [
+    '/static',
+    '/public',
+    '/page',
+    '/actions',
+    '/api',
+    '/legacy/guarded',
+    '/api/legacy/public',
+    '/api/legacy/cacheable',
+    '/auth/profile',
+  ]
+
+  test('stores no response with our cookie, whoever of 20 people asks first', async () => {
+    const people = Array.from({ length: 20 }, (_, index) => `test|person-${index}`)
+    let rolled = 0
+    for (const [index, sub] of people.entries()) {
+      const cookie = await signedIn(sub, 'due')
+      // Everybody begins elsewhere, so that every path is once the first request to fill the cache.
+      const order = [...paths.slice(index % paths.length), ...paths.slice(0, index % paths.length)]
+      for (const path of [...order, '/auth/login']) {
+        const response = await fetch(cache.url + path, { redirect: 'manual', headers: { cookie } })
+        for (const line of ourCookies(response).filter((one) => one.startsWith('__session'))) {
+          rolled += 1
+          const who = await fetch(`${server.url}/whoami`, {
+            headers: { cookie: line.split(';', 1)[0] ?? '' },
+          })
+          expect(await who.json()).toMatchObject({ sub })
+        }
+      }
+    }
+    expect(rolled).toBeGreaterThan(people.length)
+    const leaks = [...cache.stored].filter(
+      ([, { headers }]) => ourCookies(new Response(null, { headers })).length > 0,
+    )
+    expect(leaks.map(([path]) => path)).toEqual([])
+    // Without our cookie pages stay as cacheable as they were.
+    await fetch(`${cache.url}/static`)
+    expect([...cache.stored.keys()]).toContain('/static')
+  })
+})
+
+/** Signs in on the page of the provider, which the browser must have reached. */
+async function enterAs(page: Page, name: string): Promise<void> {
+  await page.waitForURL((url) => url.origin === provider.origin)
+  await page.getByRole('button', { name }).click()
+}
+
+const modes = [
+  { mode: 'start' as const, bundler: 'production build' },
+  { mode: 'dev' as const, bundler: 'development server' },
+]
+
+describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
+  let server: RunningNext
+  let browser: Browser
+  let visitor: Visit
+
+  beforeAll(async () => {
+    browser = await startChromium()
+    const folder = mode === 'start' ? cached : await copyOf('next16', 'next16-dev')
+    server = await startNext(folder, mode, (url) => ({
+      ...provider.env,
+      IDP_SECRET: SECRET,
+      APP_BASE_URL: url,
+      FIXTURE_CACHE_COMPONENTS: '1',
+    }))
+    provider.registerApp(server.url)
+    running.push(server)
+  })
+
+  afterAll(() => browser?.close())
+
+  test.each([
+    ['guarded', '/page?from=link'],
+    ['login', '/page'],
+    ['legacy', '/legacy/guarded?from=link'],
+  ])('a click on the link %s leads through the login, without a blocked request', async (id, target) => {
+    visitor = await visit(browser, server.url)
+    const { page } = visitor
+    await page.goto(`${server.url}/links`, { waitUntil: 'networkidle' })
+    await page.click(`#${id}`)
+    await enterAs(page, 'alice')
+    await page.waitForURL(server.url + target)
+    await page.getByText('user=dev|alice').waitFor()
+    expect(visitor.complaints).toEqual([])
+    expect(visitor.foreignFetches).toEqual([])
+    await page.context().close()
+  })
+
+  test('Server Actions read, change and begin a session; one that changes nothing sets no cookie', async () => {
+    visitor = await visit(browser, server.url)
+    const { page } = visitor
+    const cookiesOfAction = async (button: string, result: string): Promise<string[]> => {
+      const isAction = (response: PageResponse): boolean =>
+        response.request().headers()['next-action'] !== undefined
+      const [response] = await Promise.all([page.waitForResponse(isAction), page.click(button)])
+      await page.getByText(result).waitFor()
+      const headers = await response.headersArray()
+      return headers.filter(({ name }) => name.toLowerCase() === 'set-cookie').map(({ value }) => value)
+    }
+    await page.goto(`${server.url}/actions`, { waitUntil: 'networkidle' })
+    expect(await cookiesOfAction('#look', 'looked nobody')).toEqual([])
+    await page.click('#enter')
+    await enterAs(page, 'bob')
+    await page.waitForURL(`${server.url}/actions`)
+    await page.getByText('value=none').waitFor()
+    expect(await cookiesOfAction('#look', 'looked dev|bob')).toEqual([])
+    expect((await cookiesOfAction('#keep', 'kept by action')).length).toBeGreaterThan(0)
+    await page.getByText('value=by action').waitFor()
+    await page.reload()
+    await page.getByText('value=by action').waitFor()
+    await page.context().close()
+  })
+
+  test('an action records no use of a session that is due', async () => {
+    const { page } = await visit(browser, server.url)
+    const [name = '', value = ''] = (await signedIn('test|carol', 'fresh')).split('=')
+    await page.context().addCookies([{ name, value, url: server.url }])
+    await page.goto(`${server.url}/actions`, { waitUntil: 'networkidle' })
+    const due = (await signedIn('test|carol', 'due')).split('=')[1] ?? ''
+    await page.context().addCookies([{ name, value: due, url: server.url }])
+    const isAction = (response: PageResponse): boolean =>
+      response.request().headers()['next-action'] !== undefined
+    const [response] = await Promise.all([page.waitForResponse(isAction), page.click('#look')])
+    await page.getByText('looked test|carol').waitFor()
+    expect((await response.allHeaders())['set-cookie']).toBeUndefined()
+    await page.context().close()
+  })
+})
