@@ -1,0 +1,234 @@
+import { NextResponse } from 'next/server.js'
+import { describe, expect, test } from 'vitest'
+import { continueWith, isContinue } from '../../src/adapters/next/index.ts'
+import { APP, client, cookieNames, forwarded, nextRequest, signedIn } from './next-support.ts'
+
+const NO_STORE = 'private, no-cache, no-store, must-revalidate, max-age=0'
+
+describe('requests that are for the application', () => {
+  test('nobody: passes on, with the path for the guards and no cookie', async () => {
+    const response = await client().middleware(nextRequest('/page?a=1&b=%2F', { headers: { accept: '*/*' } }))
+    expect(response).toBeInstanceOf(NextResponse)
+    expect(isContinue(response)).toBe(true)
+    expect(forwarded(response)).toEqual({ accept: '*/*', 'x-idp-return-path': '/page?a=1&b=%2F' })
+    expect(response.headers.getSetCookie()).toEqual([])
+    expect(response.headers.get('cache-control')).toBeNull()
+  })
+
+  test('a fresh session: passes on and leaves the request as it is', async () => {
+    const response = await client().middleware(nextRequest('/page', { headers: await signedIn() }))
+    expect(isContinue(response)).toBe(true)
+    expect(forwarded(response)).toBeNull()
+    expect(response.headers.getSetCookie()).toEqual([])
+  })
+
+  test.each(['fresh', 'due'] as const)(
+    'a path that a client claims never survives (%s session)',
+    async (use) => {
+      const headers = { ...(await signedIn(use)), 'x-idp-return-path': '/claimed' }
+      const response = await client().middleware(nextRequest('/page', { headers }))
+      expect(forwarded(response)?.['x-idp-return-path']).toBe('/page')
+      const nobody = await client().middleware(
+        nextRequest('/', { headers: { 'x-idp-return-path': '/claimed' } }),
+      )
+      expect(forwarded(nobody)?.['x-idp-return-path']).toBe('/')
+    },
+  )
+
+  test('data of pages is no page: a claimed path is removed', async () => {
+    const headers = { 'x-idp-return-path': '/claimed', accept: '*/*' }
+    const request = new Request(`${APP}/_next/data/build/page.json`, { headers })
+    expect(forwarded(await client().middleware(request))).toEqual({ accept: '*/*' })
+  })
+
+  test.each([
+    ['?_rsc=1a2b', ''],
+    ['?_rsc=1a2b&x=1', '?x=1'],
+    ['?x=1&_rsc=1a2b', '?x=1'],
+    ['?x=a%20b&_rsc=1a2b&y=%2B', '?x=a%20b&y=%2B'],
+    ['?x_rsc=1', '?x_rsc=1'],
+  ])("the router's own parameter is no part of the path: %s", async (search, expected) => {
+    const response = await client().middleware(new Request(`${APP}/page${search}`))
+    expect(forwarded(response)?.['x-idp-return-path']).toBe(`/page${expected}`)
+  })
+
+  test('a session that is due is written to the response and to the forwarded request', async () => {
+    const headers = await signedIn('due')
+    const response = await client().middleware(nextRequest('/page', { headers }))
+    expect(cookieNames(response)).toEqual(['__session'])
+    expect(response.headers.get('cache-control')).toBe(NO_STORE)
+    expect(response.headers.get('vary')).toBe('*')
+    expect(response.headers.get('cdn-cache-control')).toBe('no-store')
+    const { cookie = '' } = forwarded(response) ?? {}
+    expect(cookie.startsWith('theme=dark; __session=')).toBe(true)
+    expect(cookie).not.toBe(headers.cookie)
+    expect(cookie).toContain(response.cookies.get('__session')?.value)
+    const next = await client().middleware(nextRequest('/page', { headers: { cookie } }))
+    expect(next.headers.getSetCookie()).toEqual([])
+  })
+
+  test('a dead session cookie is deleted in the browser and for the application', async () => {
+    const response = await client().middleware(
+      nextRequest('/page', { headers: { cookie: '__session=dead' } }),
+    )
+    expect(response.headers.getSetCookie()[0]).toMatch(/^__session=;.*Max-Age=0/)
+    expect(forwarded(response)).toEqual({ 'x-idp-return-path': '/page' })
+  })
+
+  test('a Server Action and a prefetch record no use', async () => {
+    const cookie = await signedIn('due')
+    const action = nextRequest('/page', { method: 'POST', headers: { ...cookie, 'next-action': 'id' } })
+    const prefetch = nextRequest('/page', { headers: { ...cookie, 'next-router-prefetch': '1' } })
+    for (const request of [action, prefetch]) {
+      expect((await client().middleware(request)).headers.getSetCookie()).toEqual([])
+    }
+  })
+
+  test('Next may pass its event as second argument, and the method may be detached', async () => {
+    const { middleware } = client()
+    expect(isContinue(await middleware(nextRequest('/page'), { waitUntil: () => {} }))).toBe(true)
+  })
+})
+
+describe('auth routes', () => {
+  test.each([
+    ['a base path', '/docs/auth/profile', { basePath: '/docs' }],
+    ['a locale', '/fr/auth/profile', { i18n: { locales: ['en', 'fr'], defaultLocale: 'en' } }],
+    ['the default locale', '/auth/profile', { i18n: { locales: ['en', 'fr'], defaultLocale: 'en' } }],
+    [
+      'both',
+      '/docs/fr/auth/profile',
+      { basePath: '/docs', i18n: { locales: ['en', 'fr'], defaultLocale: 'en' } },
+    ],
+    ['a trailing slash', '/auth/profile/', { trailingSlash: true }],
+  ])('are found below %s of next.config', async (_what, path, config) => {
+    const response = await client().middleware(nextRequest(path, { ...config, headers: await signedIn() }))
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ sub: 'carol' })
+    expect(response.headers.get('cache-control')).toBe(NO_STORE)
+  })
+
+  test('a plain Request is answered as well', async () => {
+    const response = await client().middleware(
+      new Request(`${APP}/auth/profile`, { headers: await signedIn() }),
+    )
+    expect(response).toBeInstanceOf(NextResponse)
+    expect(response.status).toBe(200)
+  })
+
+  test('the path for the guards keeps base path, locale and slash, as the browser shows them', async () => {
+    const config = {
+      basePath: '/docs',
+      trailingSlash: true,
+      i18n: { locales: ['en', 'fr'], defaultLocale: 'en' },
+    }
+    const response = await client().middleware(nextRequest('/docs/fr/page/?x=1', config))
+    expect(forwarded(response)?.['x-idp-return-path']).toBe('/docs/fr/page/?x=1')
+  })
+
+  test('cookies of the answer survive cookies that the application sets on it', async () => {
+    const response = await client().middleware(
+      nextRequest('/auth/profile', { headers: await signedIn('due') }),
+    )
+    expect(cookieNames(response)).toEqual(['__session'])
+    response.cookies.set('app', '1')
+    expect(cookieNames(response)).toEqual(['__session', 'app'])
+  })
+})
+
+describe('next to another middleware', () => {
+  const language = ({ nextUrl, headers }: { nextUrl: URL; headers: Headers }): NextResponse => {
+    const changed = new Headers(headers)
+    changed.set('x-language', 'fr')
+    return NextResponse.rewrite(new URL('/french', nextUrl), { request: { headers: changed } })
+  }
+
+  test('its rewrite and its request headers stay, ours are added', async () => {
+    const headers = { ...(await signedIn('due')), 'x-idp-return-path': '/claimed' }
+    const response = await client().middleware(nextRequest('/page', { headers }), language)
+    expect(response.headers.get('x-middleware-rewrite')).toBe(`${APP}/french`)
+    expect(isContinue(response)).toBe(false)
+    expect(cookieNames(response)).toEqual(['__session'])
+    expect(response.headers.get('cache-control')).toBe(NO_STORE)
+    const { cookie = '', ...others } = forwarded(response) ?? {}
+    expect(others).toEqual({ 'x-language': 'fr', 'x-idp-return-path': '/page' })
+    expect(cookie).toContain(`__session=${response.cookies.get('__session')?.value}`)
+    expect(cookie).toContain('theme=dark')
+  })
+
+  test('cookies that it forwards are kept beside ours', async () => {
+    const request = nextRequest('/page', { headers: await signedIn('due') })
+    const response = await client().middleware(request, () => {
+      const headers = new Headers({ cookie: 'theme=light; __session=old; seen=1' })
+      return NextResponse.next({ request: { headers } })
+    })
+    const { cookie } = forwarded(response) ?? {}
+    const current = response.cookies.get('__session')?.value
+    expect(cookie).toBe(`theme=light; __session=${current}; seen=1`)
+  })
+
+  test('a redirect gets our cookies and no request headers', async () => {
+    const request = nextRequest('/page', { headers: await signedIn('due') })
+    const response = await client().middleware(request, () => {
+      const redirect = NextResponse.redirect(`${APP}/fr/page`)
+      redirect.cookies.set('language', 'fr')
+      return redirect
+    })
+    expect(response.status).toBe(307)
+    expect(cookieNames(response)).toEqual(['language', '__session'])
+    expect(forwarded(response)).toBeNull()
+  })
+
+  test('a middleware that returns nothing, and one that is not asked about auth routes', async () => {
+    expect(isContinue(await client().middleware(nextRequest('/page'), () => undefined))).toBe(true)
+    let asked = false
+    const profile = await client().middleware(nextRequest('/auth/profile'), () => {
+      asked = true
+    })
+    expect([profile.status, asked]).toEqual([401, false])
+  })
+
+  test('continueWith does the same by hand, also with a plain Response', async () => {
+    const request = nextRequest('/page', { headers: await signedIn('due') })
+    const continued = await client().middleware(request)
+    const response = continueWith(
+      continued,
+      new Response('own answer', { headers: { 'set-cookie': 'app=1' } }),
+    )
+    expect(cookieNames(response)).toEqual(['app', '__session'])
+    expect(response.headers.get('cache-control')).toBe(NO_STORE)
+    expect(await response.text()).toBe('own answer')
+  })
+
+  test('operations in it see what is staged, and write onto its response and the forwarded request', async () => {
+    const idp = client()
+    const response = await idp.middleware(
+      nextRequest('/page', { headers: await signedIn() }),
+      async (request) => {
+        const result = NextResponse.next()
+        const session = await idp.getSession(request)
+        if (!session) throw new Error('no session')
+        await idp.updateSession(request, result, { ...session, colour: 'teal' })
+        expect((await idp.getSession(request))?.['colour']).toBe('teal')
+        return result
+      },
+    )
+    expect(cookieNames(response)).toEqual(['__session'])
+    const { cookie = '' } = forwarded(response) ?? {}
+    const seen = await idp.getSession(new Request(`${APP}/page`, { headers: { cookie } }))
+    expect(seen?.['colour']).toBe('teal')
+  })
+})
+
+describe('with something required missing', () => {
+  const incomplete = () => client({ secret: 'short' })
+
+  test('pages pass on without a session, auth routes answer 500', async () => {
+    const passed = await incomplete().middleware(nextRequest('/page', { headers: await signedIn() }))
+    expect(isContinue(passed)).toBe(true)
+    expect(forwarded(passed)?.['x-idp-return-path']).toBe('/page')
+    expect(passed.headers.getSetCookie()).toEqual([])
+    const answered = await incomplete().middleware(nextRequest('/auth/login'))
+    expect([answered.status, answered.headers.get('location')]).toEqual([500, null])
+  })
+})
