@@ -1,3 +1,4 @@
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { ContractCase, ContractHost } from 'idp-client/testing'
 import { adapterContract, unconfiguredContract } from 'idp-client/testing'
@@ -70,6 +71,24 @@ describe('App Router behind the proxy', () => {
 
   beforeAll(async () => {
     host = hostOf(await start(plain), ['ambient', 'explicit'])
+  })
+
+  test.each(adapterContract)('$title', ({ run }) => run(host))
+})
+
+describe('App Router behind middleware.ts on the edge runtime', () => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    const folder = await copyOf('next16', 'next16-edge')
+    const proxy = await readFile(`${folder}/proxy.ts`, 'utf8')
+    await writeFile(
+      `${folder}/middleware.ts`,
+      proxy.replace('export function proxy(', 'export function middleware('),
+    )
+    await rm(`${folder}/proxy.ts`)
+    await buildNext(folder, 'turbopack')
+    host = hostOf(await start(folder), ['ambient', 'explicit'])
   })
 
   test.each(adapterContract)('$title', ({ run }) => run(host))
