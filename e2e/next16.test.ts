@@ -201,6 +201,13 @@ describe('requests', () => {
     },
   )
 
+  test('a render reads session and token, and is told that it cannot write', async () => {
+    const headers = { cookie: await signedIn('test|carol', 'fresh') }
+    const response = await fetch(`${server.url}/page/write`, { headers })
+    expect(await response.text()).toContain('update=SESSION_NOT_WRITABLE token=Bearer')
+    expect(ourCookies(response)).toEqual([])
+  })
+
   test('a path that a client claims is not where the guard leads back to', async () => {
     const response = await fetch(`${server.url}/page?x=1`, {
       redirect: 'manual',
