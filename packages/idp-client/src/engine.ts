@@ -12,6 +12,7 @@ import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
 import { inCookie as sessionsInCookie } from './session/in-cookie.ts'
 import type { SessionStorage } from './session/storage.ts'
+import { handedOver } from './tokens/handed-over.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
@@ -35,7 +36,7 @@ export function createEngine(config: Config): Engine {
   return {
     config,
     sealer,
-    sessions: sessionsInCookie(parts),
+    sessions: handedOver(sessionsInCookie(parts), { client, clock: config.clock }),
     transactions: transactionsInCookie(parts),
     client,
     baseUrl,

@@ -27,3 +27,4 @@ export type {
   TokenSet,
   User,
 } from './session/session-data.ts'
+export type { GetAccessTokenOptions } from './tokens/want.ts'

@@ -19,7 +19,6 @@ test.each([
   [{ clientAssertionSigningKey: 'pem' }, 'clientAssertionSigningKey'],
   [{ enableConnectAccountEndpoint: true }, 'enableConnectAccountEndpoint'],
   [{ fetchUserInfo: true }, 'fetchUserInfo'],
-  [{ tokenRefreshBuffer: 30 }, 'tokenRefreshBuffer'],
 ] satisfies [IdpClientOptions, string][])('%j is refused while nothing acts on it', (options, name) => {
   expect(resolveIt(options)).toEqual([
     { kind: 'wrong-option', message: expect.stringMatching(`^${name}.*not available in this version`) },

@@ -34,10 +34,6 @@ const unavailable: readonly Unavailable[] = [
     asked: (options) => options.enableConnectAccountEndpoint === true,
   },
   { setting: 'fetchUserInfo: true', asked: (options) => options.fetchUserInfo === true },
-  {
-    setting: 'tokenRefreshBuffer above 0',
-    asked: ({ tokenRefreshBuffer }) => typeof tokenRefreshBuffer === 'number' && tokenRefreshBuffer > 0,
-  },
 ]
 
 const cure = 'is not available in this version of the library; leave it out'

@@ -1,8 +1,20 @@
 import { IdpError } from './base.ts'
 
-/** No access token can be handed out. */
-export class AccessTokenError extends IdpError<
-  'MISSING_SESSION' | 'MISSING_REFRESH_TOKEN' | 'NOT_AVAILABLE'
-> {
+export type AccessTokenErrorCode =
+  | 'MISSING_SESSION'
+  | 'MISSING_REFRESH_TOKEN'
+  | 'FAILED_TO_REFRESH_TOKEN'
+  | 'REFRESH_NOT_PERSISTABLE'
+
+/** The codes of `AccessTokenError`, each under its own name. */
+export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Name } = {
+  MISSING_SESSION: 'MISSING_SESSION',
+  MISSING_REFRESH_TOKEN: 'MISSING_REFRESH_TOKEN',
+  FAILED_TO_REFRESH_TOKEN: 'FAILED_TO_REFRESH_TOKEN',
+  REFRESH_NOT_PERSISTABLE: 'REFRESH_NOT_PERSISTABLE',
+}
+
+/** No access token can be handed out. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or `DiscoveryError`. */
+export class AccessTokenError extends IdpError<AccessTokenErrorCode> {
   override readonly name = 'AccessTokenError'
 }

@@ -232,6 +232,19 @@ export const codes = {
       'Read bytes and fields: drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
     status: 500,
   },
+  FAILED_TO_REFRESH_TOKEN: {
+    class: 'AccessTokenError',
+    message: 'The access token could not be refreshed.',
+    advice: 'The cause tells why; with cause.error invalid_grant the user has to log in again.',
+    status: 401,
+  },
+  REFRESH_NOT_PERSISTABLE: {
+    class: 'AccessTokenError',
+    message: 'The access token has expired, and what a refresh brings could not be kept here.',
+    advice:
+      'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written.',
+    status: 503,
+  },
   MISSING_REFRESH_TOKEN: {
     class: 'AccessTokenError',
     message: 'The access token has expired and there is no refresh token.',

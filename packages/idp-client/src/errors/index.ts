@@ -1,4 +1,4 @@
-export { AccessTokenError } from './access-token.ts'
+export { AccessTokenError, AccessTokenErrorCode } from './access-token.ts'
 export { IdpError, type IdpErrorOptions, isIdpError } from './base.ts'
 export { CallbackError, type CallbackErrorCode } from './callback.ts'
 export { type Code, type CodeEntry, codes } from './codes.ts'

@@ -1,6 +1,10 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { RefreshGrant } from '../tokens/fresh-token.ts'
+import { freshToken } from '../tokens/fresh-token.ts'
+import type { GetAccessTokenOptions } from '../tokens/want.ts'
+import { wantOf } from '../tokens/want.ts'
 
 /** An access token as it is handed to the application. */
 export interface AccessToken {
@@ -14,15 +18,41 @@ export interface AccessToken {
   audience?: string
 }
 
-/** The access token of the login's own audience, while it is valid. */
-export async function getAccessToken(engine: Engine, exchange: Exchange): Promise<AccessToken> {
+/** The protocol is loaded when a token is refreshed, not before. */
+function refreshGrant({ config }: Engine): RefreshGrant {
+  return async (request) => {
+    const [{ refreshTokens }, { providerFor }] = await Promise.all([
+      import('../oidc/refresh.ts'),
+      import('../oidc/provider.ts'),
+    ])
+    return refreshTokens(providerFor(config), request)
+  }
+}
+
+/**
+ * An access token of the session for what `options` ask for:
+ * 1. no session: `MISSING_SESSION`;
+ * 2. a stored token that covers audience and scope and is still valid is handed out;
+ * 3. else the refresh token is redeemed, once for all who wait, and the session that comes of it is kept.
+ */
+export async function getAccessToken(
+  engine: Engine,
+  exchange: Exchange,
+  options: GetAccessTokenOptions = {},
+): Promise<AccessToken> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const { accessToken, expiresAt, refreshToken, scope, token_type, audience } = session.data.tokenSet
-  if (expiresAt <= engine.config.clock()) {
-    if (refreshToken === undefined) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-    throw new AccessTokenError('NOT_AVAILABLE', { detail: 'Refreshing an expired access token.' })
-  }
+  const want = wantOf(engine.config.authorization, options)
+  const { config, sessions, client } = engine
+  const parts = { config, sessions, client, refresh: refreshGrant(engine) }
+  // What a request with an older cookie forces, another request has done already.
+  const once = session.behind ? { ...want, force: false } : want
+  const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(
+    parts,
+    exchange,
+    session,
+    once,
+  )
   return {
     token: accessToken,
     expiresAt,

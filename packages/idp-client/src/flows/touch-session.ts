@@ -7,7 +7,8 @@ import { rollIsDue } from '../session/lifetime.ts'
  * Records use of the session, when a write is due; true when something was staged.
  * 1. Nothing on prefetches and Server Actions: they are no use, and a cookie makes the host render again.
  * 2. Session cookies that open as no live session are deleted, once.
- * 3. A roll keeps `createdAt`, so the absolute limit stays where it is.
+ * 3. A session that was refreshed where nothing could be written is written now.
+ * 4. A roll keeps `createdAt`, so the absolute limit stays where it is.
  */
 export async function touchSession(engine: Engine, exchange: Exchange): Promise<boolean> {
   const { config, sessions } = engine
@@ -17,7 +18,8 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   if (!session) return sessions.sweep(exchange)
   const now = config.clock()
   const { createdAt } = session.data.internal
-  if (!rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)) return false
+  const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
+  if (!due && !session.behind) return false
   await sessions.save(exchange, { ...session, usedAt: now })
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true

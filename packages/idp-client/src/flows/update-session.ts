@@ -14,7 +14,8 @@ export async function updateSession(engine: Engine, exchange: Exchange, changes:
   if (typeof changes !== 'object' || changes === null) throw new IdpError('MISSING_SESSION_DATA')
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
-  const data = withChanges(session.data, changes)
+  const found = (await engine.sessions.original(exchange)) ?? session
+  const data = withChanges({ current: session.data, found: found.data, changes })
   if (!isSessionData(data)) {
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }

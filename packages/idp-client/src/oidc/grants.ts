@@ -72,7 +72,7 @@ function expiresAtOf({ accessToken, body }: TokenAnswer, now: number): number {
 }
 
 /** The grant in an answer, its ID token validated. `now` is when the request was sent: lifetimes count from there. */
-async function grantOf(
+export async function grantOf(
   provider: Provider,
   answer: TokenAnswer,
   checks: IdTokenChecks,

@@ -1,4 +1,5 @@
 import type { IdpError } from '../errors/base.ts'
+import { isIdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
 import type { OAuthError } from '../errors/provider.ts'
 
@@ -6,15 +7,23 @@ function isOAuthError(value: unknown): value is OAuthError {
   return typeof value === 'object' && value !== null && 'transient' in value
 }
 
+/** What the provider could not do now is no fault of the visitor, whose session goes on. */
+function upstreamStatus(cause: OAuthError): number {
+  if (cause.code === 'REQUEST_TIMEOUT') return 504
+  return cause.status === 429 || cause.status === 503 ? 503 : 502
+}
+
 /**
- * HTTP status of an error: that of its code, except where the cause knows better: what the provider took too long for
- * is 504, a code that it no longer accepts is the visitor's (400).
+ * HTTP status of an error: that of its code, except where the cause knows better: a provider that cannot be heard is
+ * 502, 503 or 504, a code that it no longer accepts is the visitor's (400).
  */
 export function statusOf(error: IdpError): number {
   const { status } = codes[error.code]
-  if (!isOAuthError(error.cause)) return status
-  if (error.cause.code === 'REQUEST_TIMEOUT') return 504
-  return error.code === 'AUTHORIZATION_CODE_GRANT_ERROR' && error.cause.error === 'invalid_grant'
-    ? 400
-    : status
+  const { cause, code } = error
+  if (code === 'FAILED_TO_REFRESH_TOKEN' && isIdpError(cause) && cause.name === 'DiscoveryError') {
+    return codes[cause.code].status
+  }
+  if (!isOAuthError(cause)) return status
+  if (cause.transient) return upstreamStatus(cause)
+  return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status
 }

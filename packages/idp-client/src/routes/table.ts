@@ -1,4 +1,5 @@
 import type { RouteKey } from '../config/config.ts'
+import { accessToken } from './access-token.ts'
 import { notAvailable } from './not-available.ts'
 import { profile } from './profile.ts'
 import type { Route } from './route.ts'
@@ -21,7 +22,7 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     load: async () => (await import('./callback.ts')).callback,
   },
   profile: { methods: ['GET'], acts: 'on-any-request', load: async () => profile },
-  accessToken: notAvailable(['GET']),
+  accessToken: { methods: ['GET'], acts: 'on-any-request', load: async () => accessToken },
   backChannelLogout: notAvailable(['POST']),
   connectAccount: notAvailable(['GET']),
   mfaAuthenticators: notAvailable(['GET']),

@@ -1,3 +1,5 @@
+import { fromBase64url } from '../crypto/base64url.ts'
+import { strictText } from '../lib/base64url.ts'
 import type { SessionData, User } from './session-data.ts'
 
 /** Claims that belong to the protocol, not to the user; guards read them from the kept ID token. */
@@ -42,4 +44,16 @@ export function filterDefaultIdTokenClaims(claims: User): User {
 /** What is saved where the application has no `beforeSessionSaved` hook. */
 export function withoutProtocolClaims(session: SessionData): SessionData {
   return { ...session, user: filterDefaultIdTokenClaims(session.user) }
+}
+
+/** All claims in a kept ID token, which was validated when it came; undefined when there is nothing to read. */
+export function claimsOf(idToken: string | undefined): User | undefined {
+  const payload = fromBase64url(idToken?.split('.')[1] ?? '')
+  if (!payload || payload.length === 0) return undefined
+  try {
+    const claims: unknown = JSON.parse(strictText(payload))
+    return typeof claims === 'object' && claims !== null && 'sub' in claims ? (claims as User) : undefined
+  } catch {
+    return undefined
+  }
 }

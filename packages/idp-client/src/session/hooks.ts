@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { OnCallbackContext } from '../config/hooks.ts'
 import { CallbackError } from '../errors/callback.ts'
-import { withoutProtocolClaims } from './claims.ts'
+import { claimsOf, withoutProtocolClaims } from './claims.ts'
 import type { SessionData } from './session-data.ts'
 import { isSessionData } from './stored-session.ts'
 
@@ -27,6 +27,32 @@ export async function beforeSaved(
   throw new CallbackError('HOOK_FAILED', {
     detail: 'beforeSessionSaved must return a session with user.sub and tokenSet.',
   })
+}
+
+/** What of a refresh the hook needs to see. */
+export interface RefreshedClaims {
+  readonly idToken?: string
+  readonly claims?: { readonly [claim: string]: unknown }
+}
+
+/**
+ * The session as it is saved after a refresh that brought `grant`. `session.user` holds all claims when the grant has
+ * some. A hook that fails is reported, and the session goes on without it: the rotated tokens must not be lost.
+ */
+export async function afterRefresh(
+  config: Config,
+  session: SessionData,
+  grant: RefreshedClaims,
+): Promise<SessionData> {
+  const unhooked = grant.claims ? withoutProtocolClaims(session) : session
+  if (!config.hooks.beforeSessionSaved) return unhooked
+  const known = grant.claims ? undefined : claimsOf(session.tokenSet.idToken)
+  try {
+    return await beforeSaved(config, known ? { ...session, user: known } : session, grant.idToken)
+  } catch {
+    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: 'HOOK_FAILED' })
+    return unhooked
+  }
 }
 
 export type CallbackDecision =

@@ -172,7 +172,7 @@ describe('sessions in cookies', () => {
   test('one request opens its cookie once, and sees its own writes', async () => {
     const { engine, cookies, clock } = await signedIn()
     const exchange = cookies.exchange()
-    expect(engine.sessions.load(exchange)).toBe(engine.sessions.load(exchange))
+    expect(await engine.sessions.load(exchange)).toBe(await engine.sessions.load(exchange))
     await engine.sessions.save(exchange, freshlyStored(sessionOf('bob', clock.now), clock.now))
     expect((await engine.sessions.load(exchange))?.data.user.sub).toBe('bob')
     await engine.sessions.destroy(exchange)

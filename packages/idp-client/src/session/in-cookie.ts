@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
-import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
+import type { CookieAttributes, CookieJar, CookieSpec } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { utf8Length } from '../lib/base64url.ts'
@@ -19,6 +19,8 @@ export interface InCookieParts {
   readonly client: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
 function fieldBytes(data: SessionData): Record<string, number> {
@@ -43,9 +45,17 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
 
+/** Stages the deletion of every cookie of this name, chunked or not, but the ones kept; true when there were any. */
+function clearOthers(jar: CookieJar, { name, scope }: CookieSpec, kept: ReadonlySet<string>): boolean {
+  const stale = chunkNames(name, jar.names()).filter((present) => !kept.has(present))
+  for (const present of stale) jar.clear({ name: present, scope })
+  return stale.length > 0
+}
+
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie, ...rules } = config.session
+  const opened = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const loaded = new WeakMap<CookieJar, Promise<StoredSession | null>>()
 
   async function open(jar: CookieJar): Promise<StoredSession | null> {
@@ -59,29 +69,25 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     return isAlive(times, rules, config.clock()) ? session : null
   }
 
-  function load({ cookies }: Exchange): Promise<StoredSession | null> {
-    const known = loaded.get(cookies)
-    if (known) return known
-    const opened = open(cookies)
-    loaded.set(cookies, opened)
-    return opened
+  function original({ cookies }: Exchange): Promise<StoredSession | null> {
+    const session = opened.get(cookies) ?? open(cookies)
+    opened.set(cookies, session)
+    return session
   }
 
-  function scopeOf(exchange: Exchange): CookieScope {
-    return cookieScope(cookie, () => baseUrl(exchange))
-  }
+  const load = (exchange: Exchange): Promise<StoredSession | null> =>
+    loaded.get(exchange.cookies) ?? original(exchange)
 
-  function clearOthers(jar: CookieJar, scope: CookieScope, kept: ReadonlySet<string>): boolean {
-    const stale = chunkNames(cookie.name, jar.names()).filter((name) => !kept.has(name))
-    for (const name of stale) jar.clear({ name, scope })
-    return stale.length > 0
+  function specOf(exchange: Exchange): CookieSpec {
+    return { name: cookie.name, scope: cookieScope(cookie, () => baseUrl(exchange)) }
   }
 
   return {
     load,
+    original,
 
     async save(exchange, session) {
-      const scope = scopeOf(exchange)
+      const { scope } = specOf(exchange)
       const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
       const maxAge = cookie.transient ? undefined : remaining(times, rules, config.clock())
       const attributes: CookieAttributes = {
@@ -94,21 +100,21 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
       const pieces = splitCookie(cookie.name, sealed, attributes)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
-      clearOthers(exchange.cookies, scope, new Set(pieces.map(({ name }) => name)))
+      clearOthers(exchange.cookies, { name: cookie.name, scope }, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       loaded.set(exchange.cookies, Promise.resolve(session))
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
     },
 
     async destroy(exchange) {
-      clearOthers(exchange.cookies, scopeOf(exchange), new Set())
+      clearOthers(exchange.cookies, specOf(exchange), NONE)
       loaded.set(exchange.cookies, Promise.resolve(null))
     },
 
     async sweep(exchange) {
       if (chunkNames(cookie.name, exchange.cookies.names()).length === 0) return false
       if (await load(exchange)) return false
-      return clearOthers(exchange.cookies, scopeOf(exchange), new Set())
+      return clearOthers(exchange.cookies, specOf(exchange), NONE)
     },
   }
 }

@@ -25,15 +25,45 @@ export function freshlyStored(data: SessionData, now: number): StoredSession {
   return { data, handle: randomToken(16), usedAt: now }
 }
 
+function same(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Member by member: what the application left as it had found it comes from the current session, what it changed wins. */
+function mergedTokens(current: TokenSet, found: TokenSet, changed: TokenSet): TokenSet {
+  const names = new Set([...Object.keys(current), ...Object.keys(changed)]) as Set<keyof TokenSet>
+  const members = [...names].flatMap((name) => {
+    const value = same(changed[name], found[name]) ? current[name] : changed[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(members) as unknown as TokenSet
+}
+
+export interface Update {
+  /** The session now, perhaps refreshed since the application read it. */
+  readonly current: SessionData
+  /** The session as the application read it. */
+  readonly found: SessionData
+  readonly changes: Partial<SessionData>
+}
+
 /**
  * What an application's changes make of the session: members that it left out go, except those without which there is
- * no session; `internal` is never taken from outside.
+ * no session; `internal` is never taken from outside; `user` and tokens that it did not change are the current ones, so
+ * that an update never undoes a refresh.
  */
-export function withChanges(current: SessionData, changes: Partial<SessionData>): SessionData {
+export function withChanges({ current, found, changes }: Update): SessionData {
+  const { accessTokens, tokenSet, user } = changes
+  const isToken = typeof tokenSet === 'object' && tokenSet !== null
+  const further = same(accessTokens, found.accessTokens) ? current.accessTokens : accessTokens
+  const { accessTokens: _replaced, ...rest } = changes
   return {
-    ...changes,
-    user: changes.user ?? current.user,
-    tokenSet: changes.tokenSet ?? current.tokenSet,
+    ...rest,
+    ...(further === undefined ? {} : { accessTokens: further }),
+    user: user === undefined || same(user, found.user) ? current.user : user,
+    tokenSet: isToken
+      ? mergedTokens(current.tokenSet, found.tokenSet, tokenSet)
+      : (tokenSet ?? current.tokenSet),
     internal: current.internal,
   }
 }

@@ -5,6 +5,8 @@ import type { StoredSession } from './stored-session.ts'
 export interface SessionStorage {
   /** The live session of this request, or null. Opened once per request however often it is asked. Never writes. */
   load(exchange: Exchange): Promise<StoredSession | null>
+  /** The session as the first operation of this request saw it, whatever was saved since. */
+  original(exchange: Exchange): Promise<StoredSession | null>
   /** Stages the session; `SESSION_TOO_LARGE` when it does not fit. With `fresh` it replaces whatever was there. */
   save(exchange: Exchange, session: StoredSession, options?: { readonly fresh?: boolean }): Promise<void>
   /** Stages the deletion of everything that `save` may ever have written. */

@@ -69,7 +69,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     return Response.json({ ok: true }, { headers: call.headers })
   },
   '/token': async (idp, { explicit, headers }) =>
-    Response.json(await idp.getAccessToken(...explicit), { headers }),
+    Response.json(await idp.getAccessToken(explicit[0]), { headers }),
   '/start': (idp, { explicit, query }) => idp.startInteractiveLogin(loginOptions(query), ...explicit),
 }
 

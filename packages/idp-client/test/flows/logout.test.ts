@@ -1,3 +1,4 @@
+import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
@@ -130,7 +131,9 @@ describe('a provider that is down', () => {
     expect(stale.status).toBe(302)
     expect(browser.cookies.size).toBe(0)
     await fresh.provider.stop()
-    const gone = await startWorld({ domain: fresh.provider.issuer, httpTimeout: 1000 })
+    const never = await startDevProvider()
+    await never.stop()
+    const gone = await startWorld({ domain: never.issuer, httpTimeout: 1000 })
     const response = await gone.newBrowser().send('/auth/logout?returnTo=/bye')
     expect(response.headers.get('location')).toBe(`${APP}/bye`)
     expect(gone.events).toContainEqual(expect.objectContaining({ code: 'LOGOUT', strategy: 'local' }))

@@ -111,7 +111,7 @@ describe('dispatch', () => {
 
   test('routes of later versions say so, with a code', async () => {
     const browser = world.newBrowser()
-    const response = await browser.send('/auth/access-token')
+    const response = await browser.send('/auth/mfa/authenticators')
     expect(response.status).toBe(501)
     expect(await response.json()).toMatchObject({ error: { code: 'NOT_AVAILABLE' } })
   })

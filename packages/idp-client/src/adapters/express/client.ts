@@ -16,6 +16,7 @@ import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { isRequestLike } from '../../http/is-request.ts'
 import { redirect } from '../../http/responses.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
@@ -23,6 +24,7 @@ import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
 import type { SessionData } from '../../session/session-data.ts'
+import type { GetAccessTokenOptions } from '../../tokens/want.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 
@@ -83,11 +85,23 @@ export class IdpClient {
   }
 
   /**
-   * The access token of the session. Throws `AccessTokenError` with `MISSING_SESSION`, or `MISSING_REFRESH_TOKEN` when
-   * it has expired and cannot be refreshed.
+   * An access token of the session, refreshed when it has expired; the refreshed session is written unless headers have
+   * been sent. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its
+   * `cause`), `REFRESH_NOT_PERSISTABLE`.
    */
-  getAccessToken(req?: FrameworkRequest, res?: FrameworkResponse): Promise<AccessToken> {
-    return this.#operate(req, res, getAccessToken)
+  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  getAccessToken(
+    req: FrameworkRequest | undefined,
+    res?: FrameworkResponse,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken>
+  getAccessToken(
+    first?: FrameworkRequest | GetAccessTokenOptions,
+    res?: FrameworkResponse,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken> {
+    const [req, wanted] = isRequestLike(first) ? [first as FrameworkRequest, options] : [undefined, first]
+    return this.#operate(req, res, (engine, x) => getAccessToken(engine, x, wanted))
   }
 
   /** Saves changes to the session; `internal` cannot be changed. See `docs/reference/session.md` for what is kept. */

@@ -19,5 +19,6 @@ export type {
   TokenSet,
   User,
 } from '../../session/session-data.ts'
+export type { GetAccessTokenOptions } from '../../tokens/want.ts'
 export { sendResponse } from '../node/send.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PageGuardOptions } from './client.ts'

@@ -11,8 +11,10 @@ import { getAccessToken } from '../../flows/get-access-token.ts'
 import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { isRequestLike } from '../../http/is-request.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import type { SessionData, User } from '../../session/session-data.ts'
+import type { GetAccessTokenOptions } from '../../tokens/want.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
@@ -89,11 +91,24 @@ export class IdpClient {
   }
 
   /**
-   * The access token of the session. Throws `AccessTokenError` with `MISSING_SESSION`, or `MISSING_REFRESH_TOKEN` when
-   * it has expired and cannot be refreshed.
+   * An access token of the session, refreshed when it has expired. A Server Component gets a fresh token too, but
+   * cannot write cookies: what a refresh brought stays in the process until the next request that can, so call this in
+   * the proxy, with request and response, where pages need tokens. Throws `AccessTokenError`: `MISSING_SESSION`,
+   * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its `cause`), `REFRESH_NOT_PERSISTABLE`.
    */
-  getAccessToken(request?: HostRequest, response?: HostResponse): Promise<AccessToken> {
-    return this.#operate([request, response], getAccessToken)
+  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  getAccessToken(
+    request: HostRequest | undefined,
+    response?: HostResponse,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken>
+  getAccessToken(
+    first?: HostRequest | GetAccessTokenOptions,
+    response?: HostResponse,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken> {
+    const [request, wanted] = isRequestLike(first) ? [first as HostRequest, options] : [undefined, first]
+    return this.#operate([request, response], (engine, x) => getAccessToken(engine, x, wanted))
   }
 
   /**

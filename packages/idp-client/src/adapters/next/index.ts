@@ -19,6 +19,7 @@ export type {
   TokenSet,
   User,
 } from '../../session/session-data.ts'
+export type { GetAccessTokenOptions } from '../../tokens/want.ts'
 export { isContinue } from '../web/continue.ts'
 export type { HostRequest, HostResponse } from './binding.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PublicRoutes } from './client.ts'

@@ -9,6 +9,7 @@ import type { AccessToken } from '../../flows/get-access-token.ts'
 import { getAccessToken } from '../../flows/get-access-token.ts'
 import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
+import { isRequestLike } from '../../http/is-request.ts'
 import { redirect } from '../../http/responses.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
@@ -16,6 +17,7 @@ import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
 import type { SessionData } from '../../session/session-data.ts'
+import type { GetAccessTokenOptions } from '../../tokens/want.ts'
 import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, continueWith } from './continue.ts'
@@ -80,11 +82,23 @@ export class IdpClient {
   }
 
   /**
-   * The access token of the session. Throws `AccessTokenError` with `MISSING_SESSION`, or `MISSING_REFRESH_TOKEN` when
-   * it has expired and cannot be refreshed.
+   * An access token of the session, refreshed when it has expired. Where cookies can be written (inside `next`, or with
+   * a response) the refreshed session is. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * `FAILED_TO_REFRESH_TOKEN` (see its `cause`), `REFRESH_NOT_PERSISTABLE`.
    */
-  getAccessToken(request?: FrameworkRequest, response?: WebTarget): Promise<AccessToken> {
-    return this.#operate(request, response, getAccessToken)
+  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  getAccessToken(
+    request: FrameworkRequest | undefined,
+    response?: WebTarget,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken>
+  getAccessToken(
+    first?: FrameworkRequest | GetAccessTokenOptions,
+    response?: WebTarget,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken> {
+    const [request, wanted] = isRequestLike(first) ? [first as FrameworkRequest, options] : [undefined, first]
+    return this.#operate(request, response, (engine, x) => getAccessToken(engine, x, wanted))
   }
 
   /** Saves changes to the session; `internal` cannot be changed. See `docs/reference/session.md` for what is kept. */

@@ -1,0 +1,33 @@
+import type { Engine } from '../engine.ts'
+import { getAccessToken } from '../flows/get-access-token.ts'
+import { touchSession } from '../flows/touch-session.ts'
+import { lastValues } from '../http/query.ts'
+import { json } from '../http/responses.ts'
+import { failWithJson } from './fail-with-json.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
+
+async function handle(engine: Engine, { exchange, query }: RouteRequest): Promise<Response> {
+  const values = lastValues(query)
+  const audience = values.get('audience')
+  const scope = values.get('scope')
+  const {
+    token,
+    expiresAt,
+    scope: granted,
+    token_type,
+  } = await getAccessToken(engine, exchange, {
+    ...(audience ? { audience } : {}),
+    ...(scope ? { scope } : {}),
+    mergeScopes: values.get('mergeScopes') !== 'false',
+  })
+  await touchSession(engine, exchange)
+  return json(200, {
+    token,
+    expires_at: expiresAt,
+    expires_in: Math.max(0, expiresAt - engine.config.clock()),
+    ...(granted === undefined ? {} : { scope: granted }),
+    ...(token_type === undefined ? {} : { token_type }),
+  })
+}
+
+export const accessToken: RouteHandler = { handle, fail: failWithJson }

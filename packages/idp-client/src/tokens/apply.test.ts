@@ -1,0 +1,93 @@
+import { describe, expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import type { SessionData } from '../session/session-data.ts'
+import type { Refreshed } from './apply.ts'
+import { applyRefresh, withoutRefreshToken } from './apply.ts'
+import type { GetAccessTokenOptions } from './want.ts'
+import { wantOf } from './want.ts'
+
+const NOW = 1000
+const API = 'https://api.example'
+const { authorization: config } = engineFor().engine.config
+
+const data: SessionData = {
+  user: { sub: 'alice', name: 'Old' },
+  tokenSet: {
+    accessToken: 'old',
+    expiresAt: NOW,
+    idToken: 'id-1',
+    refreshToken: 'rt-1',
+    requestedScope: 'openid',
+  },
+  internal: { createdAt: 0 },
+  extra: 1,
+}
+const grant: Refreshed = { accessToken: 'new', tokenType: 'Bearer', expiresAt: NOW + 60 }
+
+function applied(options: GetAccessTokenOptions, changes: Partial<Refreshed> = {}, from = data): SessionData {
+  return applyRefresh(from, {
+    config,
+    want: wantOf(config, options),
+    grant: { ...grant, ...changes },
+    now: NOW,
+  })
+}
+
+describe('what a refresh makes of a session', () => {
+  test('[RT-02,RT-05] the main token set is replaced whole; what the answer lacks is kept', () => {
+    const { tokenSet, user, extra } = applied({}) as SessionData & { extra: number }
+    expect(tokenSet).toMatchObject({
+      accessToken: 'new',
+      expiresAt: NOW + 60,
+      idToken: 'id-1',
+      refreshToken: 'rt-1',
+    })
+    expect(user).toBe(data.user)
+    expect(extra).toBe(1)
+    expect(applied({}, { refreshToken: 'rt-2', idToken: 'id-2' }).tokenSet).toMatchObject({
+      refreshToken: 'rt-2',
+      idToken: 'id-2',
+    })
+  })
+
+  test('claims of a new ID token become the user', () => {
+    expect(applied({}, { claims: { sub: 'alice', name: 'New' } }).user).toEqual({ sub: 'alice', name: 'New' })
+  })
+
+  test('[S011] another audience gets an entry; rotated tokens go to the main set; expired entries go', () => {
+    const stale = { accessToken: 'stale', audience: 'https://gone.example', expiresAt: NOW }
+    const from = { ...data, accessTokens: [stale] }
+    const after = applied({ audience: API }, { refreshToken: 'rt-2', scope: 'a' }, from)
+    expect(after.tokenSet).toMatchObject({ accessToken: 'old', refreshToken: 'rt-2' })
+    expect(after.accessTokens).toEqual([
+      expect.objectContaining({ accessToken: 'new', audience: API, scope: 'a', expiresAt: NOW + 60 }),
+    ])
+  })
+
+  test('an entry is replaced when it covered the request, or has the same granted scope', () => {
+    const first = applied({ audience: API, scope: 'a', mergeScopes: false }, { scope: 'a' })
+    const again = applied(
+      { audience: API, scope: 'a', mergeScopes: false },
+      { accessToken: 'n2', scope: 'a' },
+      first,
+    )
+    expect(again.accessTokens).toHaveLength(1)
+    const more = applied(
+      { audience: API, scope: 'b', mergeScopes: false },
+      { accessToken: 'n3', scope: 'a' },
+      again,
+    )
+    expect(more.accessTokens).toEqual([expect.objectContaining({ accessToken: 'n3', requestedScope: 'a b' })])
+    const other = applied(
+      { audience: API, scope: 'c', mergeScopes: false },
+      { accessToken: 'n4', scope: 'c' },
+      more,
+    )
+    expect(other.accessTokens).toHaveLength(2)
+  })
+
+  test('a dead refresh token goes, and nothing else', () => {
+    const { refreshToken: _dead, ...tokenSet } = data.tokenSet
+    expect(withoutRefreshToken(data)).toEqual({ ...data, tokenSet })
+  })
+})

@@ -1,0 +1,77 @@
+import type { AuthorizationConfig } from '../config/config.ts'
+import type { AccessTokenSet, SessionData, TokenSet, User } from '../session/session-data.ts'
+import { sameScope, unitedScope } from './scope.ts'
+import type { Entry } from './select.ts'
+import { entryFor, wantsMain } from './select.ts'
+import type { Want } from './want.ts'
+
+/** What a refresh brought; structurally a grant of `oidc/`. */
+export interface Refreshed {
+  readonly accessToken: string
+  readonly tokenType: string
+  readonly expiresAt: number
+  readonly scope?: string
+  readonly refreshToken?: string
+  readonly idToken?: string
+  readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
+}
+
+function entryOf(grant: Refreshed, want: Want): Entry {
+  return {
+    accessToken: grant.accessToken,
+    expiresAt: grant.expiresAt,
+    token_type: grant.tokenType,
+    ...(grant.scope === undefined ? {} : { scope: grant.scope }),
+    ...(want.scope === '' ? {} : { requestedScope: want.scope }),
+  }
+}
+
+/** The tokens that all audiences share: a refresh that brings none keeps the old (RFC 6749 section 6). */
+function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken' | 'refreshToken'> {
+  const idToken = grant.idToken ?? old.idToken
+  const refreshToken = grant.refreshToken ?? old.refreshToken
+  return {
+    ...(idToken === undefined ? {} : { idToken }),
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+  }
+}
+
+function withEntry(data: SessionData, want: Want, entry: AccessTokenSet, now: number): AccessTokenSet[] {
+  const all = data.accessTokens ?? []
+  const replaced =
+    entryFor(data, want) ??
+    all.find(({ audience, scope }) => audience === entry.audience && sameScope(scope, entry.scope))
+  const requestedScope = unitedScope(replaced?.requestedScope, entry.requestedScope)
+  const kept = all.filter((other) => other !== replaced && other.expiresAt > now)
+  return [...kept, { ...entry, ...(requestedScope === '' ? {} : { requestedScope }) }]
+}
+
+export interface Application {
+  readonly config: AuthorizationConfig
+  readonly want: Want
+  readonly grant: Refreshed
+  /** Seconds since the epoch; entries that have expired by then are dropped. */
+  readonly now: number
+}
+
+/** The session after a refresh, with every claim of a new ID token in `user`. Pure. */
+export function applyRefresh(data: SessionData, { config, want, grant, now }: Application): SessionData {
+  const shared = sharedTokens(data.tokenSet, grant)
+  const user = grant.claims ? { user: { ...grant.claims } as User } : {}
+  const entry = entryOf(grant, want)
+  const audience = want.audience
+  if (audience === undefined || wantsMain(config, data, want)) {
+    const kept = data.tokenSet.audience ?? audience
+    const tokenSet = { ...entry, ...shared, ...(kept === undefined ? {} : { audience: kept }) }
+    return { ...data, ...user, tokenSet }
+  }
+  const { accessToken: main, ...rest } = data.tokenSet
+  const tokenSet: TokenSet = { accessToken: main, ...rest, ...shared }
+  return { ...data, ...user, tokenSet, accessTokens: withEntry(data, want, { ...entry, audience }, now) }
+}
+
+/** The session once its refresh token is known to be dead: everything else stays until its own limit. */
+export function withoutRefreshToken(data: SessionData): SessionData {
+  const { refreshToken: _dead, ...tokenSet } = data.tokenSet
+  return { ...data, tokenSet }
+}

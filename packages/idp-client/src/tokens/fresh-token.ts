@@ -1,0 +1,132 @@
+import type { Config } from '../config/config.ts'
+import { AccessTokenError } from '../errors/access-token.ts'
+import { isIdpError } from '../errors/base.ts'
+import type { OAuthError } from '../errors/provider.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { afterRefresh } from '../session/hooks.ts'
+import { endsAt } from '../session/lifetime.ts'
+import type { SessionStorage } from '../session/storage.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Refreshed } from './apply.ts'
+import { applyRefresh, withoutRefreshToken } from './apply.ts'
+import { markUnwritten, mayHandOver } from './lineage.ts'
+import type { Redemption } from './refresh-once.ts'
+import { refreshOnce } from './refresh-once.ts'
+import type { Entry, Selection } from './select.ts'
+import { select } from './select.ts'
+import type { Want } from './want.ts'
+
+/** The refresh grant, given by the flow, so that this folder knows no provider. */
+export type RefreshGrant = (request: {
+  readonly refreshToken: string
+  readonly subject: string
+  readonly scope?: string
+  readonly audience?: string
+}) => Promise<Refreshed>
+
+export interface FreshTokenParts {
+  readonly config: Config
+  readonly sessions: SessionStorage
+  readonly client: () => Promise<string>
+  readonly refresh: RefreshGrant
+}
+
+/** The provider says that the grant is gone: the token is dead, whatever is tried. */
+function isFinal(error: unknown): error is OAuthError {
+  return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
+}
+
+function chosen({ config }: FreshTokenParts, session: StoredSession, want: Want, buffer: number): Selection {
+  return select(config.authorization, session.data, want, { now: config.clock(), buffer })
+}
+
+async function redeem(
+  { config, refresh }: FreshTokenParts,
+  session: StoredSession,
+  want: Want,
+  refreshToken: string,
+): Promise<Redemption> {
+  const { data } = session
+  try {
+    const grant = await refresh({ refreshToken, subject: data.user.sub, ...want.sent })
+    const now = config.clock()
+    const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
+    const saved = await afterRefresh(config, applied, grant)
+    return { session: { ...session, data: saved, usedAt: now } }
+  } catch (failure) {
+    if (!isFinal(failure)) throw failure
+    return { session: { ...session, data: withoutRefreshToken(data) }, failure }
+  }
+}
+
+/** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
+async function keep(
+  { config, sessions }: FreshTokenParts,
+  exchange: Exchange,
+  { line, session }: { line: Parameters<typeof markUnwritten>[0]; session: StoredSession },
+): Promise<void> {
+  const { createdAt } = session.data.internal
+  const handOver = (): void =>
+    markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
+  if (!exchange.canWrite()) return handOver()
+  try {
+    await sessions.save(exchange, session)
+  } catch (error) {
+    // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
+    handOver()
+    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
+    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
+  }
+}
+
+function failedWith(cause: unknown): AccessTokenError {
+  return new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
+}
+
+/**
+ * An access token that is valid for what is wanted, refreshed if need be. Throws `AccessTokenError`:
+ * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (cause: what the provider said or the network did),
+ * `REFRESH_NOT_PERSISTABLE`.
+ */
+export async function freshToken(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  session: StoredSession,
+  want: Want,
+): Promise<Entry> {
+  const { config } = parts
+  const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
+  if (selection.kind === 'usable') return selection.entry
+  const { refreshToken } = session.data.tokenSet
+  if (selection.kind === 'missing' || refreshToken === undefined)
+    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  const { fallback } = selection
+  if (!exchange.canWrite() && !mayHandOver(config.clock())) {
+    if (fallback) return fallback
+    throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
+  }
+  const unforced = { ...want, force: false }
+  try {
+    const { line, redemption } = await refreshOnce({
+      session,
+      refreshToken,
+      client: await parts.client(),
+      purpose: JSON.stringify([want.audience, want.scope, want.force]),
+      clock: config.clock,
+      isSatisfiedBy: (latest) => {
+        const found = chosen(parts, latest, unforced, config.tokenRefreshBuffer)
+        return found.kind === 'usable' && found.entry.accessToken !== fallback?.accessToken
+      },
+      redeem: (latest, token) => redeem(parts, latest, want, token),
+    })
+    const { failure, session: after } = await redemption
+    await keep(parts, exchange, { line, session: after })
+    const found = chosen(parts, after, unforced, 0)
+    if (found.kind === 'usable') return found.entry
+    throw failedWith(failure)
+  } catch (error) {
+    if (isIdpError(error) && error.name === 'AccessTokenError') throw error
+    if (fallback) return fallback
+    throw failedWith(error)
+  }
+}

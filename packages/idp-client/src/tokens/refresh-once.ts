@@ -1,0 +1,65 @@
+import type { Clock } from '../lib/clock.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Line } from './lineage.ts'
+import { advance, dropUnused, findLine, openLine, tokenKey } from './lineage.ts'
+
+/** What a redemption came to. With a `failure` the session has changed all the same: its dead token is gone. */
+export interface Redemption {
+  readonly session: StoredSession
+  readonly failure?: unknown
+}
+
+export interface RefreshOnce {
+  readonly session: StoredSession
+  /** Its refresh token. */
+  readonly refreshToken: string
+  /** Tag of provider and client. */
+  readonly client: string
+  /** Tells apart what tokens are redeemed for: audience, scope, key binding. */
+  readonly purpose: string
+  readonly clock: Clock
+  /** Whether another request has brought already what is wanted here. */
+  readonly isSatisfiedBy: (session: StoredSession) => boolean
+  /** Redeems the refresh token of the given session, which may be a successor of `session`. */
+  readonly redeem: (session: StoredSession, refreshToken: string) => Promise<Redemption>
+}
+
+export interface Refreshing {
+  readonly line: Line
+  readonly redemption: Promise<Redemption>
+}
+
+async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
+  const { client, clock } = request
+  const before = line.latest
+  const { refreshToken } = before.data.tokenSet
+  if (before !== request.session && (!refreshToken || request.isSatisfiedBy(before)))
+    return { session: before }
+  const redeemed = await request.redeem(before, refreshToken ?? request.refreshToken)
+  const successor = redeemed.session.data.tokenSet.refreshToken
+  const from = await tokenKey(client, refreshToken ?? request.refreshToken)
+  const to = successor === undefined ? undefined : await tokenKey(client, successor)
+  advance(line, redeemed.session, { from, ...(to === undefined ? {} : { to }) }, clock())
+  return redeemed
+}
+
+/**
+ * Redeems a refresh token once, however many requests of this process carry it: those that want the same share one
+ * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
+ * sessions: the key is a hash of provider, client and refresh token, and the line checks the session's private handle.
+ */
+export async function refreshOnce(request: RefreshOnce): Promise<Refreshing> {
+  const { client, clock, purpose, refreshToken, session } = request
+  const key = await tokenKey(client, refreshToken)
+  const line = findLine(key, session, clock()) ?? openLine(key, session)
+  const joined = line.flights.get(purpose) as Promise<Redemption> | undefined
+  if (joined) return { line, redemption: joined }
+  const flight = line.tail.then(() => run(line, request))
+  line.flights.set(purpose, flight)
+  const landed = (): void => {
+    line.flights.delete(purpose)
+    dropUnused(key, line)
+  }
+  line.tail = flight.then(landed, landed)
+  return { line, redemption: flight }
+}

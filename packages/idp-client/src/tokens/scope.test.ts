@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest'
+import { coversScope, sameScope, scopeSize, unitedScope } from './scope.ts'
+
+test('scopes are sets: order and repetition mean nothing', () => {
+  expect(unitedScope('openid a', 'a b', undefined, '')).toBe('openid a b')
+  expect(coversScope('a b c', 'c a')).toBe(true)
+  expect(coversScope('a b', 'a c')).toBe(false)
+  expect(coversScope(undefined, '')).toBe(true)
+  expect(coversScope(undefined, 'a')).toBe(false)
+  expect(sameScope('a b', 'b  a')).toBe(true)
+  expect(sameScope('a', 'a b')).toBe(false)
+  expect(scopeSize('a a b')).toBe(2)
+})

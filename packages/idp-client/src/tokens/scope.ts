@@ -1,0 +1,22 @@
+/** Scopes are sets written as text (RFC 6749 section 3.3): order and repetition mean nothing. */
+function partsOf(scope: string | undefined): string[] {
+  return scope?.split(/\s+/).filter((part) => part !== '') ?? []
+}
+
+/** Both together, in the order in which they are first named. */
+export function unitedScope(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap(partsOf))].join(' ')
+}
+
+export function coversScope(granted: string | undefined, wanted: string | undefined): boolean {
+  const parts = new Set(partsOf(granted))
+  return partsOf(wanted).every((part) => parts.has(part))
+}
+
+export function sameScope(one: string | undefined, other: string | undefined): boolean {
+  return coversScope(one, other) && coversScope(other, one)
+}
+
+export function scopeSize(scope: string | undefined): number {
+  return new Set(partsOf(scope)).size
+}

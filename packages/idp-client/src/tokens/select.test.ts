@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import type { AuthorizationParameters } from '../config/options.ts'
+import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
+import { select } from './select.ts'
+import type { GetAccessTokenOptions } from './want.ts'
+import { wantOf } from './want.ts'
+
+const NOW = 1000
+const API = 'https://api.example'
+
+function session(tokenSet: Partial<TokenSet> = {}, accessTokens: AccessTokenSet[] = []): SessionData {
+  return {
+    user: { sub: 'alice' },
+    tokenSet: { accessToken: 'main', expiresAt: NOW + 60, refreshToken: 'rt', ...tokenSet },
+    accessTokens,
+    internal: { createdAt: 0 },
+  }
+}
+
+function entry(accessToken: string, changes: Partial<AccessTokenSet> = {}): AccessTokenSet {
+  return { accessToken, audience: API, expiresAt: NOW + 60, ...changes }
+}
+
+function selected(
+  data: SessionData,
+  options: GetAccessTokenOptions = {},
+  { parameters = {}, buffer = 0 }: { parameters?: AuthorizationParameters; buffer?: number } = {},
+) {
+  const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
+  return select(authorization, data, wantOf(authorization, options), { now: NOW, buffer })
+}
+
+const usable = (accessToken: string) => ({ kind: 'usable', entry: expect.objectContaining({ accessToken }) })
+
+describe('selection of a stored token', () => {
+  test('nothing named: the token of the login, whatever it was asked for with', () => {
+    expect(selected(session({ requestedScope: 'openid' }))).toEqual(usable('main'))
+    expect(selected(session({ audience: 'https://other.example' }))).toEqual(usable('main'))
+  })
+
+  test.each([
+    [NOW + 1, 0, 'usable'],
+    [NOW, 0, 'refresh'],
+    [NOW + 30, 30, 'refresh'],
+    [NOW + 31, 30, 'usable'],
+  ])('[S066,S214,RT-07] expires at %s with a buffer of %s: %s', (expiresAt, buffer, kind) => {
+    expect(selected(session({ expiresAt }), {}, { buffer }).kind).toBe(kind)
+  })
+
+  test('inside the buffer the valid token is the fallback, and serves without a refresh token', () => {
+    expect(selected(session({ expiresAt: NOW + 10 }), {}, { buffer: 30 })).toMatchObject({
+      kind: 'refresh',
+      fallback: { accessToken: 'main' },
+    })
+    const { refreshToken: _none, ...tokenSet } = session({ expiresAt: NOW + 10 }).tokenSet
+    expect(selected({ ...session(), tokenSet }, {}, { buffer: 30 })).toEqual(usable('main'))
+    expect(selected({ ...session(), tokenSet: { ...tokenSet, expiresAt: NOW } })).toEqual({ kind: 'missing' })
+  })
+
+  test('[S166] refresh: true refreshes a valid token', () => {
+    expect(selected(session(), { refresh: true })).toMatchObject({
+      kind: 'refresh',
+      fallback: { accessToken: 'main' },
+    })
+  })
+
+  test('[RT-08] a token for one audience is never handed out for another', () => {
+    expect(selected(session({ audience: 'https://other.example' }), { audience: API })).toEqual({
+      kind: 'refresh',
+    })
+    const data = session({}, [entry('other', { audience: 'https://other.example' })])
+    expect(selected(data, { audience: API })).toEqual({ kind: 'refresh' })
+  })
+
+  test('[S167] a scope that the login did not ask for is refreshed for; one that it did is covered', () => {
+    const data = session({ requestedScope: 'openid read write' })
+    expect(selected(data, { scope: 'read', mergeScopes: false })).toEqual(usable('main'))
+    expect(selected(data, { scope: 'delete', mergeScopes: false })).toEqual({ kind: 'refresh' })
+  })
+
+  test('[S168] among the entries of an audience: the one that covers with the least to spare', () => {
+    const data = session({}, [
+      entry('wide', { requestedScope: 'a b c', scope: 'a b c' }),
+      entry('narrow', { requestedScope: 'a', scope: 'a' }),
+      entry('fitting', { requestedScope: 'a b', scope: 'a b' }),
+    ])
+    const parameters = {
+      scope: { [API]: 'openid', 'https://x.example': 'openid' },
+      audience: 'https://x.example',
+    }
+    const want = { audience: API, scope: 'a b', mergeScopes: false }
+    expect(selected(data, want, { parameters })).toEqual(usable('fitting'))
+    expect(selected(data, { ...want, scope: 'a b c d' }, { parameters })).toEqual({ kind: 'refresh' })
+  })
+
+  test('mergeScopes adds the configured scope of the audience', () => {
+    const parameters = {
+      scope: { [API]: 'openid read', 'https://x.example': 'openid' },
+      audience: 'https://x.example',
+    }
+    const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
+    expect(wantOf(authorization, { audience: API, scope: 'write' }).scope).toBe('openid read write')
+    expect(wantOf(authorization, { audience: API, scope: 'write', mergeScopes: false }).scope).toBe('write')
+    expect(wantOf(authorization, { audience: API }).sent).toEqual({ audience: API })
+    expect(wantOf(authorization, { audience: API, scope: 'w' }).sent).toEqual({
+      audience: API,
+      scope: 'openid read w',
+    })
+    expect(wantOf(authorization, {}).sent).toEqual({})
+  })
+})

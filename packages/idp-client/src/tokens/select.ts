@@ -1,0 +1,62 @@
+import type { AuthorizationConfig } from '../config/config.ts'
+import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
+import { coversScope, scopeSize } from './scope.ts'
+import type { Want } from './want.ts'
+
+/** An access token of the session, of whichever audience. */
+export type Entry = Pick<
+  TokenSet,
+  'accessToken' | 'expiresAt' | 'scope' | 'requestedScope' | 'audience' | 'token_type'
+>
+
+/** Whether the main token set is the one that is wanted. */
+export function wantsMain(config: AuthorizationConfig, { tokenSet }: SessionData, want: Want): boolean {
+  if (want.plain) return true
+  const sameAudience = want.audience === undefined || want.audience === (tokenSet.audience ?? config.audience)
+  return sameAudience && coversScope(tokenSet.requestedScope ?? configuredText(config), want.scope)
+}
+
+function configuredText({ scope }: AuthorizationConfig): string | undefined {
+  return scope.kind === 'text' ? scope.scope : undefined
+}
+
+/** The entry of a further audience that covers the scope with the least to spare. */
+export function entryFor(data: SessionData, want: Want): AccessTokenSet | undefined {
+  if (want.audience === undefined) return undefined
+  const covering = (data.accessTokens ?? []).filter(
+    ({ audience, requestedScope, scope }) =>
+      audience === want.audience && coversScope(requestedScope ?? scope, want.scope),
+  )
+  return covering.sort((a, b) => scopeSize(a.scope) - scopeSize(b.scope))[0]
+}
+
+export type Selection =
+  /** Hand it out as it is. */
+  | { readonly kind: 'usable'; readonly entry: Entry }
+  /** Refresh; `fallback` is still valid and serves if that fails. */
+  | { readonly kind: 'refresh'; readonly fallback?: Entry }
+  /** Nothing valid, and nothing to refresh with. */
+  | { readonly kind: 'missing' }
+
+export interface SelectionTime {
+  /** Seconds since the epoch. */
+  readonly now: number
+  /** Seconds before its end from which a token is refreshed. */
+  readonly buffer: number
+}
+
+/** What to do about a wanted token, from the session alone. */
+export function select(
+  config: AuthorizationConfig,
+  data: SessionData,
+  want: Want,
+  { now, buffer }: SelectionTime,
+): Selection {
+  const found: Entry | undefined = wantsMain(config, data, want) ? data.tokenSet : entryFor(data, want)
+  const entry = found?.accessToken ? found : undefined
+  const valid = entry && entry.expiresAt > now ? entry : undefined
+  if (!data.tokenSet.refreshToken) return valid ? { kind: 'usable', entry: valid } : { kind: 'missing' }
+  const due = !entry || want.force || entry.expiresAt <= now + buffer
+  if (entry && !due) return { kind: 'usable', entry }
+  return { kind: 'refresh', ...(valid ? { fallback: valid } : {}) }
+}

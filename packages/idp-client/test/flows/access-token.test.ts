@@ -1,0 +1,338 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+const API = 'https://api.example.test/'
+const ORDERS = 'https://orders.example.test/'
+const TTL = 600
+
+let world: World
+beforeEach(async () => {
+  world = await startWorld({}, { accessTokenTtl: TTL })
+})
+afterEach(() => world.provider.stop())
+
+function pass(seconds: number): void {
+  world.clock.now += seconds
+  world.provider.clock.advance(seconds)
+}
+
+/** A browser with an access token that has expired. */
+async function expired(options: IdpClientOptions = {}) {
+  const made = world.another(options)
+  await world.login(made.browser)
+  pass(TTL + 1)
+  world.provider.clearRequests()
+  return made
+}
+
+const refreshes = () =>
+  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
+
+async function read(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}
+
+describe('getAccessToken', () => {
+  test('[S064,S144,S169,S170] the route: token, times, never cacheable, no other token', async () => {
+    await world.login(world.browser)
+    const response = await world.browser.send('/auth/access-token')
+    const body = await read(response)
+    expect(body).toEqual({
+      token: expect.any(String),
+      expires_at: world.clock.now + TTL,
+      expires_in: TTL,
+      scope: expect.stringContaining('openid'),
+      token_type: 'Bearer',
+    })
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test('[S065,S238] enableAccessTokenEndpoint: false: the route is not there', async () => {
+    const { browser } = world.another({ enableAccessTokenEndpoint: false })
+    await world.login(browser)
+    expect((await browser.send('/auth/access-token')).headers.get('x-middleware-next')).toBe('1')
+  })
+
+  test('[S171] without a session: 401, MISSING_SESSION', async () => {
+    const response = await world.newBrowser().send('/auth/access-token')
+    expect(response.status).toBe(401)
+    expect(await read(response)).toMatchObject({ error: { code: 'MISSING_SESSION' } })
+  })
+
+  test('[S213,S216,U14a] an expired token is refreshed, persisted, and the user follows the new ID token', async () => {
+    const { browser, client } = await expired()
+    const before = await client.getSession(browser.request('/'))
+    world.provider.tamperIdToken((claims) => {
+      claims['name'] = 'Alice Renamed'
+    })
+    const token = await read(await browser.send('/auth/access-token'))
+    const after = await client.getSession(browser.request('/'))
+    expect(token['token']).toBe(after?.tokenSet.accessToken)
+    expect(after?.tokenSet.accessToken).not.toBe(before?.tokenSet.accessToken)
+    expect(after?.tokenSet.refreshToken).not.toBe(before?.tokenSet.refreshToken)
+    expect(after?.user.name).toBe('Alice Renamed')
+    expect(after?.internal).toEqual(before?.internal)
+    await browser.send('/auth/access-token')
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test('[S214] tokenRefreshBuffer refreshes early; a failure then serves the token that is still valid', async () => {
+    const { browser } = world.another({ tokenRefreshBuffer: 60 })
+    await world.login(browser)
+    const first = (await read(await browser.send('/auth/access-token')))['token']
+    pass(TTL - 30)
+    world.provider.faults.set('token', { kind: 'respond', status: 503 })
+    expect((await read(await browser.send('/auth/access-token')))['token']).toBe(first)
+    world.provider.faults.clear()
+    expect((await read(await browser.send('/auth/access-token')))['token']).not.toBe(first)
+  })
+
+  test('[S166] refresh: true', async () => {
+    await world.login(world.browser)
+    const request = world.browser.request('/')
+    const first = await world.client.getAccessToken(request, new Headers())
+    const second = await world.client.getAccessToken(request, new Headers(), { refresh: true })
+    expect(second.token).not.toBe(first.token)
+    expect((await world.client.getAccessToken(request, new Headers())).token).toBe(second.token)
+  })
+})
+
+describe('[U1] one refresh, however many ask', () => {
+  test('[P10,RT-03] 50 parallel requests, single-use refresh token: 1 refresh, 50 equal results, 0 errors', async () => {
+    const { browser, client } = await expired()
+    const requests = Array.from({ length: 50 }, () => browser.request('/auth/access-token'))
+    const responses = await Promise.all(requests.map((request) => client.middleware(request)))
+    const tokens = await Promise.all(responses.map(async (response) => (await read(response))['token']))
+    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(200))
+    expect(new Set(tokens).size).toBe(1)
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test.each([1, 4, 30])(
+    'a request that arrives %s s late with the old cookie gets the new tokens',
+    async (seconds) => {
+      const { browser, client } = await expired()
+      const late = browser.request('/auth/access-token')
+      const first = await read(await browser.send('/auth/access-token'))
+      pass(seconds)
+      const response = await client.middleware(late)
+      expect((await read(response))['token']).toBe(first['token'])
+      browser.store(response)
+      expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(first['token'])
+      expect(refreshes()).toHaveLength(1)
+    },
+  )
+
+  test('[U1e] two audiences at once: two redemptions, one after the other, no reuse', async () => {
+    const { browser, client } = await expired({ authorizationParameters: { scope: 'openid offline_access' } })
+    const ask = (audience: string) =>
+      client.middleware(browser.request(`/auth/access-token?audience=${encodeURIComponent(audience)}`))
+    const responses = await Promise.all([ask(API), ask(ORDERS), ask(API), ask(ORDERS)])
+    const bodies = await Promise.all(responses.map(read))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(bodies[0]?.['token']).toBe(bodies[2]?.['token'])
+    expect(bodies[1]?.['token']).toBe(bodies[3]?.['token'])
+    expect(bodies[0]?.['token']).not.toBe(bodies[1]?.['token'])
+    expect(refreshes()).toHaveLength(2)
+    const spent = refreshes().map(({ body }) => body['refresh_token'])
+    expect(new Set(spent).size).toBe(2)
+  })
+
+  test('[U1b,RT-04,EL-05] 50 users, same audience and scope, slow provider: everybody gets their own token', async () => {
+    const browsers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const browser = world.newBrowser()
+        const user = ['alice', 'bob', 'mallory'][index % 3] ?? ''
+        await world.login(browser, '', { user })
+        return { browser, user }
+      }),
+    )
+    pass(TTL + 1)
+    world.provider.clearRequests()
+    world.provider.faults.set('token', { kind: 'delay', ms: 50 })
+    const results = await Promise.all(
+      browsers.map(async ({ browser, user }) => {
+        const path = `/auth/access-token?audience=${encodeURIComponent(API)}`
+        const { token } = await read(await browser.send(path))
+        const claims = JSON.parse(Buffer.from(String(token).split('.')[1] ?? '', 'base64url').toString())
+        return { user, sub: claims.sub, token }
+      }),
+    )
+    for (const { sub, user } of results) expect(sub).toBe(`dev|${user}`)
+    expect(new Set(results.map(({ token }) => token)).size).toBe(50)
+    expect(refreshes()).toHaveLength(50)
+  })
+})
+
+describe('what the provider may answer to a refresh', () => {
+  const respond = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+    world.provider.faults.set('token', {
+      kind: 'respond',
+      status,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    })
+
+  test('[RT-06] invalid_grant is final: the token goes, the session stays, nothing is asked again', async () => {
+    const { browser, client } = await expired()
+    respond(400, { error: 'invalid_grant' })
+    const response = await browser.send('/auth/access-token')
+    expect(response.status).toBe(401)
+    expect(await read(response)).toMatchObject({ error: { code: 'FAILED_TO_REFRESH_TOKEN' } })
+    world.provider.faults.clear()
+    const session = await client.getSession(browser.request('/'))
+    expect(session?.user.sub).toBe('dev|alice')
+    world.provider.clearRequests()
+    for (let count = 0; count < 3; count++) {
+      expect(await read(await browser.send('/auth/access-token'))).toMatchObject({
+        error: { code: 'MISSING_REFRESH_TOKEN' },
+      })
+    }
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test.each([
+    [401, 'invalid_client', 401],
+    [400, 'invalid_request', 401],
+    [400, 'unauthorized_client', 401],
+    [400, 'unsupported_grant_type', 401],
+    [400, 'invalid_scope', 401],
+    [500, 'server_error', 502],
+    [503, 'temporarily_unavailable', 503],
+    [429, 'slow_down', 503],
+    [403, 'login_required', 401],
+    [403, 'access_denied', 401],
+    [418, 'unknown_custom_error', 401],
+  ])(
+    '%s %s: %s, session and token kept, one call per request, the next works',
+    async (status, error, expected) => {
+      const { browser } = await expired()
+      const cookie = browser.cookies.get('__session')?.value
+      respond(status, { error, error_description: 'detail' }, { 'retry-after': '1' })
+      const response = await browser.send('/auth/access-token')
+      expect(response.status).toBe(expected)
+      expect(await read(response)).toMatchObject({ error: { code: 'FAILED_TO_REFRESH_TOKEN' } })
+      expect(refreshes()).toHaveLength(1)
+      expect(browser.cookies.get('__session')?.value).toBe(cookie)
+      world.provider.faults.clear()
+      expect((await browser.send('/auth/access-token')).status).toBe(200)
+    },
+  )
+
+  test('50 parallel requests share one failure', async () => {
+    const { browser, client } = await expired()
+    respond(503, { error: 'temporarily_unavailable' })
+    const requests = Array.from({ length: 50 }, () => browser.request('/auth/access-token'))
+    const responses = await Promise.all(requests.map((request) => client.middleware(request)))
+    expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(503))
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test('the answer is lost after the provider rotated: an error, the kept token is tried once, then it is over', async () => {
+    const { browser, client } = await expired()
+    world.provider.faults.set('token', { kind: 'reset', at: 'commit' })
+    expect((await browser.send('/auth/access-token')).status).toBe(502)
+    world.provider.faults.clear()
+    expect((await browser.send('/auth/access-token')).status).toBe(401)
+    expect(await read(await browser.send('/auth/access-token'))).toMatchObject({
+      error: { code: 'MISSING_REFRESH_TOKEN' },
+    })
+    expect(refreshes()).toHaveLength(2)
+    expect(await client.getSession(browser.request('/'))).not.toBeNull()
+  })
+
+  test('[RT-01] an ID token for another user: the whole answer is refused, the user never changes', async () => {
+    const { browser, client } = await expired()
+    const remove = world.provider.tamperIdToken((claims) => {
+      claims.sub = 'dev|mallory'
+    })
+    const response = await browser.send('/auth/access-token')
+    remove()
+    expect(await read(response)).toMatchObject({ error: { code: 'FAILED_TO_REFRESH_TOKEN' } })
+    expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|alice')
+  })
+
+  test('[RT-05] no new refresh token, no ID token: the old ones stay', async () => {
+    const { browser, client } = await expired()
+    const before = await client.getSession(browser.request('/'))
+    world.provider.rewrite('token', ({ id_token: _id, refresh_token: _rt, ...rest }) => rest, { times: 1 })
+    expect((await browser.send('/auth/access-token')).status).toBe(200)
+    const after = await client.getSession(browser.request('/'))
+    expect(after?.tokenSet.refreshToken).toBe(before?.tokenSet.refreshToken)
+    expect(after?.tokenSet.idToken).toBe(before?.tokenSet.idToken)
+    expect(after?.user).toEqual(before?.user)
+  })
+
+  test('[S217] an audience that the provider refuses is a typed error, and damages nothing', async () => {
+    await world.login(world.browser)
+    const response = await world.browser.send('/auth/access-token?audience=https%3A%2F%2Funknown.example%2F')
+    expect(response.status).toBe(401)
+    expect((await world.browser.send('/auth/access-token')).status).toBe(200)
+    expect((await world.browser.send(`/auth/access-token?audience=${encodeURIComponent(API)}`)).status).toBe(
+      200,
+    )
+  })
+})
+
+describe('where nothing can be written', () => {
+  test('[S215,U2b] the fresh token is returned, kept, and written by the next request that can', async () => {
+    const { browser, client } = await expired()
+    const readOnly = browser.request('/')
+    const { token } = await client.getAccessToken(readOnly)
+    expect(refreshes()).toHaveLength(1)
+    expect((await client.getAccessToken(browser.request('/'))).token).toBe(token)
+    pass(300)
+    const response = await browser.send('/page')
+    expect(response.headers.getSetCookie()).toHaveLength(1)
+    expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(token)
+    expect(refreshes()).toHaveLength(1)
+    pass(100)
+    expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
+  })
+})
+
+describe('hooks and updates beside a refresh', () => {
+  test('[U14b] beforeSessionSaved: once per refresh, with all claims and the ID token; its failure loses nothing', async () => {
+    const calls: [Record<string, unknown>, string | undefined][] = []
+    let fail = false
+    const { browser, client } = await expired({
+      beforeSessionSaved: (session, idToken) => {
+        calls.push([{ ...session.user }, idToken])
+        if (fail) throw new Error('hook')
+        return { ...session, user: { sub: session.user.sub, seen: calls.length } }
+      },
+    })
+    calls.length = 0
+    const requests = Array.from({ length: 10 }, () => browser.request('/auth/access-token'))
+    for (const response of await Promise.all(requests.map((request) => client.middleware(request))))
+      browser.store(response)
+    expect(calls).toHaveLength(1)
+    expect(calls[0]?.[0]).toMatchObject({ iss: world.provider.issuer, name: 'Alice Anderson' })
+    expect(calls[0]?.[1]).toEqual(expect.any(String))
+    expect((await client.getSession(browser.request('/')))?.user).toEqual({ sub: 'dev|alice', seen: 1 })
+    pass(TTL + 1)
+    fail = true
+    expect((await browser.send('/auth/access-token')).status).toBe(200)
+    expect((await client.getSession(browser.request('/')))?.user.name).toBe('Alice Anderson')
+  })
+
+  test('[U14c] an update after a refresh in the same request keeps the new tokens', async () => {
+    const { browser, client } = await expired()
+    const response = await client.middleware(browser.request('/page'), async () => {
+      const session = await client.getSession()
+      if (!session) return new Response(null, { status: 500 })
+      const { token } = await client.getAccessToken()
+      await client.updateSession({ ...session, colour: 'teal' })
+      return Response.json(token)
+    })
+    browser.store(response)
+    const saved = await client.getSession(browser.request('/'))
+    expect(saved?.tokenSet.accessToken).toBe(await response.json())
+    expect(saved?.['colour']).toBe('teal')
+    pass(TTL + 1)
+    expect((await browser.send('/auth/access-token')).status).toBe(200)
+  })
+})
