@@ -207,7 +207,8 @@ async function lost(
     return { kind: 'redirect', location: absolute(engine, appBaseUrl, returnTo) }
   }
   const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
-  return failed(engine, { context, error, id: input.correlationId, restart: true })
+  // A browser that keeps no cookie would come back like this for ever.
+  return failed(engine, { context, error, id: input.correlationId, restart: !note.restarted })
 }
 
 /**

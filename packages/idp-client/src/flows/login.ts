@@ -17,6 +17,8 @@ export interface LoginInput {
   readonly source: 'visitor' | 'application'
   /** Where to go afterwards, as it came from outside. */
   readonly returnTo?: unknown
+  /** It begins by itself, in place of one whose transaction was lost. Default false. */
+  readonly restarted?: boolean
   readonly correlationId: string
 }
 
@@ -61,7 +63,8 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const returnTo = returnPathFor(engine, appBaseUrl, input.returnTo)
   const startedAt = config.clock()
   const host = new URL(appBaseUrl).host
-  const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
+  const restarted = input.restarted ? { restarted: true as const } : {}
+  const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
   const url = await authorizationUrl(providerFor(engine.config), {

@@ -4,7 +4,7 @@ import { callback as endLogin } from '../flows/callback.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
-import { loginPath } from './login-path.ts'
+import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 
 function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
@@ -24,7 +24,7 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
         error,
         request,
         links,
-        restart && engine.transactions.mayRestart(exchange) ? login : undefined,
+        restart && engine.transactions.mayRestart(exchange) ? restartPath(login) : undefined,
       )
     }
   }

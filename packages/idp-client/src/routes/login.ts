@@ -4,10 +4,11 @@ import { login as beginLogin } from '../flows/login.ts'
 import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
+import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode'])
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', RESTARTED])
 
 function checkChallengeMode(value: string | undefined): void {
   if (value === undefined || value === 'redirect') return
@@ -23,6 +24,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     parameters: Object.fromEntries(parameters),
     source: 'visitor',
     returnTo: values.get('returnTo'),
+    restarted: values.has(RESTARTED),
     correlationId: id,
   })
   return redirect(url.href)

@@ -20,6 +20,11 @@ describe('state', () => {
     expect(await readState(sealer, state)).toEqual({ issuedAt: note.issuedAt, host: note.host })
   })
 
+  test('[U5c] says whether its login began by itself', async () => {
+    const state = await newState(sealer, { ...note, restarted: true })
+    expect(await readState(sealer, state)).toEqual({ ...note, restarted: true })
+  })
+
   test('what we did not make is no state', async () => {
     const state = await newState(sealer, note)
     const other = createSealer([`${SECRET}other`])

@@ -10,6 +10,8 @@ export interface StateNote {
   readonly host: string
   /** Same-origin path, kept when it is short. */
   readonly returnTo?: string
+  /** This login began by itself, in place of one whose transaction was lost. */
+  readonly restarted?: true
 }
 
 const RETURN_TO_BYTES = 256
@@ -18,9 +20,11 @@ const FORM = /^[\w-]{43}\./
 
 /** A fresh `state`: 256 random bits, and a sealed note that survives the loss of the transaction cookie. */
 export async function newState(sealer: Sealer, note: StateNote): Promise<string> {
-  const { issuedAt, host, returnTo } = note
+  const { issuedAt, host, restarted, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
-  const sealed = await sealer.seal('state', utf8(JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept })))
+  const again = restarted ? { a: 1 } : {}
+  const text = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...again })
+  const sealed = await sealer.seal('state', utf8(text))
   return `${randomToken(32)}.${sealed}`
 }
 
@@ -30,9 +34,14 @@ export async function readState(sealer: Sealer, state: string): Promise<StateNot
   const bytes = await sealer.open('state', state.slice(44))
   if (!bytes) return null
   try {
-    const { v, i, o, r } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    const { v, i, o, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
-    return { issuedAt: i, host: o, ...(typeof r === 'string' ? { returnTo: r } : {}) }
+    return {
+      issuedAt: i,
+      host: o,
+      ...(typeof r === 'string' ? { returnTo: r } : {}),
+      ...(a === 1 ? { restarted: true } : {}),
+    }
   } catch {
     return null
   }

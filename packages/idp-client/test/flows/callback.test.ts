@@ -148,6 +148,30 @@ describe('state', () => {
     expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
   })
 
+  test('[U5c] a browser that keeps no cookie: one restart, then a page with a link, no endless loop', async () => {
+    const browser = world.newBrowser()
+    const pages: string[] = []
+    let login: string | undefined = '/auth/login?returnTo=/kept'
+    while (login !== undefined && pages.length < 5) {
+      const begun = await browser.send(login)
+      browser.cookies.clear()
+      const callback = await world.authorize(begun.headers.get('location') ?? '')
+      const page = await (await browser.send(callback)).text()
+      browser.cookies.clear()
+      pages.push(page)
+      login = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
+    }
+    expect(pages).toHaveLength(2)
+    // The person may try again, and that attempt may be restarted again.
+    expect(pages[1]).toContain('href="/auth/login?returnTo=%2Fkept">Try again</a>')
+    expect(
+      world.provider
+        .requests('authorize')
+        .map(({ url }) => url)
+        .join(),
+    ).not.toContain('restarted')
+  })
+
   test('[U5b] the transaction is lost but the user is signed in: on to the page', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept'))
