@@ -1,7 +1,11 @@
 import { IdpClient } from 'idp-client/next'
 
+// `form_post` makes the provider answer by a POST, which keeps the code out of addresses; needs https.
+const responseMode = process.env['DEMO_RESPONSE_MODE']
+
 // Everything else comes from IDP_DOMAIN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_SECRET and APP_BASE_URL.
 export const idp = new IdpClient({
   // The development provider speaks http on this machine; production refuses http whatever stands here.
   allowInsecureRequests: process.env.NODE_ENV !== 'production',
+  authorizationParameters: responseMode ? { response_mode: responseMode } : {},
 })
