@@ -46,23 +46,19 @@ function pack(token: string): { layout: Layout; parts: Bytes[] } {
 
 type TokenHolder = Record<string, unknown>
 
-/** A copy of the session in which `replace` has been applied to every token. */
-function mapTokens(data: TokenHolder, replace: (token: unknown) => unknown): TokenHolder {
-  const one = (holder: unknown, keys: readonly string[]): unknown => {
-    if (typeof holder !== 'object' || holder === null) return holder
-    const copy: TokenHolder = { ...holder }
-    for (const key of keys) if (copy[key] !== undefined) copy[key] = replace(copy[key])
-    return copy
-  }
-  const list = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map((entry) => one(entry, ['accessToken'])) : value
-  const result: TokenHolder = {
-    ...data,
-    tokenSet: one(data['tokenSet'], ['accessToken', 'idToken', 'refreshToken']),
-  }
-  for (const key of ['accessTokens', 'connectionTokenSets'])
-    if (key in result) result[key] = list(result[key])
-  return result
+const TOKEN_MEMBERS = [
+  { name: 'tokenSet', keys: ['accessToken', 'idToken', 'refreshToken'] },
+  { name: 'accessTokens', keys: ['accessToken'] },
+  { name: 'connectionTokenSets', keys: ['accessToken'] },
+] as const
+
+/** A copy of a member (one holder of tokens, or a list of them) in which `replace` has been applied to every token. */
+function mapMember(member: unknown, keys: readonly string[], replace: (token: unknown) => unknown): unknown {
+  if (Array.isArray(member)) return member.map((entry) => mapMember(entry, keys, replace))
+  if (typeof member !== 'object' || member === null) return member
+  const copy: TokenHolder = { ...member }
+  for (const key of keys) if (copy[key] !== undefined) copy[key] = replace(copy[key])
+  return copy
 }
 
 /** The user's claims in the bytes of an ID token's payload; empty when there is nothing of the kind. */
@@ -105,12 +101,14 @@ export function encodeSession(session: StoredSession): Bytes {
   const layouts: Layout[] = []
   const tail: Bytes[] = []
   const user = beyondIdToken(session.data)
-  const s = mapTokens(user ? { ...session.data, user } : session.data, (token) => {
+  const s: TokenHolder = user ? { ...session.data, user } : { ...session.data }
+  const put = (token: unknown): unknown => {
     if (typeof token !== 'string') return token
     const { layout, parts } = pack(token)
     tail.push(...parts)
     return layouts.push(layout) - 1
-  })
+  }
+  for (const { name, keys } of TOKEN_MEMBERS) if (name in s) s[name] = mapMember(s[name], keys, put)
   const head: Head = {
     h: session.handle,
     u: session.usedAt,
@@ -123,12 +121,15 @@ export function encodeSession(session: StoredSession): Bytes {
 }
 
 interface Token {
-  readonly text: string
-  /** The payload's bytes, of a JWT. */
-  readonly payload?: Uint8Array
+  readonly kind: number
+  readonly parts: readonly Uint8Array[]
 }
 
-function unpackTokens(layouts: readonly Layout[], tail: Uint8Array): Token[] {
+function textOf({ kind, parts }: Token): string {
+  return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
+}
+
+function unpack(layouts: readonly Layout[], tail: Uint8Array): Token[] {
   let offset = 0
   const take = (length: number): Uint8Array => {
     const part = tail.subarray(offset, offset + length)
@@ -136,21 +137,44 @@ function unpackTokens(layouts: readonly Layout[], tail: Uint8Array): Token[] {
     offset += length
     return part
   }
-  return layouts.map(([kind, ...lengths]) => {
-    const parts = lengths.map(take)
-    if (kind === TEXT) return { text: text(parts[0] ?? new Uint8Array()) }
-    const payload = parts[1]
-    return { text: parts.map((part) => toBase64url(part)).join('.'), ...(payload ? { payload } : {}) }
+  return layouts.map(([kind, ...lengths]) => ({ kind, parts: lengths.map(take) }))
+}
+
+function payloadOf(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
+  const at = (s['tokenSet'] as TokenHolder)['idToken']
+  const payload = typeof at === 'number' ? tokens[at]?.parts[1] : undefined
+  if (!payload) throw new RangeError('no ID token to take the user from')
+  return payload
+}
+
+/** Computes a member when it is first read; from then on it is an ordinary one. */
+function onFirstRead(holder: TokenHolder, name: string, compute: () => unknown): void {
+  const common = { configurable: true, enumerable: true }
+  const settle = (value: unknown): void => {
+    Object.defineProperty(holder, name, { ...common, value, writable: true })
+  }
+  Object.defineProperty(holder, name, {
+    ...common,
+    get() {
+      const value = compute()
+      settle(value)
+      return value
+    },
+    set: settle,
   })
 }
 
-function sessionIn(head: Head, tokens: readonly Token[]): TokenHolder {
-  const s = mapTokens(head.s, (at) => (typeof at === 'number' ? tokens[at]?.text : at))
-  if (head.p !== 1) return s
-  const at = (head.s['tokenSet'] as TokenHolder)['idToken']
-  const payload = typeof at === 'number' ? tokens[at]?.payload : undefined
-  if (!payload) throw new RangeError('no ID token to take the user from')
-  return { ...s, user: { ...claimsIn(payload), ...(s['user'] as object) } }
+/** Who only wants to know the user never pays for the tokens. */
+function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
+  const restore = (at: unknown): unknown => {
+    const token = typeof at === 'number' ? tokens[at] : undefined
+    return token ? textOf(token) : at
+  }
+  for (const { name, keys } of TOKEN_MEMBERS) {
+    const value = s[name]
+    if (value !== undefined) onFirstRead(s, name, () => mapMember(value, keys, restore))
+  }
+  return s
 }
 
 /** The session in opened bytes; null when they are of another version or hold no session. Never throws. */
@@ -158,10 +182,13 @@ export function decodeSession(bytes: Bytes): StoredSession | null {
   try {
     if (bytes[0] !== VERSION || bytes.length < PREFIX_BYTES) return null
     const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)
-    const head: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
-    const data: unknown = sessionIn(head, unpackTokens(head.t, bytes.subarray(headEnd)))
-    if (!isSessionData(data) || typeof head.h !== 'string' || !Number.isFinite(head.u)) return null
-    return { data, handle: head.h, usedAt: head.u, ...(head.c === undefined ? {} : { client: head.c }) }
+    const { c, h, p, s, t, u }: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
+    const tokens = unpack(t, bytes.subarray(headEnd))
+    if (p === 1) s['user'] = { ...claimsIn(payloadOf(s, tokens)), ...(s['user'] as object) }
+    const data: unknown = s
+    if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
+    withTokens(s, tokens)
+    return { data, handle: h, usedAt: u, ...(c === undefined ? {} : { client: c }) }
   } catch {
     return null
   }
