@@ -13,7 +13,9 @@ async function start() {
   const { startServer } = await import('./lib/server-process.mjs')
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const url = `http://localhost:${await freePort(3000)}`
-  const provider = await startDevProvider({ host: '127.0.0.1', port: await freePort(4400), apps: [url] })
+  const provider = await startDevProvider({ host: '127.0.0.1', port: await freePort(4400) })
+  // Sessions in cookies cannot be ended from outside: the example would refuse every logout token, and say so.
+  provider.registerApp(url, { backChannelLogout: false })
   const env = { ...provider.env, APP_BASE_URL: url, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
   const args = [bin.next, 'dev', '-H', '127.0.0.1', '-p', new URL(url).port]
   const server = startServer(args, {
