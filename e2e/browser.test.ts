@@ -1,0 +1,439 @@
+import { generateCookieHeader } from 'idp-client/testing'
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import type { Browser, Page, Response } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
+import { startChromium } from './fixtures/support/chromium.ts'
+import { accessibilityProblems, tabTo } from './support/accessibility.ts'
+import type { DemoSite } from './support/demo-site.ts'
+import { buildDemo, SECRET, startDemo } from './support/demo-site.ts'
+import type { Visitor } from './support/visitor.ts'
+import {
+  enterAs,
+  forget,
+  newVisitor,
+  ourCookies,
+  plantSession,
+  signIn,
+  takeFocus,
+} from './support/visitor.ts'
+
+let provider: DevProvider
+let browser: Browser
+let site: DemoSite
+let visitor: Visitor
+const sites: DemoSite[] = []
+
+async function start(...options: Parameters<typeof startDemo>): Promise<DemoSite> {
+  const started = await startDemo(...options)
+  sites.push(started)
+  return started
+}
+
+async function arrive(): Promise<Page> {
+  visitor = await newVisitor(browser)
+  return visitor.page
+}
+
+const at = (path: string): string => site.url + path
+const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in', exact: true })
+const welcome = (page: Page) => page.getByRole('heading', { name: 'Sign-in for Next.js' })
+const isProvider = (url: URL): boolean => url.origin === provider.origin
+const pathOf = (response: Response): string => new URL(response.url()).pathname
+const answersOf = (path: string): Response[] => visitor.responses.filter((one) => pathOf(one) === path)
+
+/** What the browser says about requests that it did not let through. */
+const blocked = (): string[] =>
+  visitor.complaints.filter((text) => /CORS|cross-origin|blocked|Mixed Content/i.test(text))
+
+async function logOut(page: Page): Promise<void> {
+  await page.getByRole('banner').getByRole('link', { name: 'Log out' }).click()
+  await welcome(page).waitFor()
+}
+
+beforeAll(async () => {
+  provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  await buildDemo()
+  site = await start(provider)
+  // Playwright turns the back/forward cache off, which people have.
+  browser = await startChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+})
+
+afterEach(async () => {
+  await visitor?.leave()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await Promise.all(sites.map((started) => started.stop()))
+  await provider?.stop()
+})
+
+describe('a person', () => {
+  async function follow(page: Page, link: string, path: string): Promise<string> {
+    await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
+    await page.waitForURL(at(path))
+    await page.getByRole('heading', { level: 1, name: link === 'Inspector' ? 'Session' : link }).waitFor()
+    return (await page.getByRole('main').textContent()) ?? ''
+  }
+
+  async function callApi(page: Page, router: string): Promise<string> {
+    const call = page.locator('.api-call').filter({ hasText: router })
+    await call.getByRole('button').click()
+    await call.getByText('Status 200').waitFor()
+    return (await call.locator('pre').textContent()) ?? ''
+  }
+
+  test('logs in, sees pages of every kind, logs out and is asked again [S204, S205, S206, S207, U9]', async () => {
+    const page = await arrive()
+    await page.goto(at('/'))
+    await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/'))
+    await page.getByRole('heading', { name: 'Hello, Alice' }).waitFor()
+
+    expect(await follow(page, 'Profile', '/profile')).toContain('Alice Anderson')
+    expect(await follow(page, 'Client page', '/client')).toContain('Alice Anderson')
+    expect(await callApi(page, 'App Router')).toContain('"sub": "dev|alice"')
+    expect(await callApi(page, 'Pages Router')).toContain('"sub": "dev|alice"')
+    expect(await follow(page, 'Inspector', '/inspector')).toContain('dev|alice')
+    expect(await follow(page, 'Pages Router', '/legacy')).toContain('Alice Anderson')
+
+    await logOut(page)
+    expect(page.url()).toBe(at('/'))
+    await page.getByRole('banner').getByRole('link', { name: 'Log in' }).click()
+    await signInHeading(page).waitFor()
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('changes the session by a server action, which every later request sees', async () => {
+    const page = await arrive()
+    await signIn(page, at('/settings'), 'alice')
+    await page.getByRole('radio', { name: 'teal' }).check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved: teal.').waitFor()
+    await page.reload()
+    expect(await page.getByRole('radio', { name: 'teal' }).isChecked()).toBe(true)
+    await page.goto(at('/legacy'))
+    expect(await page.locator('.site').getAttribute('data-accent')).toBe('teal')
+    expect(await page.getByRole('main').textContent()).toContain('Alice Anderson')
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('never receives a token in a page, a payload or an answer of the application', async () => {
+    const page = await arrive()
+    await signIn(page, at('/inspector'), 'alice')
+    const paths = [
+      '/',
+      '/profile',
+      '/client',
+      '/settings',
+      '/inspector',
+      '/legacy',
+      '/auth/profile',
+      '/api/me',
+    ]
+    for (const path of paths) {
+      for (const headers of [{}, { rsc: '1' }]) {
+        const response = await visitor.context.request.get(at(path), { headers })
+        expect([path, response.status()]).toEqual([path, 200])
+        const text = await response.text()
+        expect(text).toMatch(/Alice|alice/)
+        // The session cookie, an ID token and a JWT access token all begin like this.
+        expect(text).not.toMatch(/eyJ[\w-]{10}/)
+      }
+    }
+  })
+
+  test('whose session has expired is led through the login, back to the page', async () => {
+    const page = await arrive()
+    await plantSession(visitor, site.url, { sub: 'test|carol', usedAgo: 10 })
+    await page.goto(at('/inspector?tab=2'))
+    await page.getByRole('row', { name: 'sub test|carol' }).waitFor()
+    await plantSession(visitor, site.url, { sub: 'test|carol', usedAgo: 86_400 + 60 })
+    await page.reload()
+    await enterAs(page, 'bob')
+    await page.waitForURL(at('/inspector'))
+    await page.getByRole('row', { name: 'sub dev|bob' }).waitFor()
+  })
+
+  test('logs in with the keyboard alone', async () => {
+    const page = await arrive()
+    await page.goto(at('/profile'))
+    await page.waitForURL(isProvider)
+    await tabTo(page, 'button[value=alice]')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(at('/profile'))
+    await tabTo(page, 'a[href="/auth/logout"]')
+    await page.keyboard.press('Enter')
+    await welcome(page).waitFor()
+    await tabTo(page, 'a[href^="/auth/login"]')
+    await page.keyboard.press('Enter')
+    await signInHeading(page).waitFor()
+  })
+
+  test('opens pages that a screen reader can read: headings, landmarks, names', async () => {
+    const page = await arrive()
+    const problems: string[] = []
+    const check = async (path: string): Promise<void> => {
+      await page.goto(at(path), { waitUntil: 'networkidle' })
+      problems.push(...(await accessibilityProblems(page)).map((problem) => `${path}: ${problem}`))
+    }
+    for (const path of ['/', '/nowhere', '/auth/callback', '/profile']) await check(path)
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/profile'))
+    for (const path of ['/', '/profile', '/client', '/settings', '/inspector', '/legacy']) await check(path)
+    expect(problems).toEqual([])
+  })
+})
+
+describe('tabs and history', () => {
+  test('five tabs begin, finish in another order, and all arrive where they wanted [U5a]', async () => {
+    await arrive()
+    const tabs: Page[] = []
+    for (let number = 1; number <= 5; number += 1) {
+      const tab = await visitor.context.newPage()
+      await tab.goto(at(`/auth/login?returnTo=${encodeURIComponent(`/legacy?tab=${number}`)}`))
+      await tab.waitForURL(isProvider)
+      tabs.push(tab)
+    }
+    expect(await ourCookies(visitor, site.url)).toHaveLength(5)
+    for (const number of [4, 1, 5, 2, 3]) {
+      const tab = tabs[number - 1]
+      if (!tab) throw new Error('no such tab')
+      await enterAs(tab, 'alice')
+      await tab.waitForURL(at(`/legacy?tab=${number}`))
+      await tab.getByRole('main').getByText('Alice Anderson').waitFor()
+    }
+    expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('going back to a finished login lands on the page [U5b]', async () => {
+    const page = await arrive()
+    await signIn(page, at('/profile'), 'alice')
+    const callback = answersOf('/auth/callback')[0]?.url() ?? ''
+    const exchanges = provider.count('token')
+    await page.goto(callback)
+    expect(page.url()).toBe(at('/profile'))
+    expect(provider.count('token')).toBe(exchanges)
+    await page.goto(at('/auth/login?returnTo=/client'))
+    await page.waitForURL(at('/client'))
+    await page.goBack()
+    await page.waitForURL(at('/profile'))
+    expect(await page.getByRole('main').textContent()).toContain('Alice Anderson')
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test.each(['/profile', '/inspector', '/client', '/legacy'])(
+    'going back after the logout does not show %s again [U8]',
+    async (path) => {
+      const page = await arrive()
+      await signIn(page, at(path), 'alice')
+      await page.getByRole('main').getByText('Alice Anderson').first().waitFor()
+      await logOut(page)
+      const [shown] = await Promise.all([
+        page.waitForResponse((response) => isProvider(new URL(response.url())) && response.status() === 200),
+        page.goBack(),
+      ])
+      expect(shown.request().isNavigationRequest()).toBe(true)
+      await signInHeading(page).waitFor()
+    },
+  )
+
+  test('other tabs notice a logout when they get the focus [U23]', async () => {
+    const guarded = await arrive()
+    // The hook asks at most every five seconds.
+    await guarded.clock.install()
+    await signIn(guarded, at('/client'), 'alice')
+    const open = await visitor.context.newPage()
+    await open.clock.install()
+    await open.goto(at('/'))
+    const other = await visitor.context.newPage()
+    await other.goto(at('/'))
+    await logOut(other)
+    await open.clock.fastForward(6000)
+    await takeFocus(open)
+    await open.getByRole('banner').getByRole('link', { name: 'Log in' }).waitFor()
+    await guarded.clock.fastForward(6000)
+    await takeFocus(guarded)
+    await guarded.waitForURL(isProvider)
+  })
+})
+
+describe('logins that do not end well', () => {
+  test('a person who denies gets a page with a way on, and the way works [U13]', async () => {
+    const page = await arrive()
+    await page.goto(at('/profile'))
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
+    expect(answersOf('/auth/callback')[0]?.status()).toBe(400)
+    expect(await accessibilityProblems(page)).toEqual([])
+    expect(await ourCookies(visitor, site.url)).toEqual([])
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/profile'))
+    expect(await page.getByRole('main').textContent()).toContain('Alice Anderson')
+  })
+
+  test('a login whose cookies are gone starts again by itself, once [U5c]', async () => {
+    const page = await arrive()
+    await page.goto(at('/profile'))
+    await page.waitForURL(isProvider)
+    await forget(visitor, site.url)
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/profile'))
+    expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 302])
+    expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
+    expect(blocked()).toEqual([])
+  })
+
+  test('a browser that keeps no cookies of the application ends on a page, not in a loop [U5c]', async () => {
+    const forgetful = await start(provider)
+    forgetful.front.withholdCookies()
+    const page = await arrive()
+    await page.goto(`${forgetful.url}/profile`)
+    await enterAs(page, 'alice')
+    await page.waitForRequest((request) => request.url().includes('restarted=1'))
+    await page.waitForURL((url) => url.pathname === '/auth/callback')
+    await page.getByRole('heading', { name: 'This login is no longer valid' }).waitFor()
+    await page.waitForLoadState('networkidle')
+    expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 400])
+  })
+})
+
+describe('form_post', () => {
+  let posting: DemoSite
+
+  beforeAll(async () => {
+    posting = await start(provider, { DEMO_RESPONSE_MODE: 'form_post' })
+  })
+
+  test('the callback comes as a POST from another site, and finds its login', async () => {
+    const page = await arrive()
+    await signIn(page, `${posting.url}/profile`, 'alice')
+    expect(await page.getByRole('main').textContent()).toContain('Alice Anderson')
+    const [callback] = answersOf('/auth/callback')
+    expect(callback?.request().method()).toBe('POST')
+    expect(callback?.status()).toBe(303)
+    expect(visitor.responses.filter((one) => one.url().includes('code='))).toEqual([])
+    expect(await ourCookies(visitor, posting.url)).toEqual(['__session'])
+    expect(visitor.complaints).toEqual([])
+    await logOut(page)
+  })
+
+  test('denied and abandoned logins end as they do without it [U13, U5c]', async () => {
+    const page = await arrive()
+    await page.goto(`${posting.url}/profile`)
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
+    await page.getByRole('link', { name: 'Try again' }).click()
+    await page.waitForURL(isProvider)
+    await forget(visitor, posting.url)
+    await enterAs(page, 'alice')
+    await page.waitForURL(`${posting.url}/profile`)
+    expect(answersOf('/auth/callback').map((one) => one.status())).toEqual([400, 400, 303])
+    expect(await ourCookies(visitor, posting.url)).toEqual(['__session'])
+  })
+})
+
+describe('requests that the router of Next makes', () => {
+  const isPrefetch = (response: Response): boolean =>
+    response.request().headers()['next-router-prefetch'] !== undefined
+
+  test('prefetching the links of a page sets no cookie and asks no provider [U10, U3a]', async () => {
+    const page = await arrive()
+    const asked = provider.count('authorize')
+    await page.goto(at('/'), { waitUntil: 'networkidle' })
+    const prefetched = visitor.responses.filter(isPrefetch)
+    expect(new Set(prefetched.map(pathOf))).toEqual(
+      new Set(['/profile', '/client', '/settings', '/inspector']),
+    )
+    expect(await ourCookies(visitor, site.url)).toEqual([])
+    expect(provider.count('authorize')).toBe(asked)
+    expect(visitor.complaints).toEqual([])
+  })
+
+  test('a click on a link to a protected page opens the login, without a CORS error [U10]', async () => {
+    const page = await arrive()
+    await page.goto(at('/'), { waitUntil: 'networkidle' })
+    await page.getByRole('navigation').getByRole('link', { name: 'Inspector' }).click()
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/inspector'))
+    expect(blocked()).toEqual([])
+    expect(foreignFetches()).toEqual([])
+  })
+
+  test('a navigation of the router to the login route opens the login, without a CORS error [U10]', async () => {
+    const page = await arrive()
+    await page.goto(at('/'), { waitUntil: 'networkidle' })
+    // What a click on <Link href="/auth/login"> does; the example links there by <a>.
+    await page.evaluate("window.next.router.push('/auth/login?returnTo=%2Fclient')")
+    await enterAs(page, 'alice')
+    await page.waitForURL(at('/client'))
+    const [byRouter, byBrowser] = answersOf('/auth/login')
+    expect(byRouter?.status()).toBe(403)
+    expect(await byRouter?.headerValue('set-cookie')).toBeNull()
+    expect(byBrowser?.status()).toBe(302)
+    expect(blocked()).toEqual([])
+    expect(foreignFetches()).toEqual([])
+  })
+
+  function foreignFetches(): string[] {
+    const foreign = visitor.responses.filter((one) => !one.url().startsWith(site.url))
+    return foreign.filter((one) => one.request().resourceType() === 'fetch').map((one) => one.url())
+  }
+})
+
+describe('the production build', () => {
+  const pages = ['/', '/profile', '/client', '/settings', '/inspector', '/legacy']
+  const apis = ['/api/me', '/api/legacy-me']
+
+  test('a careless shared cache keeps nothing of 20 people who ask through it [U6]', async () => {
+    const cache = await startCachingProxy(site.internalUrl)
+    const now = Math.floor(Date.now() / 1000)
+    const people = Array.from({ length: 20 }, (_, index) => `test|person-${String(index).padStart(2, '0')}`)
+    const paths = [...pages, ...apis, '/auth/profile', '/auth/login', '/icon.svg', '/nowhere']
+    const keepers = new Set<string>()
+    for (const [index, sub] of people.entries()) {
+      const session = { user: { sub }, internal: { createdAt: now - 4000 } }
+      // Last used so long ago that every page which passes records the use.
+      const cookie = await generateCookieHeader(session, { secret: SECRET, now: now - 400 })
+      // Everybody begins elsewhere, so that each path is somebody's first.
+      const start = index % paths.length
+      for (const path of [...paths.slice(start), ...paths.slice(0, start)]) {
+        const response = await fetch(cache.url + path, { redirect: 'manual', headers: { cookie } })
+        const body = await response.text()
+        const ours = response.headers.getSetCookie().filter((line) => line.startsWith('__session='))
+        expect(people.filter((one) => one !== sub && body.includes(one))).toEqual([])
+        for (const line of ours) {
+          keepers.add(path)
+          const headers = { cookie: line.split(';', 1)[0] ?? '' }
+          const owner = await fetch(`${site.internalUrl}/api/me`, { headers })
+          expect(await owner.json()).toMatchObject({ sub })
+        }
+      }
+    }
+    const kept = [...cache.stored].map(([path, { headers }]) => [path, headers.getSetCookie()])
+    await cache.stop()
+    // Pages do write the cookie, and what belongs to nobody stays cacheable.
+    for (const path of [...pages, ...apis]) expect(keepers).toContain(path)
+    expect(kept).toEqual([['/icon.svg', []]])
+  })
+
+  test('without any variable every guard denies, even with a cookie that was good elsewhere [U19a, U19b]', async () => {
+    const bare = await start()
+    const page = await arrive()
+    await plantSession(visitor, bare.url, { sub: 'test|carol', usedAgo: 10 })
+    for (const path of [...pages, ...apis, '/auth/login', '/auth/profile']) {
+      const response = await visitor.context.request.get(bare.url + path, { maxRedirects: 0 })
+      expect([path, response.status()]).toEqual([path, 500])
+      expect(await response.text()).not.toContain('carol')
+    }
+    await page.goto(`${bare.url}/profile`)
+    await page.getByRole('heading', { name: 'Something went wrong' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    for (const name of ['IDP_DOMAIN', 'IDP_CLIENT_ID', 'IDP_SECRET']) expect(bare.output()).toContain(name)
+  })
+})

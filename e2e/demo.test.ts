@@ -1,0 +1,47 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startChromium } from './fixtures/support/chromium.ts'
+import type { DemoProgram } from './support/demo-program.ts'
+import { startDemoProgram } from './support/demo-program.ts'
+import { enterAs, newVisitor } from './support/visitor.ts'
+
+let demo: DemoProgram
+let browser: Browser
+
+beforeAll(async () => {
+  demo = await startDemoProgram()
+  browser = await startChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await demo?.interrupt()
+})
+
+test('the demo command: open the address, log in, profile, protected pages, log out, Ctrl-C', async () => {
+  const { complaints, context, page } = await newVisitor(browser)
+  await page.goto(demo.url)
+  await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
+  await enterAs(page, 'alice')
+  await page.getByRole('heading', { name: 'Hello, Alice' }).waitFor()
+  for (const [link, heading, shown] of [
+    ['Profile', 'Profile', 'Alice Anderson'],
+    ['Client page', 'Client page', 'Alice Anderson'],
+    ['Settings', 'Settings', 'Favourite colour'],
+    ['Inspector', 'Session inspector', 'dev|alice'],
+    ['Pages Router', 'Pages Router', 'Alice Anderson'],
+  ] as const) {
+    await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: heading, exact: true }).waitFor()
+    await page.getByRole('main').getByText(shown).first().waitFor()
+  }
+  await page.getByRole('banner').getByRole('link', { name: 'Log out' }).click()
+  await page.getByRole('heading', { name: 'Sign-in for Next.js' }).waitFor()
+  await page.goto(`${demo.url}/profile`)
+  await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
+  expect(complaints).toEqual([])
+  await context.close()
+  expect(await demo.interrupt()).toBe(0)
+  // Neither Next nor the library has a complaint.
+  expect(demo.output()).not.toMatch(/^next:\s+(?:⨯|⚠|idp-client:)/m)
+})

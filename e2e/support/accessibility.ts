@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+
+/** Runs in the browser, so it may use nothing from around it. */
+function findProblems(): string[] {
+  const problems: string[] = []
+  const all = (selector: string): Element[] => [...document.querySelectorAll(selector)]
+  const expectOne = (what: string, selector: string): void => {
+    const count = all(selector).length
+    if (count !== 1) problems.push(`${count} × ${what}`)
+  }
+  const labelText = (control: Element): string => {
+    const labels = 'labels' in control ? [...(control.labels as NodeListOf<HTMLLabelElement>)] : []
+    return labels.map((label) => label.textContent).join('')
+  }
+  const nameOf = (control: Element): string => {
+    const references = (control.getAttribute('aria-labelledby') ?? '').split(/\s+/).filter(Boolean)
+    const own = control.matches('input, select, textarea') ? '' : control.textContent
+    const parts = [
+      control.getAttribute('aria-label'),
+      ...references.map((id) => document.getElementById(id)?.textContent),
+      labelText(control),
+      own,
+    ]
+    return parts.join('').trim()
+  }
+
+  if (!document.documentElement.lang) problems.push('the document names no language')
+  if (document.title.trim() === '') problems.push('the document has no title')
+  expectOne('h1', 'h1')
+  expectOne('main', 'main')
+  for (const control of all(
+    'a[href], button, input:not([type=hidden]), select, textarea, nav, fieldset, meter',
+  )) {
+    if (control.matches('nav') && all('nav').length === 1) continue
+    if (nameOf(control) === '') problems.push(`no name: ${control.outerHTML.slice(0, 80)}`)
+  }
+  for (const image of all('img:not([alt])')) problems.push(`no alt: ${image.outerHTML.slice(0, 80)}`)
+  for (const row of all('tr')) if (!row.querySelector('th')) problems.push('a table row without a heading')
+  let previous = 0
+  for (const heading of all('h1, h2, h3, h4')) {
+    const level = Number(heading.tagName.slice(1))
+    if (level > previous + 1) problems.push(`${heading.tagName} after level ${previous}`)
+    previous = level
+  }
+  const ids = all('[id]').map(({ id }) => id)
+  for (const id of new Set(ids.filter((id, at) => ids.indexOf(id) !== at))) problems.push(`id twice: ${id}`)
+  return problems
+}
+
+/** What a screen reader user would stumble over on the page that is shown, as far as markup tells. */
+export function accessibilityProblems(page: Page): Promise<string[]> {
+  return page.evaluate(findProblems)
+}
+
+/**
+ * Presses the Tab key until the element has the focus.
+ *
+ * @throws when it is not reached within 40 stops
+ */
+export async function tabTo(page: Page, selector: string): Promise<void> {
+  for (let stops = 0; stops < 40; stops += 1) {
+    await page.keyboard.press('Tab')
+    const reached = await page.evaluate(
+      (wanted) => document.activeElement?.matches(wanted) ?? false,
+      selector,
+    )
+    if (reached) return
+  }
+  throw new Error(`the Tab key does not reach ${selector}`)
+}

@@ -1,0 +1,53 @@
+import { fileURLToPath } from 'node:url'
+import type { DevProvider } from 'idp-dev-provider'
+import { buildNext, startNext } from '../fixtures/support/next-application.ts'
+import type { HttpsFront } from './https-front.ts'
+import { startHttpsFront } from './https-front.ts'
+
+/** Folder of the example application. */
+const folder: string = fileURLToPath(new URL('../../examples/next', import.meta.url))
+
+/** Seals the cookies of every site that a test starts. */
+export const SECRET = '3d0f6a9bb1c24785e6d2094fa7c813563d0f6a9bb1c24785e6d2094fa7c81356'
+
+export interface DemoSite {
+  /** How a browser reaches it, by https. */
+  readonly url: string
+  /** How the proxy in front reaches it, by http. */
+  readonly internalUrl: string
+  readonly front: HttpsFront
+  /** What the server has printed. */
+  readonly output: () => string
+  stop(): Promise<void>
+}
+
+/** Builds the example for production with none of our variables set; what Next printed. */
+export function buildDemo(): Promise<string> {
+  return buildNext(folder, 'turbopack')
+}
+
+/**
+ * Starts the production build behind a proxy that ends TLS.
+ *
+ * @param provider Without one, no variable of ours is set.
+ */
+export async function startDemo(
+  provider?: DevProvider,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<DemoSite> {
+  const front = await startHttpsFront()
+  const configured = provider ? { ...provider.env, IDP_SECRET: SECRET, APP_BASE_URL: front.url } : {}
+  const server = await startNext(folder, 'start', () => ({ ...configured, ...variables }))
+  front.forwardTo(server.url)
+  provider?.registerApp(front.url)
+  return {
+    url: front.url,
+    internalUrl: server.url,
+    front,
+    output: server.output,
+    async stop() {
+      await front.stop()
+      await server.stop()
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { request as httpRequest } from 'node:http'
+import { createServer } from 'node:https'
+import { createAuthority } from '../../packages/dev-provider/src/certificates.ts'
+
+export interface HttpsFront {
+  /** `https://localhost:<port>` */
+  readonly url: string
+  /** Where requests go from now on, an http URL; before the first call everything is answered with 503. */
+  forwardTo(url: string): void
+  /** From now on the browser gets no `Set-Cookie` line, as if it kept no cookies of this site. */
+  withholdCookies(): void
+  stop(): Promise<void>
+}
+
+function listeningPort(address: ReturnType<ReturnType<typeof createServer>['address']>): number {
+  if (typeof address !== 'object' || address === null) throw new Error('the server listens on no port')
+  return address.port
+}
+
+/** What stands in front of a production server: ends TLS, and tells the server how it was asked. */
+export async function startHttpsFront(): Promise<HttpsFront> {
+  const authority = await createAuthority('localhost')
+  let target: URL | undefined
+  let keepsCookies = true
+
+  function forward(request: IncomingMessage, response: ServerResponse): void {
+    if (!target) {
+      response.writeHead(503).end()
+      return
+    }
+    const { host = '' } = request.headers
+    const onward = httpRequest(
+      {
+        host: target.hostname,
+        port: target.port,
+        method: request.method,
+        path: request.url,
+        headers: { ...request.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': host },
+      },
+      (answer) => {
+        const { 'set-cookie': cookies, ...headers } = answer.headers
+        response.writeHead(answer.statusCode ?? 502, {
+          ...headers,
+          ...(keepsCookies && cookies ? { 'set-cookie': cookies } : {}),
+        })
+        answer.pipe(response)
+      },
+    )
+    onward.on('error', () => {
+      if (response.headersSent) response.destroy()
+      else response.writeHead(502).end()
+    })
+    response.on('close', () => onward.destroy())
+    request.pipe(onward)
+  }
+
+  const server = createServer(authority.identity, forward)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `https://localhost:${listeningPort(server.address())}`,
+    forwardTo(url) {
+      target = new URL(url)
+    },
+    withholdCookies() {
+      keepsCookies = false
+    },
+    async stop() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+      await authority.remove()
+    },
+  }
+}
