@@ -1,0 +1,93 @@
+// node e2e/screenshots.mjs: takes the pictures of docs/images again, from a production build of the example.
+// Needs the built packages (npm run build) and Chromium.
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { startDevProvider } from 'idp-dev-provider'
+import { chromium } from 'playwright-core'
+import { freePort } from '../tools/lib/ports.mjs'
+import { bin, fromRoot, isMain, runNode } from '../tools/lib/run.mjs'
+import { startServer, untilAnswers } from '../tools/lib/server-process.mjs'
+
+const example = fromRoot('examples/next')
+const folder = fromRoot('docs/images')
+const desktop = { width: 1280, height: 800 }
+const phone = { width: 390, height: 844 }
+const largest = 150_000
+
+const browsers = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome']
+
+async function startExample(provider) {
+  const built = await runNode([bin.next, 'build', example], { show: false })
+  if (built.code !== 0) throw new Error(`next build failed\n${built.output}`)
+  const url = `http://localhost:${await freePort()}`
+  provider.registerApp(url, { backChannelLogout: false })
+  const server = startServer([bin.next, 'start', '-H', 'localhost', '-p', new URL(url).port], {
+    cwd: example,
+    env: { ...provider.env, APP_BASE_URL: url, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined },
+  })
+  await untilAnswers(url, server)
+  return { url, stop: () => server.stop() }
+}
+
+async function shoot(page, name) {
+  const path = `${folder}/${name}.png`
+  // Fonts and pictures are there; nothing moves.
+  await page.waitForLoadState('networkidle')
+  await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
+  const { size } = statSync(path)
+  process.stdout.write(`${name}.png ${Math.round(size / 1000)} kB\n`)
+  if (size > largest) throw new Error(`${name}.png is larger than ${largest / 1000} kB`)
+}
+
+/** A tour as somebody who is not signed in, then as alice. */
+async function tour(page, url) {
+  await page.goto(url)
+  await shoot(page, 'home')
+  await page.goto(`${url}/profile`)
+  await shoot(page, 'login')
+  await page.getByRole('button', { name: 'Deny' }).click()
+  await shoot(page, 'failure')
+  await page.getByRole('link', { name: 'Try again' }).click()
+  await page.locator('button[value=alice]').click()
+  await page.waitForURL(`${url}/profile`)
+  await shoot(page, 'profile')
+  await page.goto(`${url}/client`)
+  await page.getByRole('button', { name: '/api/me', exact: false }).first().click()
+  await page.getByText('Status 200').waitFor()
+  await shoot(page, 'client')
+  await page.goto(`${url}/settings`)
+  await shoot(page, 'settings')
+  await page.goto(`${url}/inspector`)
+  await shoot(page, 'inspector')
+}
+
+async function run() {
+  mkdirSync(folder, { recursive: true })
+  const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  const site = await startExample(provider)
+  const browser = await chromium.launch({
+    executablePath: browsers.find((path) => path && existsSync(path)),
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--hide-scrollbars'],
+  })
+  try {
+    const context = await browser.newContext({
+      ignoreHTTPSErrors: true,
+      viewport: desktop,
+      colorScheme: 'light',
+    })
+    const page = await context.newPage()
+    await tour(page, site.url)
+    await page.setViewportSize(phone)
+    await page.reload()
+    await shoot(page, 'inspector-phone')
+    await page.setViewportSize(desktop)
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await page.goto(site.url)
+    await shoot(page, 'home-dark')
+  } finally {
+    await browser.close()
+    await site.stop()
+    await provider.stop()
+  }
+}
+
+if (isMain(import.meta)) await run()
