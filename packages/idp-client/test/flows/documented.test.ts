@@ -1,0 +1,258 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { IdpClient, isContinue } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+/* Where the contract leaves a point open, the answer is what the reference says; these tests hold it to that. */
+const page = (name: string): string =>
+  readFileSync(new URL(`../../../../docs/reference/${name}.md`, import.meta.url), 'utf8')
+
+/** Rows of the table below a heading, cells without code marks. */
+function tableBelow(text: string, heading: string): string[][] {
+  const rest = text.slice(text.indexOf(`${heading}\n`))
+  const table = /(?:^\|.*\n)+/m.exec(rest)?.[0] ?? ''
+  const rows = table.trim().split('\n').slice(2)
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim()),
+  )
+}
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+let now: number
+beforeEach(() => {
+  now = Math.floor(Date.now() / 1000)
+  world.clock.now = now
+  world.events.length = 0
+})
+
+const json = { headers: { accept: 'application/json' } }
+
+async function codeOf(response: Response): Promise<string> {
+  const body = (await response.json()) as { error: { code: string } }
+  return body.error.code
+}
+
+describe('[S137] states of a session', () => {
+  async function state(browser: Browser): Promise<'none' | 'active' | 'ended'> {
+    if (await world.client.getSession(browser.request('/'))) return 'active'
+    return browser.names('__session').length > 0 ? 'ended' : 'none'
+  }
+
+  async function active(): Promise<Browser> {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    return browser
+  }
+
+  const wait = (seconds: number): void => {
+    world.clock.now += seconds
+  }
+
+  async function update(browser: Browser): Promise<void> {
+    const request = browser.request('/')
+    const session = await world.client.getSession(request)
+    if (!session) throw new Error('nobody is signed in')
+    const response = new Response()
+    await world.client.updateSession(request, response, { ...session, changed: true })
+    browser.store(response)
+  }
+
+  function tamper(browser: Browser): void {
+    for (const [name, cookie] of browser.cookies) {
+      browser.cookies.set(name, { ...cookie, value: `${cookie.value.slice(0, -4)}AAAA` })
+    }
+  }
+
+  /** How each documented event is brought about. */
+  const events: Readonly<Record<string, (browser: Browser) => unknown>> = {
+    'a login completes': (browser) => world.login(browser),
+    'use, when a roll is due': (browser) => {
+      wait(300)
+      return browser.send('/page')
+    },
+    'use, when none is due': (browser) => browser.send('/page'),
+    updateSession: update,
+    'getAccessToken refreshes': async (browser) => {
+      const response = new Response()
+      await world.client.getAccessToken(browser.request('/'), response, { refresh: true })
+      expect(response.headers.getSetCookie()).toHaveLength(1)
+      browser.store(response)
+    },
+    'another login completes': (browser) => world.login(browser, '', { user: 'bob' }),
+    'a login fails': (browser) => world.login(browser, '?prompt=login', { deny: true }),
+    'inactivityDuration passes without use': () => wait(86_400),
+    'absoluteDuration has passed since createdAt': async (browser) => {
+      for (let days = 0; days < 6; days++) {
+        wait(43_200)
+        if (days < 5) await browser.send('/page')
+      }
+    },
+    'the cookie is changed, or its secret is no longer in the list': tamper,
+    logout: (browser) => browser.send('/auth/logout'),
+    'any request through the middleware': (browser) => browser.send('/page'),
+  }
+
+  const rows = tableBelow(page('session'), '## States of a session')
+
+  test('the table has a row for each event', () => {
+    expect(rows.map(([, event]) => event)).toEqual(Object.keys(events))
+  })
+
+  test.each(rows)('%s, %s: %s', async (from, event = '', to) => {
+    const browser = from === 'none' ? world.newBrowser() : await active()
+    if (from === 'ended') tamper(browser)
+    expect(await state(browser)).toBe(from)
+    await events[event]?.(browser)
+    expect(await state(browser)).toBe(to)
+  })
+})
+
+describe('[S137] states of a login', () => {
+  const signedIn = async (browser: Browser) => (await world.client.getSession(browser.request('/'))) !== null
+
+  async function pending(options: Parameters<World['another']>[0] = {}) {
+    const { browser } = world.another(options)
+    return { browser, callback: await world.authorize(await world.begin(browser)) }
+  }
+
+  async function refused(browser: Browser, callback: string, code: string): Promise<void> {
+    expect(await codeOf(await browser.send(callback, json))).toBe(code)
+  }
+
+  /** Brings each documented event about, and looks for its state in what the callback answers. */
+  const events: Readonly<Record<string, () => Promise<void>>> = {
+    'none, the login route, or startInteractiveLogin': async () => {
+      const { browser } = await pending()
+      expect(browser.names('__txn_')).toHaveLength(1)
+    },
+    'pending, the callback succeeds': async () => {
+      const { browser, callback } = await pending()
+      await browser.send(callback)
+      expect([browser.names('__txn_'), await signedIn(browser)]).toEqual([[], true])
+    },
+    'pending, the callback fails': async () => {
+      const { browser, callback } = await pending()
+      await refused(browser, callback.replace(/code=[^&]*/, 'code=wrong'), 'AUTHORIZATION_CODE_GRANT_ERROR')
+      expect([browser.names('__txn_'), await signedIn(browser)]).toEqual([[], false])
+    },
+    'pending, transactionCookie.maxAge passes': async () => {
+      const { browser, callback } = await pending()
+      world.clock.now += 3600
+      await refused(browser, callback, 'EXPIRED_STATE')
+    },
+    'pending, a later login, without parallel transactions': async () => {
+      const { browser, callback } = await pending({ enableParallelTransactions: false })
+      await world.begin(browser)
+      await refused(browser, callback, 'SUPERSEDED_STATE')
+    },
+    'pending, more logins than fit, or a logout': async () => {
+      const crowded = await pending()
+      for (let count = 0; count < 10; count++) {
+        world.clock.now += 1
+        await world.begin(crowded.browser)
+      }
+      await refused(crowded.browser, crowded.callback, 'UNKNOWN_STATE')
+      const left = await pending()
+      await left.browser.send('/auth/logout')
+      await refused(left.browser, left.callback, 'UNKNOWN_STATE')
+    },
+    'completed, the same callback again, signed in': async () => {
+      const { browser, callback } = await pending()
+      await browser.send(callback)
+      world.provider.clearRequests()
+      expect((await browser.send(callback)).status).toBe(302)
+      expect(world.provider.count('token')).toBe(0)
+    },
+    'completed, the same callback again, with the used cookie': async () => {
+      const { browser, callback } = await pending()
+      const copy = browser.request(callback, json)
+      await browser.send(callback)
+      world.clock.now += 60
+      expect(await codeOf(await world.client.middleware(copy))).toBe('REPLAYED_STATE')
+    },
+  }
+
+  const rows = tableBelow(page('session'), '## States of a login').map(([from, event]) => `${from}, ${event}`)
+
+  test('the table has a row for each event', () => {
+    expect(rows).toEqual(Object.keys(events))
+  })
+
+  test.each(rows)('%s', async (row) => {
+    await events[row]?.()
+  })
+})
+
+describe('routes', () => {
+  const rows = tableBelow(page('routes'), '# Routes')
+
+  test.each(rows)('[S155,S156] %s at %s answers %s only: %s, %s', async (...cells) => {
+    const [, path = '', methods = '', , state = ''] = cells
+    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+      const response = await world.newBrowser().send(path, { method })
+      if (state === 'passes through') expect(isContinue(response)).toBe(true)
+      else if (!methods.split(', ').includes(method)) {
+        expect([response.status, response.headers.get('allow')]).toEqual([405, methods])
+      } else if (state === '501') expect(await codeOf(response)).toBe('NOT_AVAILABLE')
+      else expect([405, 501]).not.toContain(response.status)
+    }
+  })
+
+  test('[S156] the login ignores what the table says, and passes everything else on', async () => {
+    const cells = tableBelow(page('routes'), '## login').map(([cell = '']) => cell)
+    const namesIn = (first: string) =>
+      (cells.find((cell) => cell.startsWith(`${first},`)) ?? '')
+        .split(', ')
+        .filter((name) => /^[a-z_]+$/.test(name))
+    const [passed, ignored] = [namesIn('scope'), namesIn('client_id')]
+    const sent = async (names: string[]) => {
+      const query = names.map((name) => `${name}=visitor`).join('&')
+      const url = new URL(await world.begin(world.newBrowser(), `?${query}`))
+      return [...url.searchParams].filter(([, value]) => value === 'visitor').map(([name]) => name)
+    }
+    expect(passed.length).toBeGreaterThan(4)
+    expect((await sent(passed)).sort()).toEqual([...passed].sort())
+    expect(ignored.length).toBeGreaterThan(10)
+    expect(await sent(ignored)).toEqual([])
+  })
+})
+
+describe('events', () => {
+  const rows = tableBelow(page('events'), '# Events')
+
+  async function everythingThatHappens(): Promise<void> {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    world.clock.now += 600
+    await browser.send('/page')
+    await world.login(browser, '?prompt=login', { deny: true })
+    const remove = world.provider.faults.set('token', { kind: 'respond', status: 500 })
+    await world.login(browser)
+    remove()
+    await browser.send('/auth/login?max_age=x')
+    await browser.send('/auth/logout')
+    const logger = (event: (typeof world.events)[number]): void => void world.events.push(event)
+    new IdpClient({ logger, ...{ misspelt: 1 } })
+  }
+
+  test('[S242] the logger is told what the table says, with its levels and members', async () => {
+    await everythingThatHappens()
+    const told = new Set(world.events.map(({ code }) => code))
+    expect([...told].sort()).toEqual(rows.map(([code]) => code).sort())
+    for (const { level, code, ...members } of world.events) {
+      const [, levels = '', names = ''] = rows.find(([name]) => name === code) ?? []
+      expect(levels.split(/, | or /), code).toContain(level)
+      for (const name of Object.keys(members)) {
+        if (name !== 'id') expect(names.split(/[^A-Za-z]+/), code).toContain(name)
+      }
+    }
+  })
+})

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import * as express from '../../src/adapters/express/index.ts'
+import * as next from '../../src/adapters/next/index.ts'
+import { variableNames } from '../../src/config/env.ts'
+import * as web from '../../src/index.ts'
+import * as react from '../../src/react/index.ts'
+import * as testing from '../../src/testing/index.ts'
+
+/** Two words of the web that every host has, and the variable that says "production". */
+const common = new Set(['APP_BASE_URL', 'NODE_ENV'])
+
+/** Variables whose names the contract gives without a prefix of the provider. */
+const given = new Set(['IDP_RETRY_DELAY', 'IDP_RETRY_JITTER'])
+
+test('[S004] variables begin with IDP_ for the provider and FRAMEWORK_PUBLIC_ (or the host) for the routes', () => {
+  for (const name of variableNames) {
+    if (common.has(name)) continue
+    expect(name).toMatch(/^(?:IDP|FRAMEWORK_PUBLIC|NEXT_PUBLIC)_[A-Z_]+$/)
+  }
+  for (const name of given) expect(variableNames).toContain(name)
+  const ours = variableNames.filter((name) => name.startsWith('FRAMEWORK_PUBLIC_'))
+  const hosts = variableNames.filter((name) => name.startsWith('NEXT_PUBLIC_'))
+  expect(hosts).toEqual(ours.map((name) => name.replace('FRAMEWORK_', 'NEXT_')))
+})
+
+test('[S004] every host entry exports IdpClient, and no name of a maker', () => {
+  for (const entry of [web, next, express]) expect(entry).toHaveProperty('IdpClient')
+  expect(react).toHaveProperty('IdpProvider')
+  const names = [web, next, express, react, testing].flatMap((entry) => Object.keys(entry))
+  for (const name of names) expect(name).not.toMatch(/auth0|okta|clerk|workos|nextauth/i)
+  // What is named after the provider says Idp, what is a failure says Error.
+  const classes = names.filter((name) => /^[A-Z][a-z]/.test(name))
+  for (const name of classes) expect(name).toMatch(/Idp|Error|ContractViolation/)
+})
