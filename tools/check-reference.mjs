@@ -1,0 +1,233 @@
+// The reference pages must say what the source says: options, variables, routes, codes, events, limits.
+import { existsSync } from 'node:fs'
+import { errorsPage } from './generate-reference.mjs'
+import { filesBelow, readText } from './lib/files.mjs'
+import { finish } from './lib/gate.mjs'
+import { anchorsOf, linksOf } from './lib/markdown.mjs'
+import { loadSource, marked, required, rowsOf } from './lib/reference.mjs'
+import { fromRoot, isMain } from './lib/run.mjs'
+
+const page = (name) => `docs/reference/${name}.md`
+
+/** Differences between what is documented and what there is; each documented once. */
+function compare(path, what, documented, known) {
+  const twice = documented.filter((name, index) => documented.indexOf(name) !== index)
+  return [
+    ...known.filter((name) => !documented.includes(name)).map((name) => `${path} lacks ${what} ${name}`),
+    ...documented
+      .filter((name) => !known.includes(name))
+      .map((name) => `${path} names ${what} ${name}, which does not exist`),
+    ...new Set(twice.map((name) => `${path} names ${what} ${name} twice`)),
+  ]
+}
+
+const firstMark = (cell) => marked(cell ?? '')[0]
+
+/** Where a resolved configuration holds the value of an option, for options with a plain default. */
+const defaults = {
+  allowInsecureRequests: (config) => config.allowInsecureRequests,
+  httpTimeout: (config) => config.httpTimeout,
+  enableTelemetry: (config) => config.telemetry,
+  pushedAuthorizationRequests: (config) => config.pushedAuthorizationRequests,
+  signInReturnToPath: (config) => config.signInReturnToPath,
+  enableParallelTransactions: (config) => config.transaction.parallel,
+  fetchUserInfo: (config) => config.fetchUserInfo,
+  enableAccessTokenEndpoint: (config) => !config.disabledRoutes.has('accessToken'),
+  enableConnectAccountEndpoint: (config) => !config.disabledRoutes.has('connectAccount'),
+  noContentProfileResponseWhenUnauthenticated: (config) => config.noContentProfileResponseWhenUnauthenticated,
+  'session.rolling': (config) => config.session.rolling,
+  'session.absoluteDuration': (config) => config.session.absoluteDuration,
+  'session.inactivityDuration': (config) => config.session.inactivityDuration,
+  'session.cookie.name': (config) => config.session.cookie.name,
+  'session.cookie.sameSite': (config) => config.session.cookie.sameSite,
+  'session.cookie.path': (config) => config.session.cookie.path,
+  'session.cookie.transient': (config) => config.session.cookie.transient,
+  'session.cookie.maxBytes': (config) => config.session.cookie.maxBytes,
+  'transactionCookie.prefix': (config) => config.transaction.cookie.prefix,
+  'transactionCookie.sameSite': (config) => config.transaction.cookie.sameSite,
+  'transactionCookie.path': (config) => config.transaction.cookie.path,
+  'transactionCookie.maxAge': (config) => config.transaction.cookie.maxAge,
+  logoutStrategy: (config) => config.logoutStrategy,
+  includeIdTokenHintInOIDCLogoutUrl: (config) => config.includeIdTokenHint,
+  tokenRefreshBuffer: (config) => config.tokenRefreshBuffer,
+  useDPoP: (config) => config.dpop.keys.kind !== 'off',
+  'dpopOptions.clockTolerance': (config) => config.dpop.clockTolerance,
+  'dpopOptions.clockSkew': (config) => config.dpop.clockSkew,
+  'dpopOptions.retry.delay': (config) => config.dpop.retry.delay,
+  'dpopOptions.retry.jitter': (config) => config.dpop.retry.jitter,
+  mfaTokenTtl: (config) => config.mfaTokenTtl,
+}
+
+const symbols = ['[customFetch]', '[customClock]']
+
+/** `text` is the page about options. */
+export function optionProblems(text, { optionPaths, variableNames, resolve }) {
+  const path = page('options')
+  const { config } = resolve({ ...required, logger: () => {} }, {})
+  const rows = rowsOf(text).filter(({ cells }) => 'Variable' in cells)
+  const names = rows.map(({ cells }) => firstMark(cells['Option']))
+  const wrong = rows.flatMap(({ line, cells }) => {
+    const name = firstMark(cells['Option'])
+    const variables = marked(cells['Variable']).filter((variable) => !variableNames.includes(variable))
+    const at = `${path}:${line} ${name}`
+    const value = name.startsWith('routes.') ? config.routes[name.slice(7)] : defaults[name]?.(config)
+    return [
+      ...variables.map((variable) => `${at} names the variable ${variable}, which does not exist`),
+      ...(value === undefined || firstMark(cells['Default']) === String(value)
+        ? []
+        : [`${at} has the default ${value}`]),
+    ]
+  })
+  return [...compare(path, 'option', names, [...optionPaths, ...symbols]), ...wrong]
+}
+
+/** `text` is the page about variables; `options` that about options. */
+export function variableProblems(text, options, { variableNames, optionPaths }) {
+  const path = page('env')
+  const rows = rowsOf(text).filter(({ cells }) => 'Variable' in cells)
+  const names = rows.map(({ cells }) => firstMark(cells['Variable']))
+  const pairs = rowsOf(options)
+    .filter(({ cells }) => 'Variable' in cells)
+    .flatMap(({ cells }) => marked(cells['Variable']).map((name) => `${name} ${firstMark(cells['Option'])}`))
+  const told = rows
+    .filter(({ cells }) => optionPaths.includes(firstMark(cells['Option'])))
+    .map(({ cells }) => `${firstMark(cells['Variable'])} ${firstMark(cells['Option'])}`)
+  return [...compare(path, 'variable', names, [...variableNames]), ...compare(path, 'pair', told, pairs)]
+}
+
+/** `text` is the page about routes. */
+export function routeProblems(text, { table, resolve }) {
+  const path = page('routes')
+  const { settings } = resolve({ logger: () => {} }, {})
+  const rows = rowsOf(text).filter(({ cells }) => 'Default path' in cells)
+  const kinds = {
+    'on-navigation': 'navigations',
+    'not-on-prefetch': 'anything but a prefetch',
+    'on-any-request': 'any request',
+  }
+  const told = rows.map(({ cells }) =>
+    [firstMark(cells['Key']), firstMark(cells['Default path']), cells['Methods'], cells['Acts on']].join(
+      ' | ',
+    ),
+  )
+  const known = Object.entries(table).map(([key, { methods, acts }]) =>
+    [key, settings.routes[key], methods.join(', '), kinds[acts]].join(' | '),
+  )
+  return compare(path, 'the route', told, known)
+}
+
+/** Codes that pages mention must exist: upper-case names between code marks. */
+export function codeProblems(path, text, known) {
+  const shape = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
+  const names = new Set(marked(text.replace(/^(```+)[\s\S]*?^\1$/gm, '')).filter((name) => shape.test(name)))
+  return [...names]
+    .filter((name) => !known.has(name))
+    .map((name) => `${path} names ${name}, which does not exist`)
+}
+
+/** `source` is the text of the log module, whose union of events exists as a type only. */
+export function eventProblems(text, source) {
+  const known = [...source.matchAll(/\bEvent<'([A-Z_]+)'>/g)].map((match) => match[1])
+  const rows = rowsOf(text).filter(({ cells }) => 'Level' in cells)
+  const members = rows.flatMap(({ cells }) =>
+    marked(cells['Further members'])
+      .slice(0, cells['Further members'].includes(':') ? 1 : undefined)
+      .filter((name) => !new RegExp(`\\breadonly ${name}\\??:`).test(source))
+      .map((name) => `${page('events')} names the member ${name}, which does not exist`),
+  )
+  const names = rows.map(({ cells }) => firstMark(cells['Code']))
+  return [...compare(page('events'), 'event', names, known), ...members]
+}
+
+/** Numbers in the page about limits: those of options and those of constants. `read` gives the text of a module. */
+export function limitProblems(text, { resolve }, read) {
+  const { config } = resolve({ ...required, logger: () => {} }, {})
+  return rowsOf(text)
+    .filter(({ cells }) => 'Set by' in cells)
+    .flatMap(({ line, cells }) => {
+      const [first = '', constant] = marked(cells['Set by'])
+      const value = constant === undefined ? defaults[first]?.(config) : numberIn(read(first), constant)
+      if (value === undefined) {
+        return first === '' ? [] : [`${page('limits')}:${line} ${cells['Set by']} sets no number`]
+      }
+      return Number.parseFloat(cells['Value']) === value
+        ? []
+        : [`${page('limits')}:${line} ${cells['Limit']}: the value is ${value}`]
+    })
+}
+
+function numberIn(module, constant) {
+  const found = new RegExp(`\\bconst ${constant}(?:: \\w+)? = ([\\d_.]+)`).exec(module ?? '')?.[1]
+  return found === undefined ? undefined : Number(found.replaceAll('_', ''))
+}
+
+const sourceFolder = 'packages/idp-client/src'
+
+const readSource = (file) => {
+  const path = `${sourceFolder}/${file}`
+  return existsSync(fromRoot(path)) ? readText(path) : null
+}
+
+/** Pictures and pages that nothing leads to, and links out of the documentation that lead nowhere. */
+function linkProblems(pages) {
+  const linked = new Set()
+  const problems = pages.flatMap((path) =>
+    linksOf(readText(path))
+      .filter(({ to }) => !/^(?:[a-z]+:|\/\/)/i.test(to))
+      .flatMap(({ to, line }) => {
+        const [file, anchor] = to.split('#')
+        const target = file === '' ? path : new URL(file, `file:///${path}`).pathname.slice(1)
+        linked.add(target)
+        if (!existsSync(fromRoot(target))) return [`${path}:${line} links to ${to}, which does not exist`]
+        const known = anchor && target.endsWith('.md') ? anchorsOf(readText(target)) : [anchor]
+        return known.includes(anchor) ? [] : [`${path}:${line} links to ${to}: no such heading`]
+      }),
+  )
+  const guides = filesBelow('docs', (path) => /^docs\/(?:guides|reference)\/.+\.md$/.test(path))
+  return [
+    ...problems,
+    ...guides.filter((path) => !linked.has(path)).map((path) => `nothing links to ${path}`),
+  ]
+}
+
+async function problemsOfReference() {
+  const source = await loadSource()
+  const text = Object.fromEntries(
+    ['options', 'env', 'routes', 'errors', 'events', 'limits'].map((name) => [name, readText(page(name))]),
+  )
+  const log = readSource('log/log.ts')
+  const events = [...log.matchAll(/\bEvent<'([A-Z_]+)'>/g)].map((match) => match[1])
+  const limits = ['MAX_COOKIE_BYTES']
+  const constants = rowsOf(text.limits).flatMap(({ cells }) => marked(cells['Set by'] ?? '').slice(1))
+  const variables = [...source.variableNames, 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS']
+  const exported = ['DEFAULT_ID_TOKEN_CLAIMS']
+  const known = new Set([
+    ...Object.keys(source.codes),
+    ...events,
+    ...constants,
+    ...limits,
+    ...variables,
+    ...exported,
+  ])
+  const pages = [
+    'README.md',
+    ...filesBelow('docs', (path) => path.endsWith('.md')),
+    'packages/idp-client/README.md',
+  ]
+  return [
+    ...optionProblems(text.options, source),
+    ...variableProblems(text.env, text.options, source),
+    ...routeProblems(text.routes, source),
+    ...(text.errors === errorsPage(source.codes)
+      ? []
+      : [`${page('errors')} is not up to date: run node tools/generate-reference.mjs`]),
+    ...eventProblems(text.events, log),
+    ...limitProblems(text.limits, source, readSource),
+    ...pages.flatMap((path) => codeProblems(path, readText(path), known)),
+    ...linkProblems(pages),
+  ]
+}
+
+if (isMain(import.meta)) {
+  finish(await problemsOfReference(), 'options, variables, routes, codes, events, limits and links agree')
+}

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest'
+import {
+  codeProblems,
+  eventProblems,
+  limitProblems,
+  optionProblems,
+  routeProblems,
+  variableProblems,
+} from './check-reference.mjs'
+import { errorsPage } from './generate-reference.mjs'
+import { readJson, readText } from './lib/files.mjs'
+import { loadSource, rowsOf } from './lib/reference.mjs'
+
+const source = await loadSource()
+const page = (name) => readText(`docs/reference/${name}.md`)
+const log = readText('packages/idp-client/src/log/log.ts')
+
+describe('a table of the documentation', () => {
+  test('rows know their line and the headings of their columns', () => {
+    const text = 'x\n| A | B |\n|---|---|\n| 1 | `a \\| b` |\n\n| C |\n|---|\n| 2 |\n'
+    expect(rowsOf(text)).toEqual([
+      { line: 4, cells: { A: '1', B: '`a \\| b`' } },
+      { line: 8, cells: { C: '2' } },
+    ])
+  })
+})
+
+describe('options', () => {
+  test('the page agrees', () => expect(optionProblems(page('options'), source)).toEqual([]))
+
+  test('one that is missing, invented, or has another default is found', () => {
+    const without = page('options').replace(/^\| `httpTimeout`.*\n/m, '')
+    expect(optionProblems(without, source)).toEqual([expect.stringContaining('lacks option httpTimeout')])
+    const invented = page('options').replace('| `httpTimeout`', '| `timeout`')
+    expect(optionProblems(invented, source)).toHaveLength(2)
+    const other = page('options').replace('| `5000` |', '| `4000` |')
+    expect(optionProblems(other, source)).toEqual([
+      expect.stringMatching(/httpTimeout has the default 5000$/),
+    ])
+    const route = page('options').replace('`/auth/login`', '`/login`')
+    expect(optionProblems(route, source)).toEqual([expect.stringContaining('/auth/login')])
+  })
+})
+
+describe('variables', () => {
+  const check = (text) => variableProblems(text, page('options'), source)
+
+  test('the page agrees', () => expect(check(page('env'))).toEqual([]))
+
+  test('one that is missing, or that stands for another option, is found', () => {
+    expect(check(page('env').replace(/^\| `IDP_DOMAIN`.*\n/m, ''))).toContainEqual(
+      expect.stringContaining('lacks variable IDP_DOMAIN'),
+    )
+    expect(
+      check(page('env').replace('| `IDP_CLIENT_ID` | `clientId`', '| `IDP_CLIENT_ID` | `secret`')),
+    ).toEqual([
+      expect.stringContaining('lacks pair IDP_CLIENT_ID clientId'),
+      expect.stringContaining('names pair IDP_CLIENT_ID secret'),
+    ])
+  })
+})
+
+describe('routes, codes, events, limits', () => {
+  test('[S156] the table of routes agrees; another method or path is found', () => {
+    expect(routeProblems(page('routes'), source)).toEqual([])
+    expect(routeProblems(page('routes').replace('GET, POST', 'GET'), source)).toHaveLength(2)
+    expect(routeProblems(page('routes').replace('`/auth/profile`', '`/me`'), source)).toHaveLength(2)
+  })
+
+  test('every code is on the page about errors, with its status', () => {
+    expect(page('errors')).toBe(errorsPage(source.codes))
+    for (const [code, { status }] of Object.entries(source.codes)) {
+      expect(page('errors')).toContain(`| \`${code}\` | ${status} |`)
+    }
+    const renamed = { NEW_FAMILY: { class: 'NewError', message: '', advice: '', status: 500 } }
+    expect(() => errorsPage(renamed)).toThrow('NewError')
+  })
+
+  test('a code that does not exist is found, snippets are not looked at', () => {
+    const known = new Set(['MISSING_STATE'])
+    expect(codeProblems('p', '`MISSING_STATE` `no`\n```ts\nconst A_B = `C_D`\n```\n', known)).toEqual([])
+    expect(codeProblems('p', 'see `MISING_STATE`', known)).toEqual([
+      'p names MISING_STATE, which does not exist',
+    ])
+  })
+
+  test('[S242] every event is documented, with members that it has', () => {
+    expect(eventProblems(page('events'), log)).toEqual([])
+    expect(eventProblems(page('events').replace('| `LOGOUT`', '| `LOGGED_OUT`'), log)).toHaveLength(2)
+    expect(eventProblems(page('events').replace('`cookies` |', '`names` |'), log)).toEqual([
+      expect.stringContaining('names'),
+    ])
+  })
+
+  test('[S258] limits are those of options and constants', () => {
+    const read = (file) => readText(`packages/idp-client/src/${file}`)
+    expect(limitProblems(page('limits'), source, read)).toEqual([])
+    expect(limitProblems(page('limits').replace('7000 bytes', '8000 bytes'), source, read)).toEqual([
+      expect.stringContaining('the value is 7000'),
+    ])
+    expect(limitProblems(page('limits').replace('3500 bytes', '3400 bytes'), source, read)).toEqual([
+      expect.stringContaining('the value is 3500'),
+    ])
+    const renamed = page('limits').replace('`TOTAL_BYTES`', '`SUM_BYTES`')
+    expect(limitProblems(renamed, source, read)).toEqual([expect.stringContaining('sets no number')])
+  })
+})
+
+test('[S259] the release policy names the versions that the packages ask for', () => {
+  const policy = readText('docs/release-policy.md')
+  const { version, engines, peerDependencies } = readJson('packages/idp-client/package.json')
+  expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
+  expect(policy).toContain('Semantic Versioning')
+  expect(policy).toContain(`| Node | ${engines.node.replace('>=', '')} and newer`)
+  const majors = (range) => [...range.matchAll(/(\d+)\.\d+\.\d+/g)].map((match) => match[1])
+  const line = (name) => policy.split('\n').find((row) => row.startsWith(`| ${name} |`)) ?? ''
+  for (const [name, peer] of [
+    ['Next.js', 'next'],
+    ['Express', 'express'],
+    ['React', 'react'],
+  ]) {
+    for (const major of majors(peerDependencies[peer]))
+      expect(line(name)).toMatch(new RegExp(`\\b${major}\\b`))
+  }
+  for (const topic of ['## Session cookies', '## Deprecations', 'breaking']) expect(policy).toContain(topic)
+})
