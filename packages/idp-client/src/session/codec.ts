@@ -49,7 +49,6 @@ type TokenHolder = Record<string, unknown>
 const TOKEN_MEMBERS = [
   { name: 'tokenSet', keys: ['accessToken', 'idToken', 'refreshToken'] },
   { name: 'accessTokens', keys: ['accessToken'] },
-  { name: 'connectionTokenSets', keys: ['accessToken'] },
 ] as const
 
 /** A copy of a member (one holder of tokens, or a list of them) in which `replace` has been applied to every token. */

@@ -1,12 +1,14 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
+import type { NamedValue } from '../http/chunks.ts'
 import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
-import type { CookieAttributes, CookieJar, CookieSpec } from '../http/cookie-jar.ts'
+import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { utf8Length } from '../lib/base64url.ts'
 import { decodeSession, encodeSession } from './codec.ts'
+import { connectionCookies } from './connection-cookies.ts'
 import { isAlive, remaining } from './lifetime.ts'
 import type { SessionData } from './session-data.ts'
 import type { SessionStorage } from './storage.ts'
@@ -45,16 +47,10 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
 
-/** Stages the deletion of every cookie of this name, chunked or not, but the ones kept; true when there were any. */
-function clearOthers(jar: CookieJar, { name, scope }: CookieSpec, kept: ReadonlySet<string>): boolean {
-  const stale = chunkNames(name, jar.names()).filter((present) => !kept.has(present))
-  for (const present of stale) jar.clear({ name: present, scope })
-  return stale.length > 0
-}
-
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie, ...rules } = config.session
+  const connections = connectionCookies(cookie.name, sealer)
   const opened = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const loaded = new WeakMap<CookieJar, Promise<StoredSession | null>>()
 
@@ -66,7 +62,10 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     if (!session) return null
     if (session.client !== undefined && session.client !== (await client())) return null
     const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
-    return isAlive(times, rules, config.clock()) ? session : null
+    if (!isAlive(times, rules, config.clock())) return null
+    const connectionTokenSets = await connections.read(jar, session.handle)
+    if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
+    return session
   }
 
   function original({ cookies }: Exchange): Promise<StoredSession | null> {
@@ -78,8 +77,31 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
   const load = (exchange: Exchange): Promise<StoredSession | null> =>
     loaded.get(exchange.cookies) ?? original(exchange)
 
-  function specOf(exchange: Exchange): CookieSpec {
-    return { name: cookie.name, scope: cookieScope(cookie, () => baseUrl(exchange)) }
+  const namesIn = (jar: CookieJar): string[] => [
+    ...chunkNames(cookie.name, jar.names()),
+    ...connections.names(jar),
+  ]
+
+  const scopeOf = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
+
+  async function piecesOf(
+    session: StoredSession,
+    attributes: CookieAttributes,
+  ): Promise<readonly NamedValue[]> {
+    const { connectionTokenSets = [], ...data } = session.data
+    const bytes = encodeSession({ ...session, data: data as SessionData, client: await client() })
+    const sealed = await sealer.seal('session', bytes)
+    // Before it is split: what is far too large would not even fit into the chunks that there may be.
+    if (sealed.length > cookie.maxBytes) throw tooLarge(session.data, sealed.length, cookie.maxBytes)
+    const further = await connections.write(session.handle, connectionTokenSets, attributes)
+    return [...splitCookie(cookie.name, sealed, attributes), ...further]
+  }
+
+  function clear(exchange: Exchange, kept: ReadonlySet<string> = NONE): boolean {
+    const scope = scopeOf(exchange)
+    const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
+    for (const name of stale) exchange.cookies.clear({ name, scope })
+    return stale.length > 0
   }
 
   return {
@@ -87,34 +109,27 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     original,
 
     async save(exchange, session) {
-      const { scope } = specOf(exchange)
+      const scope = scopeOf(exchange)
       const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
       const maxAge = cookie.transient ? undefined : remaining(times, rules, config.clock())
-      const attributes: CookieAttributes = {
-        ...scope,
-        httpOnly: true,
-        ...(maxAge === undefined ? {} : { maxAge }),
-      }
-      const sealed = await sealer.seal('session', encodeSession({ ...session, client: await client() }))
-      if (sealed.length > cookie.maxBytes) throw tooLarge(session.data, sealed.length, cookie.maxBytes)
-      const pieces = splitCookie(cookie.name, sealed, attributes)
+      const lifetime = maxAge === undefined ? {} : { maxAge }
+      const pieces = await piecesOf(session, { ...scope, httpOnly: true, ...lifetime })
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
-      clearOthers(exchange.cookies, { name: cookie.name, scope }, new Set(pieces.map(({ name }) => name)))
+      clear(exchange, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       loaded.set(exchange.cookies, Promise.resolve(session))
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
     },
 
     async destroy(exchange) {
-      clearOthers(exchange.cookies, specOf(exchange), NONE)
+      clear(exchange)
       loaded.set(exchange.cookies, Promise.resolve(null))
     },
 
     async sweep(exchange) {
-      if (chunkNames(cookie.name, exchange.cookies.names()).length === 0) return false
-      if (await load(exchange)) return false
-      return clearOthers(exchange.cookies, specOf(exchange), NONE)
+      if (namesIn(exchange.cookies).length === 0) return false
+      return (await load(exchange)) ? false : clear(exchange)
     },
   }
 }

@@ -4,12 +4,12 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { afterRefresh } from '../session/hooks.ts'
-import { endsAt } from '../session/lifetime.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, withoutRefreshToken } from './apply.ts'
-import { markUnwritten, mayHandOver } from './lineage.ts'
+import { keep } from './keep.ts'
+import { mayHandOver } from './lineage.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
@@ -32,7 +32,7 @@ export interface FreshTokenParts {
 }
 
 /** The provider says that the grant is gone: the token is dead, whatever is tried. */
-function isFinal(error: unknown): error is OAuthError {
+export function isFinal(error: unknown): error is OAuthError {
   return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
 }
 
@@ -56,26 +56,6 @@ async function redeem(
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     return { session: { ...session, data: withoutRefreshToken(data) }, failure }
-  }
-}
-
-/** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
-async function keep(
-  { config, sessions }: FreshTokenParts,
-  exchange: Exchange,
-  { line, session }: { line: Parameters<typeof markUnwritten>[0]; session: StoredSession },
-): Promise<void> {
-  const { createdAt } = session.data.internal
-  const handOver = (): void =>
-    markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
-  if (!exchange.canWrite()) return handOver()
-  try {
-    await sessions.save(exchange, session)
-  } catch (error) {
-    // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
-    handOver()
-    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
-    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
   }
 }
 

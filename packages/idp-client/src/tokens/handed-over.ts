@@ -1,6 +1,7 @@
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
@@ -22,9 +23,11 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
     return findLine(await tokenKey(await client(), refreshToken), session, clock())
   }
 
-  function isBehind(session: StoredSession, { latest }: Line): boolean {
-    const [mine, now] = [session.data.tokenSet, latest.data.tokenSet]
-    return mine.refreshToken !== now.refreshToken || mine.accessToken !== now.accessToken
+  /** By value: an update writes the tokens that it did not change. */
+  function isBehind({ data }: StoredSession, { latest }: Line): boolean {
+    const tokens = ({ accessTokens, connectionTokenSets, tokenSet }: SessionData): string =>
+      JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
+    return tokens(data) !== tokens(latest.data)
   }
 
   const seen = new WeakMap<CookieJar, StoredSession | null>()

@@ -1,0 +1,57 @@
+import type { Engine } from '../engine.ts'
+import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { connectionToken } from '../tokens/connection-token.ts'
+
+/** Options of `getAccessTokenForConnection`. */
+export interface GetAccessTokenForConnectionOptions {
+  /** Name of the connection at the provider, for example `google-oauth2`. */
+  connection: string
+  /** Account at the connection, when the user has several there. */
+  login_hint?: string
+  /** What is exchanged: the session's refresh token (default) or its access token (RFC 8693 section 3). */
+  subject_token_type?:
+    | 'urn:ietf:params:oauth:token-type:refresh_token'
+    | 'urn:ietf:params:oauth:token-type:access_token'
+}
+
+/** An access token for the API of a connected account's provider. */
+export interface ConnectionAccessToken {
+  token: string
+  /** Seconds since the epoch. */
+  expiresAt: number
+  scope?: string
+}
+
+const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
+
+/** The token of a connection: the stored one while it is valid, else one that the provider hands out for the session. */
+export async function getConnectionToken(
+  engine: Engine,
+  exchange: Exchange,
+  options: GetAccessTokenForConnectionOptions,
+): Promise<ConnectionAccessToken> {
+  const { connection, login_hint: loginHint, subject_token_type: type = REFRESH_TOKEN } = options ?? {}
+  if (typeof connection !== 'string' || connection === '') {
+    throw new AccessTokenForConnectionError('MISSING_CONNECTION')
+  }
+  const session = await engine.sessions.load(exchange)
+  if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
+  const hint = loginHint === undefined ? {} : { loginHint }
+  const { client, config, sessions } = engine
+  const exchangeToken: Parameters<typeof connectionToken>[0]['exchange'] = async (latest, refreshToken) => {
+    const [grants, { providerFor }] = await Promise.all([
+      import('../oidc/grants.ts'),
+      import('../oidc/provider.ts'),
+    ])
+    const subjectToken = type === REFRESH_TOKEN ? refreshToken : latest.data.tokenSet.accessToken
+    const request = { connection, subjectToken, subjectTokenType: type, ...hint }
+    return grants.connectionToken(providerFor(config), request)
+  }
+  const parts = { client, config, sessions, exchange: exchangeToken }
+  const { accessToken, expiresAt, scope } = await connectionToken(parts, exchange, session, {
+    connection,
+    ...hint,
+  })
+  return { token: accessToken, expiresAt, ...(scope === undefined ? {} : { scope }) }
+}

@@ -1,0 +1,28 @@
+import type { Engine } from '../engine.ts'
+import { AccessTokenError } from '../errors/access-token.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { withoutRefreshToken } from '../tokens/apply.ts'
+
+/**
+ * Revokes the session's refresh token at the provider (RFC 7009) and removes it from the session, which lives on until
+ * its own limits. False when the provider offers no revocation: then nothing changes. Throws `AccessTokenError`
+ * `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the session still has the token).
+ */
+export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Promise<boolean> {
+  const session = await engine.sessions.load(exchange)
+  if (!session) throw new AccessTokenError('MISSING_SESSION')
+  const { refreshToken } = session.data.tokenSet
+  if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  const [{ revokeToken }, { providerFor }] = await Promise.all([
+    import('../oidc/grants.ts'),
+    import('../oidc/provider.ts'),
+  ])
+  let revoked: boolean
+  try {
+    revoked = await revokeToken(providerFor(engine.config), refreshToken)
+  } catch (cause) {
+    throw new AccessTokenError('FAILED_TO_REVOKE', { cause })
+  }
+  if (revoked) await engine.sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
+  return revoked
+}

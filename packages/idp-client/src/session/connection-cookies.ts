@@ -1,0 +1,78 @@
+import type { Sealer } from '../crypto/seal.ts'
+import type { NamedValue } from '../http/chunks.ts'
+import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
+import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
+import type { ConnectionTokenSet } from './session-data.ts'
+
+/** Tokens of connections have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
+export interface ConnectionCookies {
+  /** Those that belong to the session with this handle; others are no tokens of its user. */
+  read(jar: CookieJar, handle: string): Promise<ConnectionTokenSet[]>
+  write(
+    handle: string,
+    entries: readonly ConnectionTokenSet[],
+    attributes: CookieAttributes,
+  ): Promise<readonly NamedValue[]>
+  /** Every cookie of this kind in a request, readable or not. */
+  names(jar: CookieJar): string[]
+}
+
+const VERSION = 1
+const MOST = 32
+
+function decode(bytes: Uint8Array, handle: string): ConnectionTokenSet | null {
+  try {
+    const { v, h, t } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    if (v !== VERSION || h !== handle || typeof t !== 'object' || t === null) return null
+    const { accessToken, connection, expiresAt } = t as Partial<ConnectionTokenSet>
+    const whole =
+      typeof accessToken === 'string' && typeof connection === 'string' && Number.isFinite(expiresAt)
+    return whole ? (t as ConnectionTokenSet) : null
+  } catch {
+    return null
+  }
+}
+
+export function connectionCookies(sessionName: string, sealer: Sealer): ConnectionCookies {
+  const prefix = `${sessionName}__conn_`
+  const isOurs = (name: string): boolean =>
+    name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length))
+  // An entry that did not change keeps its text: only its cookie's lifetime is written anew.
+  const texts = new WeakMap<ConnectionTokenSet, { readonly handle: string; readonly text: string }>()
+
+  async function readOne(jar: CookieJar, index: number, handle: string): Promise<ConnectionTokenSet | null> {
+    const text = joinCookie(prefix + index, (name) => jar.get(name))
+    const bytes = text === null ? null : await sealer.open('connection', text)
+    const entry = bytes && decode(bytes, handle)
+    if (entry && text !== null) texts.set(entry, { handle, text })
+    return entry
+  }
+
+  async function textOf(handle: string, entry: ConnectionTokenSet): Promise<string> {
+    const known = texts.get(entry)
+    if (known?.handle === handle) return known.text
+    return sealer.seal('connection', utf8(JSON.stringify({ v: VERSION, h: handle, t: entry })))
+  }
+
+  return {
+    names: (jar) => jar.names().filter(isOurs),
+
+    async read(jar, handle) {
+      const entries: ConnectionTokenSet[] = []
+      const names = jar.names()
+      for (let index = 0; index < MOST && chunkNames(prefix + index, names).length > 0; index++) {
+        const entry = await readOne(jar, index, handle)
+        if (entry) entries.push(entry)
+      }
+      return entries
+    },
+
+    async write(handle, entries, attributes) {
+      const written = entries.slice(0, MOST).map(async (entry, index) => {
+        return splitCookie(prefix + index, await textOf(handle, entry), attributes)
+      })
+      return (await Promise.all(written)).flat()
+    },
+  }
+}

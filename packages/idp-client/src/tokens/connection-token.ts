@@ -1,0 +1,111 @@
+import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { ConnectionTokenSet, SessionData } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Refreshed } from './apply.ts'
+import { isFinal } from './fresh-token.ts'
+import type { KeepParts } from './keep.ts'
+import { keep } from './keep.ts'
+import type { Redemption } from './refresh-once.ts'
+import { refreshOnce } from './refresh-once.ts'
+
+/** Which connection, and which account of it. */
+export interface ConnectionWant {
+  readonly connection: string
+  readonly loginHint?: string
+}
+
+export interface ConnectionTokenParts extends KeepParts {
+  readonly client: () => Promise<string>
+  /** The exchange at the provider, given by the flow. */
+  readonly exchange: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
+}
+
+function entryOf(
+  { connectionTokenSets = [] }: SessionData,
+  want: ConnectionWant,
+): ConnectionTokenSet | undefined {
+  return connectionTokenSets.find(
+    ({ connection, loginHint }) => connection === want.connection && loginHint === want.loginHint,
+  )
+}
+
+/** The stored token of a connection while it is valid. No hint means an entry without one, never somebody's. */
+export function storedConnectionToken(
+  data: SessionData,
+  want: ConnectionWant,
+  now: number,
+): ConnectionTokenSet | undefined {
+  const entry = entryOf(data, want)
+  return entry && entry.expiresAt > now ? entry : undefined
+}
+
+function withConnection(data: SessionData, want: ConnectionWant, entry?: ConnectionTokenSet): SessionData {
+  const old = entryOf(data, want)
+  const others = (data.connectionTokenSets ?? []).filter((other) => other !== old)
+  const { connectionTokenSets: _replaced, ...rest } = data
+  const all = entry ? [...others, entry] : others
+  return { ...rest, ...(all.length > 0 ? { connectionTokenSets: all } : {}) } as SessionData
+}
+
+async function redeem(
+  parts: ConnectionTokenParts,
+  want: ConnectionWant,
+  session: StoredSession,
+  refreshToken: string,
+): Promise<Redemption> {
+  const { data } = session
+  try {
+    const grant = await parts.exchange(session, refreshToken)
+    const entry: ConnectionTokenSet = {
+      accessToken: grant.accessToken,
+      expiresAt: grant.expiresAt,
+      connection: want.connection,
+      ...(want.loginHint === undefined ? {} : { loginHint: want.loginHint }),
+      ...(grant.scope === undefined ? {} : { scope: grant.scope }),
+    }
+    const rotated = grant.refreshToken
+    const tokenSet = rotated === undefined ? data.tokenSet : { ...data.tokenSet, refreshToken: rotated }
+    return { session: { ...session, data: withConnection({ ...data, tokenSet }, want, entry) } }
+  } catch (failure) {
+    // The stale entry goes: what it stood for may be disconnected. The refresh token stays, unless it is what died.
+    if (!isFinal(failure) && !entryOf(data, want)) throw failure
+    return { session: { ...session, data: withConnection(data, want) }, failure }
+  }
+}
+
+/**
+ * A valid access token of a connection, exchanged for the session's refresh token if need be, once for all who ask.
+ * Throws `AccessTokenForConnectionError` `MISSING_REFRESH_TOKEN`, `FAILED_TO_EXCHANGE_REFRESH_TOKEN`.
+ */
+export async function connectionToken(
+  parts: ConnectionTokenParts,
+  exchange: Exchange,
+  session: StoredSession,
+  want: ConnectionWant,
+): Promise<ConnectionTokenSet> {
+  const { clock } = parts.config
+  const stored = storedConnectionToken(session.data, want, clock())
+  if (stored) return stored
+  const { refreshToken } = session.data.tokenSet
+  if (refreshToken === undefined) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
+  try {
+    const { line, redemption } = await refreshOnce({
+      session,
+      refreshToken,
+      client: await parts.client(),
+      purpose: JSON.stringify(['connection', want.connection, want.loginHint]),
+      clock,
+      isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
+      redeem: (latest, token) => redeem(parts, want, latest, token),
+    })
+    const { failure, session: after } = await redemption
+    await keep(parts, exchange, { line, session: after })
+    const found = storedConnectionToken(after.data, want, clock())
+    if (found) return found
+    throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })
+  } catch (cause) {
+    if (cause instanceof AccessTokenForConnectionError) throw cause
+    throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause })
+  }
+}

@@ -1,0 +1,38 @@
+import type { Config } from '../config/config.ts'
+import { isIdpError } from '../errors/base.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { endsAt } from '../session/lifetime.ts'
+import type { SessionStorage } from '../session/storage.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Line } from './lineage.ts'
+import { markUnwritten } from './lineage.ts'
+
+export interface KeepParts {
+  readonly config: Config
+  readonly sessions: SessionStorage
+}
+
+export interface Kept {
+  readonly line: Line
+  readonly session: StoredSession
+}
+
+/** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
+export async function keep(
+  { config, sessions }: KeepParts,
+  exchange: Exchange,
+  { line, session }: Kept,
+): Promise<void> {
+  const { createdAt } = session.data.internal
+  const handOver = (): void =>
+    markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
+  if (!exchange.canWrite()) return handOver()
+  try {
+    await sessions.save(exchange, session)
+  } catch (error) {
+    // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
+    handOver()
+    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
+    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
+  }
+}
