@@ -116,6 +116,16 @@ export function routeProblems(text, { table, resolve }) {
   return compare(path, 'the route', told, known)
 }
 
+/** `text` is the page about errors. */
+export function errorProblems(text, { codes }) {
+  try {
+    if (text === errorsPage(codes)) return []
+    return [`${page('errors')} is not up to date: run node tools/generate-reference.mjs`]
+  } catch (error) {
+    return [error.message]
+  }
+}
+
 /** Codes that pages mention must exist: upper-case names between code marks. */
 export function codeProblems(path, text, known) {
   const shape = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
@@ -218,9 +228,7 @@ async function problemsOfReference() {
     ...optionProblems(text.options, source),
     ...variableProblems(text.env, text.options, source),
     ...routeProblems(text.routes, source),
-    ...(text.errors === errorsPage(source.codes)
-      ? []
-      : [`${page('errors')} is not up to date: run node tools/generate-reference.mjs`]),
+    ...errorProblems(text.errors, source),
     ...eventProblems(text.events, log),
     ...limitProblems(text.limits, source, readSource),
     ...pages.flatMap((path) => codeProblems(path, readText(path), known)),

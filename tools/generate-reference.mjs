@@ -12,6 +12,12 @@ const families = {
     '`description` and `retryAfter` where the answer had them; `transient` says whether the same request may succeed later.',
   AccessTokenError:
     'No access token can be handed out. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or a `DiscoveryError`.',
+  AccessTokenForConnectionError:
+    'No access token of a connected account can be handed out. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an ' +
+    '`OAuthError` or a `DiscoveryError`.',
+  CustomTokenExchangeError:
+    'A token was not exchanged (RFC 8693). All codes but `EXCHANGE_FAILED` are about the options, and nothing was sent.',
+  BackchannelAuthenticationError: '`getTokenByBackchannelAuth` brought no tokens.',
   SessionStoreError: 'The session could not be stored. It carries `bytes` and `fields`, the sizes.',
   IdpError: 'The base of all classes, and the class of everything that has no family of its own.',
 }
