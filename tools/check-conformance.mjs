@@ -61,9 +61,9 @@ function proofProblems(row, at, read) {
   })
 }
 
-/** Whether a text carries the id in a tag such as `[S022]` or `[S022, U5a]`. */
+/** Whether a text carries the id in a tag such as `[S022]` or `[S022, CB-01]`. */
 export function tagged(text, id) {
-  return [...text.matchAll(/\[((?:[A-Z]\d+[a-z]?)(?:\s*,\s*[A-Z]\d+[a-z]?)*)\]/g)].some((match) =>
+  return [...text.matchAll(/\[([A-Z][\w-]*(?:\s*,\s*[A-Z][\w-]*)*)\]/g)].some((match) =>
     match[1].split(',').some((tag) => tag.trim() === id),
   )
 }

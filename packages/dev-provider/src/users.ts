@@ -2,6 +2,8 @@
 export interface UserOptions {
   /** What is typed on the login page and passed as `autoLogin`, `login_hint` or `user`. */
   readonly name: string
+  /** What the login page calls the user; default the claim `name`. */
+  readonly label?: string
   /** Subject identifier; default `dev|<name>`. */
   readonly sub?: string
   /** Claims beside `sub`; any custom claim is delivered with the scope `openid`. */
@@ -10,6 +12,7 @@ export interface UserOptions {
 
 export interface User {
   readonly name: string
+  readonly label?: string
   readonly sub: string
   readonly claims: Readonly<Record<string, unknown>>
 }
@@ -93,6 +96,7 @@ const BUILT_IN: readonly UserOptions[] = [
   },
   {
     name: 'mallory',
+    label: 'Mallory, whose claims are hostile',
     claims: {
       name: `</script><script>alert(1)</script>" onload='alert(2)' \r\nSet-Cookie: owned=1 \u{1F608}\u202E`,
       given_name: '<img src=x onerror=alert(3)>',
@@ -116,6 +120,7 @@ export function createUserDirectory(pictures: string, extra: readonly UserOption
   const add = (options: UserOptions): User => {
     const user: User = {
       name: options.name,
+      ...(options.label === undefined ? {} : { label: options.label }),
       sub: options.sub ?? `dev|${options.name}`,
       claims: options.claims ?? {
         name: options.name,
@@ -127,7 +132,7 @@ export function createUserDirectory(pictures: string, extra: readonly UserOption
     users.set(user.name, user)
     return user
   }
-  for (const { name, claims } of BUILT_IN) add({ name, claims: { ...claims, picture: picture(name) } })
+  for (const user of BUILT_IN) add({ ...user, claims: { ...user.claims, picture: picture(user.name) } })
   for (const user of extra) add(user)
 
   const all = (): readonly User[] => [...users.values()]

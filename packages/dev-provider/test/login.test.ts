@@ -113,6 +113,7 @@ describe('a login', () => {
 
 describe('the login page', () => {
   test('names the application and its scopes, escapes claims, and needs no script', async () => {
+    await provider.addUser({ name: 'eve', claims: { name: '</script><script>alert(1)</script>' } })
     const { url } = await app.authorize({ scope: 'openid email' })
     const page = await provider.visit(url.href)
     if (page.kind !== 'page') throw new Error('expected a page')

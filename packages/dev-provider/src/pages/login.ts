@@ -26,7 +26,7 @@ function card(user: User, action: string): string {
       : ''
   return `<li><form method="post" action="${escapeHtml(action)}">
 <button class="user" name="user" value="${escapeHtml(user.name)}">${image}
-<span><b>${text(user.claims['name'], user.name)}</b><small>${text(user.claims['email'], user.sub)}</small></span>
+<span><b>${text(user.label ?? user.claims['name'], user.name)}</b><small>${text(user.claims['email'], user.sub)}</small></span>
 </button></form></li>`
 }
 
@@ -35,7 +35,7 @@ const TITLES = { login: 'Sign in', signup: 'Create an account', consent: 'Allow 
 function chooser({ action, users, mode, hint, current }: LoginPage): string {
   if (mode === 'consent' && current) {
     return `<form method="post" action="${escapeHtml(action)}">
-<button class="primary" name="user" value="${escapeHtml(current.name)}">Continue as ${text(current.claims['name'], current.name)}</button>
+<button class="primary" name="user" value="${escapeHtml(current.name)}">Continue as ${text(current.label ?? current.claims['name'], current.name)}</button>
 </form>`
   }
   const signup = mode === 'signup'
