@@ -1,6 +1,7 @@
 import type { Context, ReactElement, ReactNode } from 'react'
-import { createContext, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import { createContext, useContext, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
 import type { User } from '../session/session-data.ts'
+import { announceUrls } from './page-urls.ts'
 import type { BrowserRoutes, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'
@@ -28,7 +29,7 @@ export interface IdpEnvironment {
 const EnvironmentContext: Context<IdpEnvironment | null> = createContext<IdpEnvironment | null>(null)
 
 /**
- * Gives `useUser` and `withPageAuthRequired` their user and their paths. Optional: without it both work with the defaults
+ * Gives `useUser`, `withPageAuthRequired` and `getAccessToken` their user and their paths. Optional: without it they work with the defaults
  * and the variables, and ask the profile route once. The user lives in this component, so that a server which renders
  * for several people at once never mixes them up.
  *
@@ -37,14 +38,18 @@ const EnvironmentContext: Context<IdpEnvironment | null> = createContext<IdpEnvi
  * return <IdpProvider user={session?.user ?? null}>{children}</IdpProvider>
  */
 export function IdpProvider({ user, routes, basePath, children }: IdpProviderProps): ReactElement {
-  const { login, profile } = routes ?? {}
+  const { login, profile, accessToken } = routes ?? {}
   const urls = useMemo(
-    () => resolveRoutes({ routes: { login, profile }, basePath }),
-    [login, profile, basePath],
+    () => resolveRoutes({ routes: { login, profile, accessToken }, basePath }),
+    [login, profile, accessToken, basePath],
   )
-  const [store] = useState(() =>
-    createUserStore(user === undefined ? undefined : new Map([[urls.profile, user]])),
-  )
+  // Of all effects the first, so that those of the page may ask for a token already.
+  useInsertionEffect(() => announceUrls(urls), [urls])
+  const [store] = useState(() => {
+    const created = createUserStore()
+    created.entry(urls.profile, user)
+    return created
+  })
   const seeded = useRef(user)
   useEffect(() => {
     if (user === undefined || user === seeded.current) return

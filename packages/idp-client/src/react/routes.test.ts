@@ -18,7 +18,11 @@ afterEach(() => {
 describe('addresses', () => {
   it('are the default routes when nothing is set', async () => {
     const resolveRoutes = await load()
-    expect(resolveRoutes({})).toMatchObject({ login: '/auth/login', profile: '/auth/profile' })
+    expect(resolveRoutes({})).toMatchObject({
+      login: '/auth/login',
+      profile: '/auth/profile',
+      accessToken: '/auth/access-token',
+    })
   })
 
   it.each([
@@ -37,6 +41,7 @@ describe('addresses', () => {
     ['/app/me', '/app/me'],
     ['/app?x=1', '/app?x=1'],
     ['/app', '/app'],
+    ['/app#x', '/app#x'],
     ['/apple/me', '/app/apple/me'],
     ['me', '/app/me'],
     ['https://api.example.com/me', 'https://api.example.com/me'],
@@ -54,12 +59,22 @@ describe('addresses', () => {
     vi.stubEnv('FRAMEWORK_PUBLIC_LOGIN_ROUTE', '/framework')
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/framework-me')
     vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/base')
-    expect(resolveRoutes({})).toMatchObject({ login: '/base/framework', profile: '/base/framework-me' })
+    vi.stubEnv('FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE', '/framework-token')
+    expect(resolveRoutes({})).toMatchObject({
+      login: '/base/framework',
+      profile: '/base/framework-me',
+      accessToken: '/base/framework-token',
+    })
 
     vi.stubEnv('NEXT_PUBLIC_LOGIN_ROUTE', '/next')
     vi.stubEnv('NEXT_PUBLIC_PROFILE_ROUTE', '/next-me')
     vi.stubEnv('NEXT_PUBLIC_BASE_PATH', '/app')
-    expect(resolveRoutes({})).toMatchObject({ login: '/app/next', profile: '/app/next-me' })
+    vi.stubEnv('NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', '/next-token')
+    expect(resolveRoutes({})).toMatchObject({
+      login: '/app/next',
+      profile: '/app/next-me',
+      accessToken: '/app/next-token',
+    })
 
     expect(resolveRoutes({ routes: { login: '/prop' }, basePath: '' })).toMatchObject({
       login: '/prop',

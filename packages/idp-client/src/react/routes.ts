@@ -4,6 +4,8 @@ export interface BrowserRoutes {
   readonly login?: string | undefined
   /** Default `/auth/profile`; variables `NEXT_PUBLIC_PROFILE_ROUTE`, `FRAMEWORK_PUBLIC_PROFILE_ROUTE`. */
   readonly profile?: string | undefined
+  /** Default `/auth/access-token`; variables `NEXT_PUBLIC_ACCESS_TOKEN_ROUTE`, `FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE`. */
+  readonly accessToken?: string | undefined
 }
 
 export interface RouteOptions {
@@ -15,6 +17,7 @@ export interface RouteOptions {
 export interface RouteUrls {
   readonly login: string
   readonly profile: string
+  readonly accessToken: string
   /** Puts the base path in front of a path that does not have it yet; an absolute URL stays as it is. */
   locate(path: string): string
 }
@@ -24,58 +27,66 @@ declare const process: {
     readonly NEXT_PUBLIC_BASE_PATH?: string
     readonly NEXT_PUBLIC_LOGIN_ROUTE?: string
     readonly NEXT_PUBLIC_PROFILE_ROUTE?: string
+    readonly NEXT_PUBLIC_ACCESS_TOKEN_ROUTE?: string
     readonly FRAMEWORK_PUBLIC_BASE_PATH?: string
     readonly FRAMEWORK_PUBLIC_LOGIN_ROUTE?: string
     readonly FRAMEWORK_PUBLIC_PROFILE_ROUTE?: string
+    readonly FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE?: string
   }
 }
 
-interface Variable {
-  readonly name: string
-  readonly prop: string
-  readonly inBundle: string | undefined
-  readonly onServer: string | undefined
-}
+type Variable = readonly [
+  name: string,
+  inBundle: () => string | undefined,
+  onServer: () => string | undefined,
+]
 
 // Bundlers replace `process.env.NAME` only where it is written out, so no name may be computed here.
 const variables = {
-  basePath: (): Variable => ({
-    name: 'BASE_PATH',
-    prop: 'basePath',
-    inBundle: read(() => process.env.NEXT_PUBLIC_BASE_PATH),
-    onServer: read(() => process.env.FRAMEWORK_PUBLIC_BASE_PATH),
-  }),
-  login: (): Variable => ({
-    name: 'LOGIN_ROUTE',
-    prop: 'routes.login',
-    inBundle: read(() => process.env.NEXT_PUBLIC_LOGIN_ROUTE),
-    onServer: read(() => process.env.FRAMEWORK_PUBLIC_LOGIN_ROUTE),
-  }),
-  profile: (): Variable => ({
-    name: 'PROFILE_ROUTE',
-    prop: 'routes.profile',
-    inBundle: read(() => process.env.NEXT_PUBLIC_PROFILE_ROUTE),
-    onServer: read(() => process.env.FRAMEWORK_PUBLIC_PROFILE_ROUTE),
-  }),
-}
+  basePath: [
+    'BASE_PATH',
+    () => process.env.NEXT_PUBLIC_BASE_PATH,
+    () => process.env.FRAMEWORK_PUBLIC_BASE_PATH,
+  ],
+  'routes.login': [
+    'LOGIN_ROUTE',
+    () => process.env.NEXT_PUBLIC_LOGIN_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_LOGIN_ROUTE,
+  ],
+  'routes.profile': [
+    'PROFILE_ROUTE',
+    () => process.env.NEXT_PUBLIC_PROFILE_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_PROFILE_ROUTE,
+  ],
+  'routes.accessToken': [
+    'ACCESS_TOKEN_ROUTE',
+    () => process.env.NEXT_PUBLIC_ACCESS_TOKEN_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE,
+  ],
+} satisfies Readonly<Record<string, Variable>>
 
 /** Resolves each address in the order prop, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
 export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrls {
-  const bare = (setting(basePath, variables.basePath()) ?? '').replace(/^\/+|\/+$/g, '')
-  const prefix = bare === '' ? '' : `/${bare}`
+  const bare = (setting('basePath', basePath) ?? '').replace(/^\/+|\/+$/g, '')
+  const prefix = bare && `/${bare}`
   const locate = (path: string): string => withBasePath(prefix, path)
+  const url = (name: keyof BrowserRoutes, last: string): string =>
+    locate(setting(`routes.${name}`, routes[name]) ?? `/auth/${last}`)
   return {
-    login: locate(setting(routes.login, variables.login()) ?? '/auth/login'),
-    profile: locate(setting(routes.profile, variables.profile()) ?? '/auth/profile'),
+    login: url('login', 'login'),
+    profile: url('profile', 'profile'),
+    accessToken: url('accessToken', 'access-token'),
     locate,
   }
 }
 
-function setting(prop: string | undefined, variable: Variable): string | undefined {
-  if (prop !== undefined) return prop
-  if (variable.inBundle) return variable.inBundle
-  if (variable.onServer && typeof window === 'undefined') warnOnce(variable)
-  return variable.onServer || undefined
+function setting(prop: keyof typeof variables, given: string | undefined): string | undefined {
+  if (given !== undefined) return given
+  const [name, inBundle, onServer] = variables[prop]
+  const visible = read(inBundle)
+  const hidden = read(onServer)
+  if (!visible && hidden && typeof window === 'undefined') warnOnce(name, prop)
+  return visible || hidden || undefined
 }
 
 // Where there is no `process` a replaced expression still has its value, so asking `typeof process` first would lose it.
@@ -87,23 +98,22 @@ function read(expression: () => string | undefined): string | undefined {
   }
 }
 
-const absolute = /^(?:[a-z][a-z\d+.-]*:)?\/\//i
+const absolute = /^([a-z][a-z\d+.-]*:)?\/\//i
 
 function withBasePath(prefix: string, path: string): string {
   if (absolute.test(path)) return path
   const rooted = path.startsWith('/') ? path : `/${path}`
-  const present = rooted === prefix || ['/', '?', '#'].some((end) => rooted.startsWith(prefix + end))
+  const present = rooted.startsWith(prefix) && /^($|[/?#])/.test(rooted.slice(prefix.length))
   return present ? rooted : prefix + rooted
 }
 
-const warned = new Set<string>()
+const warned: Record<string, boolean> = {}
 
-function warnOnce({ name, prop }: Variable): void {
-  if (warned.has(name)) return
-  warned.add(name)
+function warnOnce(name: string, prop: string): void {
+  if (warned[name]) return
+  warned[name] = true
   // biome-ignore lint/suspicious/noConsole: the browser entry has no logger, and a wrong path would otherwise only show as a 404.
   console.warn(
-    `idp-client: FRAMEWORK_PUBLIC_${name} is set, but Next.js does not put it into the browser bundle, where the default ` +
-      `would be used. Set NEXT_PUBLIC_${name} to the same value, or pass ${prop} to <IdpProvider>.`,
+    `idp-client: browsers do not see FRAMEWORK_PUBLIC_${name}. Set NEXT_PUBLIC_${name} too, or pass ${prop} to <IdpProvider>.`,
   )
 }

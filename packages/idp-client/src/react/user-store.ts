@@ -1,4 +1,6 @@
 import type { User } from '../session/session-data.ts'
+import { askRoute, membersOf, misrouted, unreachable } from './ask-route.ts'
+import { forgetTokens } from './token-cache.ts'
 
 /** What components see; replaced as a whole, never changed. */
 export interface UserState {
@@ -22,7 +24,7 @@ export interface UserEntry {
 }
 
 export interface UserStore {
-  readonly entry: (url: string) => UserEntry
+  readonly entry: (url: string, seed?: User | null) => UserEntry
 }
 
 /** Milliseconds. */
@@ -31,19 +33,24 @@ const throttle = 5_000
 const loading: UserState = { user: null, isLoading: true, error: null }
 const known = (user: User | null): UserState => ({ user, isLoading: false, error: null })
 
-/** One entry per address, however many components ask. `seeds` are users known from the start (null: nobody is signed in). */
-export function createUserStore(seeds: ReadonlyMap<string, User | null> = new Map()): UserStore {
+/** One entry per address, however many components ask. A `seed` is a user known from the start (null: nobody). */
+export function createUserStore(): UserStore {
   const entries = new Map<string, UserEntry>()
   return {
-    entry(url) {
-      const existing = entries.get(url)
-      if (existing) return existing
-      const seed = seeds.get(url)
-      const created = createEntry(url, seed === undefined ? loading : known(seed))
-      entries.set(url, created)
-      return created
+    entry(url, seed) {
+      const entry = entries.get(url) ?? createEntry(url, seed === undefined ? loading : known(seed))
+      entries.set(url, entry)
+      return entry
     },
   }
+}
+
+/** One function per entry that components show: asks again for a user. */
+const shown = new Set<() => void>()
+
+/** Asks for the users again that components show: something else says that a session has ended. */
+export function recheckUsers(): void {
+  for (const recheck of shown) recheck()
 }
 
 function createEntry(url: string, initial: UserState): UserEntry {
@@ -55,6 +62,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
   let askedAt: number | undefined
 
   function change(next: UserState): void {
+    if (!state.isLoading && state.user?.sub !== next.user?.sub) forgetTokens()
     state = next
     for (const listener of [...listeners]) listener()
   }
@@ -83,23 +91,31 @@ function createEntry(url: string, initial: UserState): UserEntry {
     return following
   }
 
+  function recheck(): void {
+    if (state.user) void refresh()
+  }
+
   function revisit(event: Event): void {
     if (document.visibilityState === 'hidden') return
     // A page taken out of the back/forward cache may be from before a logout: it is always checked.
-    const restored = event.type === 'pageshow'
-    if (restored && !('persisted' in event && event.persisted)) return
+    const { type, persisted } = event as Partial<PageTransitionEvent>
+    if (type === 'pageshow' && !persisted) return
     const recent = askedAt !== undefined && performance.now() - askedAt < throttle
-    if (restored || state.error || !recent) void share()
+    if (persisted || state.error || !recent) void share()
   }
 
   function subscribe(listener: () => void): () => void {
     listeners.add(listener)
-    if (listeners.size === 1) listen(revisit, true)
+    // What is there already is not added twice.
+    listen(revisit, true)
+    shown.add(recheck)
     if (state.isLoading || state.error) void share()
     askedAt ??= performance.now()
     return () => {
       listeners.delete(listener)
-      if (listeners.size === 0) listen(revisit, false)
+      if (listeners.size > 0) return
+      listen(revisit, false)
+      shown.delete(recheck)
     }
   }
 
@@ -112,7 +128,8 @@ function createEntry(url: string, initial: UserState): UserEntry {
   }
 }
 
-function listen(revisit: (event: Event) => void, on: boolean): void {
+/** Calls back when the user returns to the page, and when the network does. */
+export function listen(revisit: (event: Event) => void, on: boolean): void {
   const method = on ? 'addEventListener' : 'removeEventListener'
   document[method]('visibilitychange', revisit)
   for (const type of ['focus', 'online', 'pageshow']) window[method](type, revisit)
@@ -126,24 +143,20 @@ async function request(url: string, last: UserState): Promise<UserState> {
     error: new Error(message, { cause }),
   })
   try {
-    const response = await fetch(url, { credentials: 'same-origin', headers: { accept: 'application/json' } })
-    if (response.status === 204 || response.status === 401) return known(null)
-    if (response.status !== 200) return failed(`The profile route answered with status ${response.status}.`)
-    const user: unknown = await response.json().catch(() => undefined)
-    if (!isUser(user)) return failed(misrouted)
-    return isSame(user, last) ? last : known(user)
+    const { status, body } = await askRoute(url)
+    if (status === 204 || status === 401) return known(null)
+    if (status !== 200) return failed(`The profile route answered with status ${status}.`)
+    if (!isUser(body)) return failed(misrouted('profile'))
+    return isSame(body, last) ? last : known(body)
   } catch (error) {
-    return failed('The profile route cannot be reached.', error)
+    return failed(unreachable('profile'), error)
   }
 }
 
-const misrouted =
-  'The answer of the profile route is not a user. Check that the proxy or middleware matches it, and its path in <IdpProvider>.'
-
 function isUser(value: unknown): value is User {
-  return typeof value === 'object' && value !== null && 'sub' in value && typeof value.sub === 'string'
+  return typeof membersOf<'sub'>(value).sub === 'string'
 }
 
 function isSame(user: User, { user: last, error }: UserState): boolean {
-  return last !== null && error === null && JSON.stringify(user) === JSON.stringify(last)
+  return !error && JSON.stringify(user) === JSON.stringify(last)
 }

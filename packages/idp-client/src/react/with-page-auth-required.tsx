@@ -1,6 +1,7 @@
 import type { ComponentType, ReactElement, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import type { User } from '../session/session-data.ts'
+import { withQuery } from './ask-route.ts'
 import { useEnvironment } from './provider.tsx'
 import { useUser } from './use-user.ts'
 
@@ -39,7 +40,8 @@ export function withPageAuthRequired<P extends object>(
     useEffect(() => {
       if (result.user || result.isLoading || result.error || leftFor.current === result) return
       leftFor.current = result
-      location.assign(loginUrl(login, returnTo ?? location.pathname + location.search + location.hash))
+      const target = returnTo ?? location.pathname + location.search + location.hash
+      location.assign(withQuery(login, `returnTo=${encodeURIComponent(target)}`))
     }, [result, login])
     // TypeScript cannot see that Omit<P, 'user'> plus user is P again.
     if (user) return <Component {...({ ...props, user } as PageWithUser<P>)} />
@@ -47,8 +49,4 @@ export function withPageAuthRequired<P extends object>(
   }
   Protected.displayName = `withPageAuthRequired(${Component.displayName || Component.name || 'Component'})`
   return Protected
-}
-
-function loginUrl(login: string, returnTo: string): string {
-  return `${login}${login.includes('?') ? '&' : '?'}returnTo=${encodeURIComponent(returnTo)}`
 }

@@ -1,0 +1,469 @@
+// @vitest-environment happy-dom
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ReactElement, ReactNode } from 'react'
+import { act, StrictMode, useEffect, useState } from 'react'
+import type { Root } from 'react-dom/client'
+import { createRoot } from 'react-dom/client'
+import { renderToString } from 'react-dom/server'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { isIdpError } from '../errors/base.ts'
+import type { AccessTokenOptions, AccessTokenResponse } from './index.ts'
+import { getAccessToken, IdpProvider, useUser } from './index.ts'
+import { announceUrls } from './page-urls.ts'
+import { resolveRoutes } from './routes.ts'
+import { forgetTokens } from './token-cache.ts'
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void
+
+const json =
+  (status: number, body?: unknown): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json' })
+    response.end(body === undefined ? undefined : JSON.stringify(body))
+  }
+const fault = (status: number, code: string): Answer =>
+  json(status, { error: { code, message: 'Says what is wrong.' } })
+
+let server: Server
+let origin: string
+let sub: string | null
+let expiresIn: number
+/** Answers in place of a token. */
+let instead: Answer | undefined
+let asked: string[]
+let cookies: (string | undefined)[]
+let issued: number
+let root: Root | undefined
+let container: HTMLElement
+
+// happy-dom adds this to its window; its published type does not reach `Window`.
+const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
+
+/** Tokens say whose they are and count, so that no test can take an old one for a new one. */
+const token: Answer = (request, response) => {
+  issued += 1
+  const now = 1_900_000_000
+  json(200, {
+    token: `${sub}-${issued}`,
+    expires_at: now + expiresIn,
+    expires_in: expiresIn,
+    scope: 'openid',
+    token_type: 'Bearer',
+  })(request, response)
+}
+
+beforeAll(() => {
+  Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+})
+
+beforeEach(async () => {
+  sub = 'alice'
+  expiresIn = 3600
+  instead = undefined
+  asked = []
+  cookies = []
+  issued = 0
+  forgetTokens()
+  announceUrls(resolveRoutes({}))
+  server = createServer((request, response) => {
+    const path = request.url ?? ''
+    if (path.endsWith('/profile'))
+      return sub === null ? json(401)(request, response) : json(200, { sub })(request, response)
+    asked.push(path)
+    cookies.push(request.headers.cookie)
+    return (instead ?? token)(request, response)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as AddressInfo
+  origin = `http://127.0.0.1:${port}`
+  browser.happyDOM.setURL(`${origin}/orders`)
+  container = document.createElement('main')
+  document.body.append(container)
+})
+
+afterEach(async () => {
+  act(() => root?.unmount())
+  root = undefined
+  container.remove()
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+  vi.unstubAllEnvs()
+  server.closeAllConnections()
+  await new Promise((done) => server.close(done))
+})
+
+function mount(element: ReactNode): void {
+  root ??= createRoot(container)
+  const target = root
+  act(() => target.render(element))
+}
+
+/** Lets React and the network work until the condition holds; the test's own time limit ends a hang. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) {
+    await new Promise<void>((done, fail) => {
+      act(async () => void (await new Promise((wait) => setTimeout(wait, 2)))).then(done, fail)
+    })
+  }
+}
+
+function advanceClock(): (milliseconds: number) => void {
+  const real = performance.now.bind(performance)
+  let shift = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => real() + shift)
+  return (milliseconds) => {
+    shift += milliseconds
+  }
+}
+
+function Token({ options }: { options?: AccessTokenOptions }): ReactElement {
+  const [shown, setShown] = useState('…')
+  useEffect(() => {
+    getAccessToken(options).then(
+      (result) => setShown(typeof result === 'string' ? result : result.token),
+      (error: unknown) => setShown(isIdpError(error) ? error.code : 'unknown'),
+    )
+  }, [options])
+  return <p>{shown}</p>
+}
+
+function Name(): ReactElement {
+  const { user, isLoading } = useUser()
+  return <p>{isLoading ? 'loading' : (user?.sub ?? 'nobody')}</p>
+}
+
+const text = (): string => container.textContent ?? ''
+
+/** What a call rejects with. */
+async function failure(call: Promise<unknown>): Promise<Record<string, unknown> & Error> {
+  const error: unknown = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof Error)) throw new Error('the call did not fail')
+  return Object.assign(error)
+}
+
+describe('[U23] one request', () => {
+  it('serves ten components that ask at once, also in StrictMode', async () => {
+    const names = Array.from({ length: 10 }, (_, index) => `part-${index}`)
+    mount(
+      <StrictMode>
+        <IdpProvider user={{ sub: 'alice' }}>
+          {names.map((name) => (
+            <Token key={name} />
+          ))}
+        </IdpProvider>
+      </StrictMode>,
+    )
+    await until(() => text() === 'alice-1'.repeat(10))
+    expect(asked).toEqual(['/auth/access-token'])
+  })
+
+  it('serves whoever asks later', async () => {
+    const first = await getAccessToken()
+    expect(await getAccessToken()).toBe(first)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is made per audience, scope and way of merging', async () => {
+    const api = { audience: 'https://api.example.test/', scope: 'read:things write:things' }
+    const calls = [{}, { audience: api.audience }, api, { ...api, mergeScopes: false }, { scope: api.scope }]
+    const tokens = await Promise.all([...calls, ...calls].map((options) => getAccessToken(options)))
+    expect(new Set(tokens).size).toBe(5)
+    expect(tokens.slice(0, 5)).toEqual(tokens.slice(5))
+    const url = '/auth/access-token'
+    const audience = 'audience=https%3A%2F%2Fapi.example.test%2F'
+    const scope = 'scope=read%3Athings+write%3Athings'
+    expect([...asked].sort()).toEqual(
+      [
+        url,
+        `${url}?${audience}`,
+        `${url}?${audience}&${scope}`,
+        `${url}?${audience}&${scope}&mergeScopes=false`,
+        `${url}?${scope}`,
+      ].sort(),
+    )
+    await getAccessToken({ mergeScopes: true })
+    expect(asked).toHaveLength(5)
+  })
+
+  it('carries the session cookie, and no other origin would get it', async () => {
+    // biome-ignore lint/suspicious/noDocumentCookie: the way that every browser knows.
+    document.cookie = '__session=sealed'
+    const spy = vi.spyOn(globalThis, 'fetch')
+    await getAccessToken()
+    expect(cookies).toEqual(['__session=sealed'])
+    expect(spy.mock.calls[0]?.[1]?.credentials ?? 'same-origin').toBe('same-origin')
+  })
+})
+
+describe('[U23] a kept token', () => {
+  it('is asked for anew 10 seconds before its end, whatever the clock of this machine says', async () => {
+    const advance = advanceClock()
+    expiresIn = 60
+    await getAccessToken()
+    advance(49_000)
+    expect(await getAccessToken()).toBe('alice-1')
+    advance(1_500)
+    expect(await getAccessToken()).toBe('alice-2')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('is none when it lives no longer than that, but those who ask at once still share it', async () => {
+    expiresIn = 10
+    expect(await Promise.all([getAccessToken(), getAccessToken()])).toEqual(['alice-1', 'alice-1'])
+    expect(await getAccessToken()).toBe('alice-2')
+  })
+
+  it('comes with all that the route said, when wanted', async () => {
+    const response: AccessTokenResponse = await getAccessToken({ includeFullResponse: true })
+    expect(response).toEqual({
+      token: 'alice-1',
+      expires_at: 1_900_003_600,
+      expires_in: 3600,
+      scope: 'openid',
+      token_type: 'Bearer',
+    })
+    expect(await getAccessToken()).toBe('alice-1')
+  })
+})
+
+describe('[U23] the route', () => {
+  it('follows the provider, in time for the first effect', async () => {
+    mount(
+      <IdpProvider user={null} basePath="/app" routes={{ accessToken: '/token' }}>
+        <Token />
+      </IdpProvider>,
+    )
+    await until(() => text() === 'alice-1')
+    expect(asked).toEqual(['/app/token'])
+  })
+
+  it('follows the option first, with the base path exactly once', async () => {
+    announceUrls(resolveRoutes({ basePath: '/app' }))
+    await getAccessToken({ route: '/other?kind=a', audience: 'b' })
+    await getAccessToken({ route: '/app/other' })
+    expect(asked).toEqual(['/app/other?kind=a&audience=b', '/app/other'])
+  })
+
+  it('follows NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', async () => {
+    vi.stubEnv('NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', '/from/variable')
+    announceUrls(resolveRoutes({}))
+    await getAccessToken()
+    expect(asked).toEqual(['/from/variable'])
+  })
+})
+
+describe('[U23] never the token of another user', () => {
+  it('a new user of the page gets a new token', async () => {
+    const page = (user: { sub: string } | null): ReactElement => (
+      <IdpProvider user={user}>
+        <Name />
+      </IdpProvider>
+    )
+    mount(page({ sub: 'alice' }))
+    expect(await getAccessToken()).toBe('alice-1')
+    sub = 'bob'
+    mount(page({ sub: 'bob' }))
+    await until(() => text() === 'bob')
+    expect(await getAccessToken()).toBe('bob-2')
+  })
+
+  it('a sign-out that useUser notices drops it', async () => {
+    mount(<Name />)
+    await until(() => text() === 'alice')
+    expect(await getAccessToken()).toBe('alice-1')
+    sub = null
+    const advance = advanceClock()
+    advance(5_001)
+    act(() => void window.dispatchEvent(new Event('focus')))
+    await until(() => text() === 'nobody')
+    instead = fault(401, 'MISSING_SESSION')
+    expect(await failure(getAccessToken())).toMatchObject({ code: 'MISSING_SESSION' })
+  })
+
+  it('the same user again keeps it', async () => {
+    mount(
+      <IdpProvider user={{ sub: 'alice' }}>
+        <Name />
+      </IdpProvider>,
+    )
+    await getAccessToken()
+    mount(
+      <IdpProvider user={{ sub: 'alice', name: 'Alice' }}>
+        <Name />
+      </IdpProvider>,
+    )
+    expect(await getAccessToken()).toBe('alice-1')
+  })
+
+  it('an answer that was on its way while the user changed is not handed out', async () => {
+    const waiting: (() => void)[] = []
+    const page = (name: string): ReactElement => (
+      <IdpProvider user={{ sub: name }}>
+        <Name />
+      </IdpProvider>
+    )
+    instead = (request, response) => waiting.push(() => token(request, response))
+    mount(page('alice'))
+    const early = getAccessToken()
+    await until(() => waiting.length === 1)
+    mount(page('bob'))
+    await until(() => text() === 'bob')
+    instead = undefined
+    waiting[0]?.()
+    sub = 'bob'
+    expect(await early).toBe('bob-2')
+    expect(await getAccessToken()).toBe('bob-2')
+  })
+
+  it.each(['focus', 'visibilitychange'])(
+    'without useUser, %s questions a token older than 5 seconds',
+    async (type) => {
+      const advance = advanceClock()
+      const target = type === 'focus' ? window : document
+      await getAccessToken()
+      target.dispatchEvent(new Event(type))
+      expect(await getAccessToken()).toBe('alice-1')
+      advance(5_001)
+      target.dispatchEvent(new Event(type))
+      expect(await getAccessToken()).toBe('alice-2')
+    },
+  )
+
+  it('a page from the back/forward cache forgets at once, a new one does not', async () => {
+    await getAccessToken()
+    window.dispatchEvent(new Event('pageshow'))
+    expect(await getAccessToken()).toBe('alice-1')
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    expect(await getAccessToken()).toBe('alice-2')
+  })
+})
+
+describe('[U23] failures', () => {
+  it.each([
+    [401, 'MISSING_SESSION'],
+    [401, 'MISSING_REFRESH_TOKEN'],
+    [401, 'FAILED_TO_REFRESH_TOKEN'],
+    [503, 'FAILED_TO_REFRESH_TOKEN'],
+    [500, 'INVALID_CONFIGURATION'],
+  ] as const)(
+    '%i %s is an AccessTokenError with the code and the message of the route',
+    async (status, code) => {
+      instead = fault(status, code)
+      const error = await failure(getAccessToken())
+      expect(isIdpError(error, code)).toBe(true)
+      expect(error).toMatchObject({ name: 'AccessTokenError', code, message: 'Says what is wrong.', status })
+    },
+  )
+
+  it.each([
+    ['a page', 200, '<!doctype html><p>welcome</p>'],
+    ['a page that is not found', 404, '<!doctype html><p>not here</p>'],
+    ['nothing', 204, undefined],
+    ['other JSON', 200, '{"access_token":"wrong"}'],
+    ['a token without a lifetime', 200, '{"token":"secret"}'],
+    ['null', 200, 'null'],
+    ['an error of another shape', 403, '{"error":"mfa_required","mfa_token":"secret"}'],
+  ])('%s is an IdpError that names what to check', async (_title, status, body) => {
+    instead = (_request, response) => {
+      response.writeHead(status)
+      response.end(body)
+    }
+    const error = await failure(getAccessToken())
+    expect(isIdpError(error, 'INTERNAL_ERROR')).toBe(true)
+    expect(error).toMatchObject({ name: 'IdpError', status })
+    expect(error.message).toContain('<IdpProvider>')
+    expect(error.message).not.toContain('secret')
+  })
+
+  it('an unreachable server is an IdpError with its cause', async () => {
+    instead = (request) => request.socket.destroy()
+    const error = await failure(getAccessToken())
+    expect(isIdpError(error, 'REQUEST_FAILED')).toBe(true)
+    expect(error.message).toBe('The access-token route cannot be reached.')
+    expect(error.cause).toBeDefined()
+    expect(error).not.toHaveProperty('status')
+  })
+
+  it('are shared by those who wait and asked for again afterwards', async () => {
+    instead = fault(503, 'FAILED_TO_REFRESH_TOKEN')
+    const errors = await Promise.all([failure(getAccessToken()), failure(getAccessToken())])
+    expect(errors[0]).toBe(errors[1])
+    expect(asked).toHaveLength(1)
+    instead = undefined
+    expect(await getAccessToken()).toBe('alice-1')
+    expect(asked).toHaveLength(2)
+  })
+
+  it('401 drops the tokens of all audiences', async () => {
+    await getAccessToken({ audience: 'a' })
+    instead = fault(401, 'MISSING_SESSION')
+    await failure(getAccessToken({ audience: 'b' }))
+    instead = undefined
+    expect(await getAccessToken({ audience: 'a' })).toBe('alice-2')
+  })
+
+  it('503 drops none', async () => {
+    await getAccessToken({ audience: 'a' })
+    instead = fault(503, 'FAILED_TO_REFRESH_TOKEN')
+    await failure(getAccessToken({ audience: 'b' }))
+    expect(await getAccessToken({ audience: 'a' })).toBe('alice-1')
+  })
+
+  it('a session that is gone flips useUser to signed-out, once', async () => {
+    const seen: (string | null)[] = []
+    function Watch(): ReactElement {
+      const { user } = useUser()
+      const name = user?.sub ?? null
+      useEffect(() => {
+        seen.push(name)
+      }, [name])
+      return <Name />
+    }
+    mount(
+      <IdpProvider user={{ sub: 'alice' }}>
+        <Watch />
+      </IdpProvider>,
+    )
+    expect(text()).toBe('alice')
+    sub = null
+    instead = fault(401, 'MISSING_SESSION')
+    const calls = ['a', 'b', 'c'].map((audience) => failure(getAccessToken({ audience })))
+    await Promise.all(calls)
+    await until(() => text() === 'nobody')
+    expect(seen).toEqual(['alice', null])
+  })
+
+  it('a refresh that failed leaves the user signed in, as the session is', async () => {
+    mount(
+      <IdpProvider user={{ sub: 'alice' }}>
+        <Name />
+      </IdpProvider>,
+    )
+    const fetched = vi.spyOn(globalThis, 'fetch')
+    instead = fault(401, 'FAILED_TO_REFRESH_TOKEN')
+    await failure(getAccessToken())
+    expect(fetched).toHaveBeenCalledTimes(1)
+    expect(text()).toBe('alice')
+  })
+})
+
+describe('[U23] on a server', () => {
+  it('it says where it belongs, and asks nothing', async () => {
+    vi.stubGlobal('window', undefined)
+    const error = await failure(getAccessToken())
+    expect(isIdpError(error, 'INTERNAL_ERROR')).toBe(true)
+    expect(error.message).toContain('idp.getAccessToken()')
+    vi.unstubAllGlobals()
+    expect(asked).toEqual([])
+  })
+
+  it('rendering never asks', () => {
+    expect(renderToString(<Token />)).toBe('<p>…</p>')
+    expect(asked).toEqual([])
+  })
+})

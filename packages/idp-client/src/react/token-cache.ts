@@ -1,0 +1,71 @@
+/** What the access-token route answers. */
+export interface AccessTokenResponse {
+  readonly token: string
+  /** Seconds since the epoch, by the clock of the server. */
+  readonly expires_at: number
+  /** Seconds that were left when the server answered; a kept token has less by now. */
+  readonly expires_in: number
+  /** Granted scope, when the provider named it. */
+  readonly scope?: string
+  /** `Bearer` or `DPoP`. */
+  readonly token_type?: string
+}
+
+/** A request for a token, and how long its outcome counts; times are those of `performance.now()`, in milliseconds. */
+interface Asked {
+  readonly at: number
+  /** Endless while it is on its way, so that everybody joins it. */
+  until: number
+  readonly answer: Promise<AccessTokenResponse>
+}
+
+/** Milliseconds before its end in which a token is asked for anew, so that it is still valid when it arrives at an API. */
+const BUFFER = 10_000
+
+/** Milliseconds for which a token counts although the user was elsewhere and may have signed in as somebody else. */
+const UNQUESTIONED = 5_000
+
+let asked = new Map<string, Asked>()
+
+/** Drops all tokens; what is on its way is asked for again. */
+export function forgetTokens(): void {
+  asked = new Map()
+}
+
+/** The user leaves the page or comes back: in another window the session may have become another one. */
+export function questionTokens(event: Event): void {
+  const limit = (event as Partial<PageTransitionEvent>).persisted ? 0 : UNQUESTIONED
+  for (const one of asked.values()) if (performance.now() - one.at >= limit) one.until = 0
+}
+
+/**
+ * One token per address, asked for once however many want it. A failure is shared by those who wait, and not kept. What
+ * the server says is left counts, because the clock of this machine may be wrong.
+ */
+export function obtain(
+  url: string,
+  request: (url: string) => Promise<AccessTokenResponse>,
+): Promise<AccessTokenResponse> {
+  const found = asked.get(url)
+  const now = performance.now()
+  if (found && now < found.until) return found.answer
+  const current = asked
+  const mine: Asked = {
+    at: now,
+    until: Number.POSITIVE_INFINITY,
+    answer: request(url).then(
+      (answer) => {
+        // Whose session this came from is not certain any more.
+        if (asked !== current) return obtain(url, request)
+        mine.until = now + answer.expires_in * 1000 - BUFFER
+        return answer
+      },
+      (error: unknown) => {
+        mine.until = 0
+        throw error
+      },
+    ),
+  }
+  asked.set(url, mine)
+  return mine.answer
+}
