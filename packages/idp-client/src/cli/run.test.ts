@@ -1,11 +1,13 @@
+import { parseEnv } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { resolveDpop } from '../config/dpop.ts'
 import { resolveSecrets } from '../config/secrets.ts'
 import { version } from '../lib/version.ts'
 import { run } from './run.ts'
 
 describe('secret', () => {
-  test('[S047] prints one line of 64 hexadecimal digits, a new one each time', () => {
-    const outputs = Array.from({ length: 20 }, () => run(['secret']))
+  test('[S047] prints one line of 64 hexadecimal digits, a new one each time', async () => {
+    const outputs = await Promise.all(Array.from({ length: 20 }, () => run(['secret'])))
     for (const { code, stdout, stderr } of outputs) {
       expect([code, stderr]).toEqual([0, ''])
       expect(stdout).toMatch(/^[0-9a-f]{64}\n$/)
@@ -13,29 +15,42 @@ describe('secret', () => {
     expect(new Set(outputs.map(({ stdout }) => stdout)).size).toBe(20)
   })
 
-  test('what it prints is accepted as secret', () => {
+  test('what it prints is accepted as secret', async () => {
     const note = vi.fn()
-    const printed = run(['secret']).stdout
+    const printed = (await run(['secret'])).stdout
     expect(resolveSecrets({}, { IDP_SECRET: printed }, note)).toEqual([printed.trim()])
     expect(note).not.toHaveBeenCalled()
   })
 })
 
-test.each(['--help', '-h', 'help'])('%s prints the usage', (parameter) => {
-  const { code, stdout, stderr } = run([parameter])
+describe('dpop-keys', () => {
+  test('[S070] prints two lines for an environment file, a pair that the options accept, a new one each time', async () => {
+    const { code, stdout, stderr } = await run(['dpop-keys'])
+    expect([code, stderr]).toEqual([0, ''])
+    const env = parseEnv(stdout)
+    expect(Object.keys(env)).toEqual(['IDP_DPOP_PUBLIC_KEY', 'IDP_DPOP_PRIVATE_KEY'])
+    const note = vi.fn()
+    expect(resolveDpop({ useDPoP: true }, env, note).keys).toMatchObject({ kind: 'pem' })
+    expect(note).not.toHaveBeenCalled()
+    expect((await run(['dpop-keys'])).stdout).not.toBe(stdout)
+  })
+})
+
+test.each(['--help', '-h', 'help'])('%s prints the usage', async (parameter) => {
+  const { code, stdout, stderr } = await run([parameter])
   expect([code, stderr]).toEqual([0, ''])
   expect(stdout).toMatch(/^Usage: idp-client <command>/)
   expect(stdout).toContain('secret')
 })
 
-test.each(['--version', '-v'])('%s prints the version', (parameter) => {
-  expect(run([parameter])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
+test.each(['--version', '-v'])('%s prints the version', async (parameter) => {
+  expect(await run([parameter])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })
 
 test.each([[[]], [['secrets']], [['secret', 'more']], [['']], [['constructor']]])(
   '%j is answered with the usage and exit code 2',
-  (parameters) => {
-    const { code, stdout, stderr } = run(parameters)
+  async (parameters) => {
+    const { code, stdout, stderr } = await run(parameters)
     expect([code, stdout]).toEqual([2, ''])
     expect(stderr).toMatch(/^Usage:/)
   },

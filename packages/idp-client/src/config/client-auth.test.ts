@@ -64,19 +64,23 @@ describe('key', () => {
   test('PEM text wins over a secret', () => {
     const options = { clientSecret: 's', clientAssertionSigningKey: pem, clientAssertionSigningAlg: 'ES256' }
     expect(resolveIt(options)).toEqual({
-      auth: { kind: 'assertion', key: pem, algorithm: 'ES256' },
+      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256' },
       problems: [],
     })
-    expect(resolveIt({ clientAssertionSigningKey: pem }).auth).toEqual({ kind: 'assertion', key: pem })
+    expect(resolveIt({ clientAssertionSigningKey: pem }).auth).toEqual({
+      kind: 'assertion',
+      key: pem,
+      algorithms: ['ES256'],
+    })
   })
 
-  test('variables supply key and algorithm; line breaks may be written as \\n', () => {
+  test('[S031,S034] variables supply key and algorithm; line breaks may be written as \\n', () => {
     const env = {
       IDP_CLIENT_ASSERTION_SIGNING_KEY: pem.replaceAll('\n', '\\n'),
-      IDP_CLIENT_ASSERTION_SIGNING_ALG: 'PS256',
+      IDP_CLIENT_ASSERTION_SIGNING_ALG: 'ES256',
     }
     expect(resolveIt({}, env)).toEqual({
-      auth: { kind: 'assertion', key: pem, algorithm: 'PS256' },
+      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256' },
       problems: [],
     })
   })
@@ -89,6 +93,7 @@ describe('key', () => {
     expect(resolveIt({ clientAssertionSigningKey: pair.privateKey }).auth).toEqual({
       kind: 'assertion',
       key: pair.privateKey,
+      algorithms: ['ES256'],
     })
     expect(resolveIt({ clientAssertionSigningKey: pair.publicKey }).problems).toMatchObject([
       { kind: 'wrong-option' },
@@ -117,6 +122,70 @@ describe('key', () => {
     expect(resolveIt(options).problems).toMatchObject([
       { kind: 'wrong-option', message: expect.stringContaining('RS256') },
     ])
+  })
+
+  test.each([
+    [{ type: 'rsa', modulusLength: 2048 }, ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512']],
+    [{ type: 'ec', namedCurve: 'P-384' }, ['ES384']],
+    [{ type: 'ec', namedCurve: 'P-521' }, ['ES512']],
+    [{ type: 'ed25519' }, ['EdDSA', 'Ed25519']],
+  ])('what a PEM text of %j can sign with', (kind, algorithms) => {
+    const { type, ...parameters } = kind
+    const key = generateKeyPairSync(type as 'rsa', parameters as { modulusLength: number }).privateKey
+    const text = key.export({ type: 'pkcs8', format: 'pem' }).toString().trim()
+    expect(resolveIt({ clientAssertionSigningKey: text }).auth).toMatchObject({ algorithms })
+  })
+
+  test.each([
+    [{ name: 'RSA-PSS', hash: 'SHA-512' }, ['PS512']],
+    [{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256' }, ['RS256']],
+    [{ name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-1' }, undefined],
+    [{ name: 'ECDSA', namedCurve: 'P-521' }, ['ES512']],
+    [{ name: 'Ed25519' }, ['EdDSA', 'Ed25519']],
+    [{ name: 'HMAC', hash: 'SHA-256' }, undefined],
+  ])('what a CryptoKey of %j can sign with', async (kind, algorithms) => {
+    const rsa = kind.name.startsWith('RSA')
+      ? { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) }
+      : {}
+    const made = await crypto.subtle.generateKey({ ...kind, ...rsa } as HmacKeyGenParams, false, [
+      'sign',
+      'verify',
+    ])
+    const key = made instanceof CryptoKey ? made : (made as CryptoKeyPair).privateKey
+    const { auth, problems } = resolveIt({ clientAssertionSigningKey: key })
+    if (algorithms) expect(auth).toEqual({ kind: 'assertion', key, algorithms })
+    else expect(problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+
+  test('[TE-05] an algorithm that the key cannot sign with is refused, for PEM text and CryptoKey', async () => {
+    const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
+      'sign',
+      'verify',
+    ])
+    for (const key of [pem, pair.privateKey]) {
+      const options = { clientAssertionSigningKey: key, clientAssertionSigningAlg: 'RS256' }
+      expect(resolveIt(options)).toMatchObject({
+        auth: undefined,
+        problems: [
+          {
+            kind: 'wrong-option',
+            message: expect.stringMatching(/^clientAssertionSigningAlg does not fit.*ES256/),
+          },
+        ],
+      })
+    }
+    const env = { IDP_CLIENT_ASSERTION_SIGNING_KEY: pem, IDP_CLIENT_ASSERTION_SIGNING_ALG: 'RS256' }
+    expect(resolveIt({}, env).problems).toMatchObject([{ kind: 'wrong-variable' }])
+  })
+
+  test('a key of a kind that nothing signs with is refused', () => {
+    const secp = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
+    const text = secp.export({ type: 'pkcs8', format: 'pem' }).toString()
+    expect(resolveIt({ clientAssertionSigningKey: text }).problems).toMatchObject([
+      { kind: 'wrong-option', message: expect.stringMatching(/RSA.*P-256.*Ed25519/) },
+    ])
+    const bytes = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'
+    expect(resolveIt({ clientAssertionSigningKey: bytes }).problems).toHaveLength(1)
   })
 
   test('an algorithm without key is reported', () => {

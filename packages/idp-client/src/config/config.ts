@@ -32,7 +32,14 @@ export type AppBaseUrl =
 
 export type ClientAuth =
   | { readonly kind: 'secret'; readonly secret: string }
-  | { readonly kind: 'assertion'; readonly key: string | CryptoKey; readonly algorithm?: string }
+  | {
+      readonly kind: 'assertion'
+      readonly key: string | CryptoKey
+      /** What the key can sign with; the provider decides among them. */
+      readonly algorithms: readonly string[]
+      /** One of them, if it was configured: then the provider is not asked. */
+      readonly algorithm?: string
+    }
 
 /** The provider as configured: the issuers that discovery may return, nothing else is accepted. */
 export interface ProviderAddress {
@@ -92,13 +99,15 @@ export interface AuthorizationConfig {
   readonly parameters: ReadonlyMap<string, string>
 }
 
-/** Where the DPoP keys come from; PEM texts are imported at the first use. */
+/** Where the DPoP keys come from; they are imported and tried at the first use. */
 export type DpopKeys =
-  | { readonly kind: 'off' }
+  | { readonly kind: 'none' }
   | { readonly kind: 'pair'; readonly publicKey: CryptoKey; readonly privateKey: CryptoKey }
   | { readonly kind: 'pem'; readonly publicKey: string; readonly privateKey: string }
 
 export interface DpopConfig {
+  /** Tokens are bound to the keys; then there are keys. */
+  readonly enabled: boolean
   readonly keys: DpopKeys
   /** Seconds. */
   readonly clockTolerance: number

@@ -31,18 +31,26 @@ beforeAll(async () => {
 })
 
 describe('keys', () => {
-  test('off by default, also with keys in the variables', () => {
-    expect(resolveIt({}, variables)).toMatchObject({ dpop: { keys: { kind: 'off' } }, problems: [] })
-  })
-
-  test('the option wins over the variables', () => {
-    expect(resolveIt({ useDPoP: true, dpopKeyPair: pair }, variables)).toMatchObject({
-      dpop: { keys: { kind: 'pair', ...pair } },
+  test('[S068] off by default; keys in the variables are there for fetchers that ask for them', () => {
+    expect(resolveIt({})).toMatchObject({ dpop: { enabled: false, keys: { kind: 'none' } }, problems: [] })
+    expect(resolveIt({}, variables)).toMatchObject({
+      dpop: { enabled: false, keys: { kind: 'pem' } },
+      problems: [],
+    })
+    expect(resolveIt({}, { ...variables, IDP_DPOP_PUBLIC_KEY: 'x' })).toMatchObject({
+      dpop: { keys: { kind: 'none' } },
       problems: [],
     })
   })
 
-  test('PEM texts from the variables, line breaks also as \\n', () => {
+  test('[S069,S104] the option wins over the variables', () => {
+    expect(resolveIt({ useDPoP: true, dpopKeyPair: pair }, variables)).toMatchObject({
+      dpop: { enabled: true, keys: { kind: 'pair', ...pair } },
+      problems: [],
+    })
+  })
+
+  test('[S070] PEM texts from the variables, line breaks also as \\n', () => {
     const escaped = { ...variables, IDP_DPOP_PRIVATE_KEY: pems.privateKey.replaceAll('\n', '\\n') }
     expect(resolveIt({ useDPoP: true }, escaped)).toMatchObject({
       dpop: { keys: { kind: 'pem', publicKey: pems.publicKey.trim(), privateKey: pems.privateKey.trim() } },
@@ -54,7 +62,7 @@ describe('keys', () => {
     'missing keys are named with all ways to give them',
     (env) => {
       const { dpop, problems } = resolveIt({ useDPoP: true }, env)
-      expect(dpop.keys).toEqual({ kind: 'off' })
+      expect(dpop.keys).toEqual({ kind: 'none' })
       expect(problems).toMatchObject([
         { kind: 'missing', message: expect.stringMatching(/dpopKeyPair.*IDP_DPOP_PUBLIC_KEY/) },
       ])
@@ -84,14 +92,46 @@ describe('keys', () => {
     ]
     for (const dpopKeyPair of wrong) {
       const { dpop, problems } = resolveIt({ useDPoP: true, dpopKeyPair: dpopKeyPair as DpopKeyPair })
-      expect(dpop.keys).toEqual({ kind: 'off' })
+      expect(dpop.keys).toEqual({ kind: 'none' })
       expect(problems.every(({ kind }) => kind === 'wrong-option') && problems.length > 0).toBe(true)
     }
   })
 
+  test.each([
+    ['rsa', { modulusLength: 2048 }],
+    ['ec', { namedCurve: 'P-384' }],
+    ['ed25519', {}],
+  ])('[DP-12] %s %j in the variables is refused at once', (type, parameters) => {
+    const { privateKey, publicKey } = generateKeyPairSync(type as 'rsa', {
+      ...(parameters as { modulusLength: number }),
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    })
+    const env = { IDP_DPOP_PUBLIC_KEY: publicKey, IDP_DPOP_PRIVATE_KEY: privateKey }
+    expect(resolveIt({ useDPoP: true }, env)).toMatchObject({
+      dpop: { keys: { kind: 'none' } },
+      problems: [
+        { kind: 'wrong-variable', message: expect.stringMatching(/^IDP_DPOP_PUBLIC_KEY.*ES256/) },
+        { kind: 'wrong-variable', message: expect.stringMatching(/^IDP_DPOP_PRIVATE_KEY.*ES256/) },
+      ],
+    })
+  })
+
+  test('[DP-12] halves of two pairs in the variables are refused at once', () => {
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
+    const env = {
+      ...variables,
+      IDP_DPOP_PUBLIC_KEY: other.export({ type: 'spki', format: 'pem' }).toString(),
+    }
+    expect(resolveIt({ useDPoP: true }, env)).toMatchObject({
+      dpop: { enabled: true, keys: { kind: 'none' } },
+      problems: [{ kind: 'wrong-variable', message: expect.stringMatching(/IDP_DPOP_PUBLIC_KEY is not/) }],
+    })
+  })
+
   test('a pair without useDPoP is reported', () => {
     expect(resolveIt({ dpopKeyPair: pair })).toMatchObject({
-      dpop: { keys: { kind: 'off' } },
+      dpop: { enabled: false, keys: { kind: 'pair' } },
       problems: [{ kind: 'notice', message: expect.stringContaining('no effect') }],
     })
   })
@@ -100,14 +140,15 @@ describe('keys', () => {
 describe('options', () => {
   test('defaults', () => {
     expect(resolveIt({}).dpop).toEqual({
-      keys: { kind: 'off' },
+      enabled: false,
+      keys: { kind: 'none' },
       clockTolerance: 60,
       clockSkew: 0,
       retry: { delay: 100, jitter: true },
     })
   })
 
-  test('variables supply each, options win', () => {
+  test('[S106,S108,S110,S112,DP-11] variables supply each, options win', () => {
     const env = {
       IDP_DPOP_CLOCK_TOLERANCE: '10',
       IDP_DPOP_CLOCK_SKEW: '-5',

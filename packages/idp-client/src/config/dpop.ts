@@ -2,17 +2,18 @@ import { isCryptoKey } from './client-auth.ts'
 import type { DpopConfig, DpopKeys } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
-import { pemFault, unescapePem } from './pem.ts'
+import type { PemLabel } from './pem.ts'
+import { isOtherPair, keyKindOf, pemFault, unescapePem } from './pem.ts'
 import type { Note } from './readers.ts'
 import { field, isGiven, readFlag, readGroup, readNumber, readText, refuse } from './readers.ts'
 
-const off: DpopKeys = { kind: 'off' }
+const none: DpopKeys = { kind: 'none' }
 
 /** An ES256 key (RFC 9449 with RFC 7518 section 3.4) of one half of the pair. */
 function isEs256(key: unknown, type: 'public' | 'private'): key is CryptoKey {
   if (!isCryptoKey(key) || key.type !== type || key.algorithm.name !== 'ECDSA') return false
   if (!('namedCurve' in key.algorithm) || key.algorithm.namedCurve !== 'P-256') return false
-  return type === 'public' || key.usages.includes('sign')
+  return type === 'public' ? key.extractable : key.usages.includes('sign')
 }
 
 function pairFromOption(options: IdpClientOptions, note: Note): DpopKeys {
@@ -20,8 +21,16 @@ function pairFromOption(options: IdpClientOptions, note: Note): DpopKeys {
   const { publicKey, privateKey } = readGroup('dpopKeyPair', options.dpopKeyPair, note)
   if (isEs256(publicKey, 'public') && isEs256(privateKey, 'private'))
     return { kind: 'pair', publicKey, privateKey }
-  refuse(setting, note, 'must hold publicKey and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)')
-  return off
+  const what =
+    'must hold publicKey (extractable) and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)'
+  refuse(setting, note, what)
+  return none
+}
+
+function keyFault(pem: string, label: PemLabel): string | null {
+  const fault = pemFault(pem, label)
+  if (fault !== null) return fault
+  return keyKindOf(pem) === 'P-256' ? null : 'must hold a key for ES256 (elliptic curve P-256)'
 }
 
 function pairFromVariables(env: Env, note: Note): DpopKeys {
@@ -33,27 +42,28 @@ function pairFromVariables(env: Env, note: Note): DpopKeys {
     note(
       'missing',
       'dpopKeyPair is missing, which useDPoP needs: set the option dpopKeyPair, or both variables ' +
-        'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',
+        'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY (npx idp-client dpop-keys makes them).',
     )
-    return off
+    return none
   }
   const publicKey = unescapePem(publicText)
   const privateKey = unescapePem(privateText)
-  const publicFault = pemFault(publicKey, 'PUBLIC KEY')
-  const privateFault = pemFault(privateKey, 'PRIVATE KEY')
+  const publicFault = keyFault(publicKey, 'PUBLIC KEY')
+  const privateFault = keyFault(privateKey, 'PRIVATE KEY')
   if (publicFault !== null) refuse(publicField, note, publicFault)
   if (privateFault !== null) refuse(privateField, note, privateFault)
-  return publicFault === null && privateFault === null ? { kind: 'pem', publicKey, privateKey } : off
+  if (publicFault !== null || privateFault !== null) return none
+  if (!isOtherPair(publicKey, privateKey)) return { kind: 'pem', publicKey, privateKey }
+  refuse(publicField, note, 'is not the public half of IDP_DPOP_PRIVATE_KEY')
+  return none
 }
 
-function resolveKeys(options: IdpClientOptions, env: Env, note: Note): DpopKeys {
-  const wanted = readFlag(field('useDPoP', options.useDPoP), note) ?? false
-  if (isGiven(options.dpopKeyPair)) {
-    const keys = pairFromOption(options, note)
-    if (!wanted) note('notice', 'dpopKeyPair has no effect while useDPoP is false.')
-    return wanted ? keys : off
-  }
-  return wanted ? pairFromVariables(env, note) : off
+/** A fetcher may ask for proofs while `useDPoP` is off, so keys are looked for in any case; then nothing needs them. */
+function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, note: Note): DpopKeys {
+  if (!isGiven(options.dpopKeyPair)) return pairFromVariables(env, enabled ? note : () => {})
+  if (!enabled)
+    note('notice', 'dpopKeyPair has no effect but on fetchers that ask for it, while useDPoP is false.')
+  return pairFromOption(options, note)
 }
 
 const longTolerance = 300
@@ -73,8 +83,10 @@ export function resolveDpop(options: IdpClientOptions, env: Env, note: Note): Dp
       `dpopOptions.clockTolerance is above ${longTolerance} seconds: expired tokens are accepted that long.`,
     )
   }
+  const enabled = readFlag(field('useDPoP', options.useDPoP), note) ?? false
   return {
-    keys: resolveKeys(options, env, note),
+    enabled,
+    keys: resolveKeys(options, env, enabled, note),
     clockTolerance,
     clockSkew: readNumber(skew, { ...seconds, min: -seconds.max }, note) ?? 0,
     retry: {

@@ -154,9 +154,12 @@ export interface DpopKeyPair {
 }
 
 export interface DpopOptions {
-  /** Seconds that time checks tolerate. Variable `IDP_DPOP_CLOCK_TOLERANCE`. Default 60; above 300 is reported. */
+  /** Seconds that the time checks of ID tokens tolerate, with or without `useDPoP`. Variable `IDP_DPOP_CLOCK_TOLERANCE`. Default 60; above 300 is reported. */
   clockTolerance?: number | undefined
-  /** Seconds added to this server's clock, may be negative. Variable `IDP_DPOP_CLOCK_SKEW`. Default 0. */
+  /**
+   * Seconds that the provider's clock is ahead of this server's, may be negative: added to the time in proofs and client
+   * assertions and to that of ID-token checks. Variable `IDP_DPOP_CLOCK_SKEW`. Default 0.
+   */
   clockSkew?: number | undefined
   retry?:
     | {
@@ -186,7 +189,7 @@ export interface IdpClientOptions {
   clientSecret?: string | undefined
   /**
    * Private key (PKCS#8 PEM or `CryptoKey`) for `private_key_jwt` (RFC 7523); wins over `clientSecret`. Variable
-   * `IDP_CLIENT_ASSERTION_SIGNING_KEY` (PEM, line breaks also as `\n`). Not available in this version.
+   * `IDP_CLIENT_ASSERTION_SIGNING_KEY` (PEM, line breaks also as `\n`).
    */
   clientAssertionSigningKey?: string | CryptoKey | undefined
   /**
@@ -196,7 +199,7 @@ export interface IdpClientOptions {
   clientAssertionSigningAlg?: string | undefined
   /** Sent with every authorization request. Default: the default scope only. */
   authorizationParameters?: AuthorizationParameters | undefined
-  /** Pushes authorization requests to the provider first (PAR, RFC 9126). Default false. Not available in this version. */
+  /** Pushes authorization requests to the provider first (PAR, RFC 9126). Default false. */
   pushedAuthorizationRequests?: boolean | undefined
   /**
    * Where the application lives, as browsers see it: one URL, or a list of allowed ones, of which the one with the
@@ -250,14 +253,20 @@ export interface IdpClientOptions {
   noContentProfileResponseWhenUnauthenticated?: boolean | undefined
   /** Mounts the connect-account route. Default false. Not available in this version. */
   enableConnectAccountEndpoint?: boolean | undefined
-  /** Binds tokens to a key pair (DPoP, RFC 9449). Default false. Not available in this version. */
+  /**
+   * Binds tokens to a key pair (DPoP, RFC 9449): token requests and, by fetchers, API requests prove its possession, and
+   * an answer with a Bearer token is refused. Needs `dpopKeyPair` or its variables. Default false.
+   */
   useDPoP?: boolean | undefined
   /** Variables `IDP_DPOP_PUBLIC_KEY` (SPKI PEM) and `IDP_DPOP_PRIVATE_KEY` (PKCS#8 PEM), both needed. */
   dpopKeyPair?: DpopKeyPair | undefined
   dpopOptions?: DpopOptions | undefined
   /** Seconds that an encrypted `mfa_token` stays valid. Variable `IDP_MFA_TOKEN_TTL`. Default 300. */
   mfaTokenTtl?: number | undefined
-  /** Asks the UserInfo endpoint at login and merges its claims. Default false. Not available in this version. */
+  /**
+   * Asks the UserInfo endpoint at login and merges its claims into `user`; those of the ID token win. Without an answer
+   * about the same user the login fails. Default false.
+   */
   fetchUserInfo?: boolean | undefined
   /** Wire values of the provider's own extensions, where they differ from the built-in ones. */
   vendor?: Readonly<Record<string, string>> | undefined

@@ -6,6 +6,50 @@ export function unescapePem(text: string): string {
   return text.replaceAll('\\r', '').replaceAll('\\n', '\n').trim()
 }
 
+/** The kinds of keys that something here signs with. */
+export type KeyKind = 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
+
+/** DER of the object identifiers that tell the kind (RFC 3279, RFC 5480, RFC 8410), as hexadecimal text. */
+const identifiers: readonly (readonly [string, KeyKind])[] = [
+  ['06092a864886f70d010101', 'RSA'],
+  ['06082a8648ce3d030107', 'P-256'],
+  ['06052b81040022', 'P-384'],
+  ['06052b81040023', 'P-521'],
+  ['06032b6570', 'Ed25519'],
+]
+
+/** The identifier stands in the first bytes; further on the same bytes could be part of a key. */
+const HEAD = 48
+
+/** The bytes in a PEM text as hexadecimal text; empty when they are no base64. */
+function hexOf(pem: string): string {
+  try {
+    const binary = atob(pem.replace(/-----[^-]+-----/g, '').replace(/\s+/g, ''))
+    return Array.from(binary, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
+  } catch {
+    return ''
+  }
+}
+
+/** What kind of key a PEM text holds, by its own words; undefined for kinds that nothing here signs with. */
+export function keyKindOf(pem: string): KeyKind | undefined {
+  const head = hexOf(pem).slice(0, HEAD * 2)
+  return identifiers.find(([identifier]) => head.includes(identifier))?.[1]
+}
+
+/** Hexadecimal digits of an uncompressed point on P-256, and of a private key that names no public one. */
+const POINT = 130
+const BARE_PRIVATE_KEY = 140
+
+/**
+ * Whether two PEM texts of P-256 keys are not one pair. A private key that does not name its public half is given the
+ * benefit of the doubt: the first use shows it.
+ */
+export function isOtherPair(publicKey: string, privateKey: string): boolean {
+  const secret = hexOf(privateKey)
+  return secret.length > BARE_PRIVATE_KEY && !secret.includes(hexOf(publicKey).slice(-POINT))
+}
+
 /**
  * Why `text` is no PEM text with this label, in words that continue the name of the setting; null when it is one.
  * Whether the bytes inside are a usable key shows only when it is imported, at the first use.

@@ -49,7 +49,7 @@ describe('complete configurations', () => {
       vendor: {},
       session: { absoluteDuration: 259_200, inactivityDuration: 86_400 },
       transaction: { parallel: true, cookie: { maxAge: 3600 } },
-      dpop: { keys: { kind: 'off' } },
+      dpop: { enabled: false, keys: { kind: 'none' } },
     })
     expect(configOf().clock).toBe(systemClock)
   })
@@ -248,8 +248,16 @@ describe('what is missing or wrong', () => {
     expect(kindsOf(null as never)).not.toContain('wrong-option')
   })
 
-  test('options of later versions are refused, by option and by variable', () => {
-    expect(kindsOf({ ...complete, useDPoP: true })).toEqual(['wrong-option', 'missing'])
+  test('DPoP keys that are missing or wrong keep the client from working', () => {
+    expect(kindsOf({ ...complete, useDPoP: true })).toEqual(['missing'])
+    const env = { IDP_DPOP_PUBLIC_KEY: 'x', IDP_DPOP_PRIVATE_KEY: 'y' }
+    expect(resolve({ ...complete, useDPoP: true }, env)).toMatchObject({
+      config: null,
+      problems: [{ kind: 'wrong-variable' }, { kind: 'wrong-variable' }],
+    })
+  })
+
+  test('a signing key that is no key keeps the client from working', () => {
     expect(resolve(complete, { IDP_CLIENT_ASSERTION_SIGNING_KEY: 'x' }).config).toBeNull()
   })
 

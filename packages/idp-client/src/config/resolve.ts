@@ -182,7 +182,7 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const note: Note = (kind, message) => problems.push({ kind, message })
   const options: IdpClientOptions = readGroup('options', given, note)
   noteUnknownKeys(options, note)
-  noteUnavailable(options, env, note)
+  noteUnavailable(options, note)
   const foundation = resolveFoundation(options, env, note)
   const { settings, appBaseUrl } = foundation
   // Their routes are decided by the same flags; only here their types are checked.

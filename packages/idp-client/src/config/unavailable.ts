@@ -1,4 +1,3 @@
-import type { Env, VariableName } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Note } from './readers.ts'
 import { isGiven } from './readers.ts'
@@ -7,7 +6,6 @@ interface Unavailable {
   /** As the application would write it, so that the message can be found in its source. */
   readonly setting: string
   asked(options: IdpClientOptions): boolean
-  readonly variable?: { readonly name: VariableName; overruled(options: IdpClientOptions): boolean }
 }
 
 /**
@@ -17,32 +15,15 @@ interface Unavailable {
 const unavailable: readonly Unavailable[] = [
   { setting: 'sessionStore', asked: (options) => isGiven(options.sessionStore) },
   {
-    setting: 'pushedAuthorizationRequests: true',
-    asked: (options) => options.pushedAuthorizationRequests === true,
-  },
-  { setting: 'useDPoP: true', asked: (options) => options.useDPoP === true },
-  {
-    setting: 'clientAssertionSigningKey',
-    asked: (options) => isGiven(options.clientAssertionSigningKey),
-    variable: {
-      name: 'IDP_CLIENT_ASSERTION_SIGNING_KEY',
-      overruled: (options) => isGiven(options.clientAssertionSigningKey),
-    },
-  },
-  {
     setting: 'enableConnectAccountEndpoint: true',
     asked: (options) => options.enableConnectAccountEndpoint === true,
   },
-  { setting: 'fetchUserInfo: true', asked: (options) => options.fetchUserInfo === true },
 ]
 
 const cure = 'is not available in this version of the library; leave it out'
 
-export function noteUnavailable(options: IdpClientOptions, env: Env, note: Note): void {
-  for (const { setting, asked, variable } of unavailable) {
+export function noteUnavailable(options: IdpClientOptions, note: Note): void {
+  for (const { setting, asked } of unavailable) {
     if (asked(options)) note('wrong-option', `${setting} ${cure}.`)
-    else if (variable && env[variable.name]?.trim() && !variable.overruled(options)) {
-      note('wrong-variable', `${variable.name} ${cure}.`)
-    }
   }
 }

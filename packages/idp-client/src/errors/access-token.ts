@@ -5,6 +5,7 @@ export type AccessTokenErrorCode =
   | 'MISSING_REFRESH_TOKEN'
   | 'FAILED_TO_REFRESH_TOKEN'
   | 'REFRESH_NOT_PERSISTABLE'
+  | 'FAILED_TO_REVOKE'
 
 /** The codes of `AccessTokenError`, each under its own name. */
 export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Name } = {
@@ -12,9 +13,13 @@ export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Na
   MISSING_REFRESH_TOKEN: 'MISSING_REFRESH_TOKEN',
   FAILED_TO_REFRESH_TOKEN: 'FAILED_TO_REFRESH_TOKEN',
   REFRESH_NOT_PERSISTABLE: 'REFRESH_NOT_PERSISTABLE',
+  FAILED_TO_REVOKE: 'FAILED_TO_REVOKE',
 }
 
-/** No access token can be handed out. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or `DiscoveryError`. */
+/**
+ * No access token can be handed out, or no refresh token revoked. The `cause` of `FAILED_TO_REFRESH_TOKEN` and
+ * `FAILED_TO_REVOKE` is an `OAuthError` or `DiscoveryError`.
+ */
 export class AccessTokenError extends IdpError<AccessTokenErrorCode> {
   override readonly name = 'AccessTokenError'
 }

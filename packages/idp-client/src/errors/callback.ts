@@ -14,6 +14,7 @@ export type CallbackErrorCode =
   | 'AUTHORIZATION_REQUEST_ERROR'
   | 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR'
   | 'AUTHORIZATION_CODE_GRANT_ERROR'
+  | 'USERINFO_ERROR'
   | 'HOOK_FAILED'
 
 /** A login attempt failed; reaches `onCallback` as `context.error`. */

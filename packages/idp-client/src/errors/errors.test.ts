@@ -2,7 +2,10 @@ import { describe, expect, test } from 'vitest'
 import * as entry from './index.ts'
 import {
   AccessTokenError,
+  AccessTokenForConnectionError,
+  BackchannelAuthenticationError,
   CallbackError,
+  CustomTokenExchangeError,
   codes,
   DiscoveryError,
   IdpError,
@@ -14,7 +17,10 @@ import {
 
 const classes = {
   AccessTokenError,
+  AccessTokenForConnectionError,
+  BackchannelAuthenticationError,
   CallbackError,
+  CustomTokenExchangeError,
   DiscoveryError,
   IdpError,
   InvalidConfigurationError,
@@ -54,7 +60,10 @@ describe('IdpError', () => {
   test.each(
     Object.entries({
       AccessTokenError: new AccessTokenError('MISSING_SESSION'),
+      AccessTokenForConnectionError: new AccessTokenForConnectionError('MISSING_SESSION'),
+      BackchannelAuthenticationError: new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ERROR'),
       CallbackError: new CallbackError('MISSING_STATE'),
+      CustomTokenExchangeError: new CustomTokenExchangeError('EXCHANGE_FAILED'),
       DiscoveryError: new DiscoveryError('DISCOVERY_ERROR'),
       InvalidConfigurationError: new InvalidConfigurationError('INVALID_CONFIGURATION'),
       OAuthError: new OAuthError('OAUTH_ERROR'),
@@ -94,6 +103,17 @@ describe('isIdpError', () => {
     expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
     expect(JSON.stringify(error)).toBe(JSON.stringify({ name: 'IdpError', code: 'INTERNAL_ERROR' }))
   })
+})
+
+test.each([
+  [entry.AccessTokenErrorCode, 'AccessTokenError'],
+  [entry.AccessTokenForConnectionErrorCode, 'AccessTokenForConnectionError'],
+  [entry.BackchannelAuthenticationErrorCode, 'BackchannelAuthenticationError'],
+  [entry.CustomTokenExchangeErrorCode, 'CustomTokenExchangeError'],
+])('%j name themselves and cover every row of %s', (constants, name) => {
+  for (const [key, value] of Object.entries(constants)) expect(value).toBe(key)
+  const rows = Object.entries(codes).flatMap(([code, row]) => (row.class === name ? [code] : []))
+  expect(Object.keys(constants)).toEqual(expect.arrayContaining(rows))
 })
 
 describe('OAuthError', () => {

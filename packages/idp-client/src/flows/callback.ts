@@ -8,10 +8,13 @@ import { publicPrefix } from '../http/public-prefix.ts'
 import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
 import type { TokenGrant } from '../oidc/grants.ts'
 import { exchangeCode } from '../oidc/grants.ts'
+import type { Provider } from '../oidc/provider.ts'
 import { providerFor } from '../oidc/provider.ts'
+import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
+import { filterDefaultIdTokenClaims } from '../session/claims.ts'
 import { beforeSaved, decideCallback } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
-import type { SessionData, TokenSet } from '../session/session-data.ts'
+import type { SessionData, TokenSet, User } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import { knownState, missingTransaction } from '../transaction/known-state.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
@@ -130,6 +133,22 @@ function tokenSetOf(grant: TokenGrant, transaction: Transaction): TokenSet {
   }
 }
 
+/** The claims of the user: those of the ID token, over those of UserInfo if they are wanted (`fetchUserInfo`). */
+async function claimsFor(
+  provider: Provider,
+  { accessToken, claims, tokenType }: Awaited<ReturnType<typeof exchangeCode>>,
+): Promise<User> {
+  if (!provider.config.fetchUserInfo) return claims
+  try {
+    const subject = claims.sub
+    const further = await fetchUserInfoClaims(provider, { accessToken, tokenType, subject })
+    return { ...filterDefaultIdTokenClaims(further), ...claims }
+  } catch (error) {
+    if (isIdpError(error, 'INVALID_CONFIGURATION')) throw error
+    throw new CallbackError('USERINFO_ERROR', { cause: error })
+  }
+}
+
 /** Steps 4 to 6 of `callback`. Touches no browser, so that a second identical request may share the result. */
 async function attempt(engine: Engine, transaction: Transaction, input: CallbackInput): Promise<Attempt> {
   const { appBaseUrl, codeVerifier, maxAge, nonce, organization, redirectUri, returnTo, startedAt } =
@@ -154,9 +173,11 @@ async function attempt(engine: Engine, transaction: Transaction, input: Callback
       ...(maxAge === undefined ? {} : { maxAge }),
       ...(organization === undefined ? {} : { organization }),
     }
-    const grant = await exchangeCode(providerFor(engine.config), { callback, ...checks })
+    const provider = providerFor(engine.config)
+    const grant = await exchangeCode(provider, { callback, ...checks })
     const tokenSet = tokenSetOf(grant, transaction)
-    complete = createSession({ claims: grant.claims, tokenSet, now: engine.config.clock() })
+    const claims = await claimsFor(provider, grant)
+    complete = createSession({ claims, tokenSet, now: engine.config.clock() })
   } catch (thrown) {
     const error = asIdpError(thrown)
     return { outcome: await failed(engine, { context, error, id: input.correlationId }) }

@@ -47,7 +47,7 @@ function returnPathFor(engine: Engine, baseUrl: string, returnTo: unknown): Safe
  * 1. finds out where the application lives for this request;
  * 2. merges the parameters;
  * 3. makes state, nonce and PKCE verifier;
- * 4. builds the authorization URL from the provider's metadata;
+ * 4. builds the authorization URL from the provider's metadata, or has the provider keep the request (PAR);
  * 5. stages the transaction cookie, last, so that a failure leaves none behind.
  */
 export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
@@ -93,6 +93,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     expiresAt: startedAt + config.transaction.cookie.maxAge,
     client: await engine.client(),
   })
-  config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id: input.correlationId, method: 'redirect' })
+  const method = config.pushedAuthorizationRequests ? 'par' : 'redirect'
+  config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id: input.correlationId, method })
   return url
 }

@@ -19,6 +19,7 @@ export type ProviderEndpoint =
   | 'token'
   | 'userinfo'
   | 'revocation'
+  | 'backchannel_authentication'
   | 'end_session'
 
 /**

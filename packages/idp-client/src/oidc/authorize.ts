@@ -1,6 +1,9 @@
 import { calculatePKCECodeChallenge, randomPKCECodeVerifier } from 'openid-client'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { dpopThumbprint } from './dpop.ts'
+import type { ServerMetadata } from './metadata.ts'
 import { endpointOf } from './metadata.ts'
+import { pushAuthorizationRequest } from './par.ts'
 import type { Provider } from './provider.ts'
 
 export interface AuthorizationRequest {
@@ -49,31 +52,57 @@ export function newCodeVerifier(): string {
   return randomPKCECodeVerifier()
 }
 
+async function parametersOf(
+  { config }: Provider,
+  { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
+): Promise<Map<string, string>> {
+  const thumbprint = await dpopThumbprint(config)
+  const owned = {
+    client_id: config.clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+    ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
+  }
+  const given = [...parameters].filter(([name]) => mayConfigurationSet(name))
+  return new Map([...given, ...Object.entries(owned)])
+}
+
+/** What of it the browser carries: a reference, when the rest was pushed (`request_uri` itself never is). */
+async function browserParameters(
+  provider: Provider,
+  metadata: ServerMetadata,
+  parameters: Map<string, string>,
+): Promise<ReadonlyMap<string, string>> {
+  const { clientId, pushedAuthorizationRequests } = provider.config
+  if (pushedAuthorizationRequests) {
+    parameters.delete('request_uri')
+    const pushed = new URLSearchParams([...parameters])
+    const requestUri = await pushAuthorizationRequest(provider, metadata, pushed)
+    return new Map([
+      ['client_id', clientId],
+      ['request_uri', requestUri],
+    ])
+  }
+  if (!metadata.requirePar) return parameters
+  const detail =
+    'The provider accepts pushed authorization requests only: set pushedAuthorizationRequests to true.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
 /**
- * Where to send the browser for a login with the code flow and PKCE S256. The endpoint's own query is kept; a
- * parameter of ours replaces one of the same name. Throws `DiscoveryError`, and `InvalidConfigurationError` when the
- * provider demands pushed authorization requests (RFC 9126) and the option is off.
+ * Where to send the browser for a login with the code flow and PKCE S256, pushed first with the option
+ * `pushedAuthorizationRequests`, bound to the DPoP key with `useDPoP`. The endpoint's own query is kept; a parameter of
+ * ours replaces one of the same name. Throws `DiscoveryError`, `CallbackError` `AUTHORIZATION_REQUEST_ERROR`, and
+ * `InvalidConfigurationError` when option and provider disagree about pushed requests, or keys cannot be used.
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
   const metadata = await provider.metadata()
-  if (metadata.requirePar) {
-    const detail =
-      'The provider accepts pushed authorization requests only: set pushedAuthorizationRequests to true.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
   const url = new URL(endpointOf(metadata, 'authorizationEndpoint'))
-  for (const [name, value] of request.parameters) {
-    if (mayConfigurationSet(name)) url.searchParams.set(name, value)
-  }
-  const owned = {
-    client_id: provider.config.clientId,
-    redirect_uri: request.redirectUri,
-    response_type: 'code',
-    code_challenge: await calculatePKCECodeChallenge(request.codeVerifier),
-    code_challenge_method: 'S256',
-    state: request.state,
-    nonce: request.nonce,
-  }
-  for (const [name, value] of Object.entries(owned)) url.searchParams.set(name, value)
+  const parameters = await browserParameters(provider, metadata, await parametersOf(provider, request))
+  for (const [name, value] of parameters) url.searchParams.set(name, value)
   return url
 }

@@ -1,6 +1,8 @@
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import { exportJWK } from 'jose/key/export'
 import { importPKCS8 } from 'jose/key/import'
 import type { ClientAuth } from 'openid-client'
-import { ClientSecretBasic, ClientSecretPost, PrivateKeyJwt } from 'openid-client'
+import { ClientSecretBasic, ClientSecretPost, modifyAssertion, PrivateKeyJwt } from 'openid-client'
 import type { Config } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { lazy } from '../lib/lazy.ts'
@@ -9,23 +11,57 @@ import type { ServerMetadata } from './metadata.ts'
 type Metadata = Pick<ServerMetadata, 'clientAuthAlgorithms' | 'clientAuthMethods'>
 type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
 
-/** In the order of preference where neither the option nor the provider decides. */
-const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'EdDSA', 'ES384', 'ES512', 'PS384', 'PS512', 'RS384', 'RS512']
+interface Signer {
+  readonly key: CryptoKey
+  readonly algorithm: string
+  /** RFC 7638 thumbprint of the public half; absent where the key does not show it. */
+  readonly kid?: string
+}
 
-/** The PEM under the first algorithm that fits it: a PEM names the kind of key, not what it signs with. */
-async function importKey(auth: Assertion, metadata: Metadata): Promise<CryptoKey> {
-  if (typeof auth.key !== 'string') return auth.key
-  const advertised = metadata.clientAuthAlgorithms?.filter((algorithm) => ALGORITHMS.includes(algorithm))
-  const candidates = auth.algorithm === undefined ? (advertised ?? ALGORITHMS) : [auth.algorithm]
-  for (const algorithm of candidates) {
-    try {
-      return await importPKCS8(auth.key, algorithm)
-    } catch {
-      // Another kind of key; the next algorithm may fit.
-    }
+function unusable(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+/** The configured algorithm, else the first that the provider advertises and the key can sign with. */
+function algorithmFor({ algorithm, algorithms }: Assertion, metadata: Metadata): string {
+  const advertised = metadata.clientAuthAlgorithms
+  const chosen =
+    algorithm ?? (advertised ? advertised.find((name) => algorithms.includes(name)) : algorithms[0])
+  if (chosen !== undefined) return chosen
+  const detail =
+    `clientAssertionSigningKey signs with ${algorithms.join(', ')}, but the provider takes none of these ` +
+    '(token_endpoint_auth_signing_alg_values_supported): use another key, or set clientAssertionSigningAlg.'
+  throw unusable(detail)
+}
+
+async function thumbprintOf(key: CryptoKey): Promise<string | undefined> {
+  if (!key.extractable) return undefined
+  // A thumbprint is made of the members that public and private keys share.
+  return calculateJwkThumbprint(await exportJWK(key))
+}
+
+async function signerFor(auth: Assertion, metadata: Metadata): Promise<Signer> {
+  const algorithm = algorithmFor(auth, metadata)
+  if (typeof auth.key !== 'string') {
+    const kid = await thumbprintOf(auth.key)
+    return { key: auth.key, algorithm, ...(kid === undefined ? {} : { kid }) }
   }
-  const detail = `clientAssertionSigningKey is no PKCS#8 private key for ${candidates.join(', ') || 'any advertised algorithm'}.`
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  try {
+    const kid = await thumbprintOf(await importPKCS8(auth.key, algorithm, { extractable: true }))
+    return { key: await importPKCS8(auth.key, algorithm), algorithm, ...(kid === undefined ? {} : { kid }) }
+  } catch {
+    // The runtime's own error is not kept: it may quote the key.
+    throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
+  }
+}
+
+function assertionBy({ algorithm, key, kid }: Signer): ClientAuth {
+  return PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
+    // Ed25519 has two names; the provider gets the one that it advertised.
+    [modifyAssertion]: (header) => {
+      header['alg'] = algorithm
+    },
+  })
 }
 
 // Importing a key costs more than signing with it; weak, so that a key leaves memory with its configuration.
@@ -37,7 +73,7 @@ function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
   assertions.set(auth, known)
   const found = known.get(metadata)
   if (found) return found
-  const signer = lazy(async () => PrivateKeyJwt(await importKey(auth, metadata)))
+  const signer = lazy(async () => assertionBy(await signerFor(auth, metadata)))
   const made: ClientAuth = async (server, client, body, headers) =>
     (await signer())(server, client, body, headers)
   known.set(metadata, made)

@@ -7,6 +7,7 @@ import { parseObject } from './json.ts'
 import type { SignatureFault } from './keys.ts'
 import { verifyWith } from './keys.ts'
 import type { Provider } from './provider.ts'
+import { serverTime } from './server-time.ts'
 
 /** The claims of a validated ID token; all of them, those of the protocol included. */
 export interface IdTokenClaims {
@@ -32,10 +33,12 @@ export interface IdTokenChecks {
   readonly accessToken?: string
   /** The `organization` that was asked for: a token that names another one is refused. */
   readonly organization?: string
+  /** Whom the token must be about. */
+  readonly subject?: string
+  /** Claims of the ID token that this one follows (OpenID Connect Core 12.2). */
+  readonly previous?: JsonObject
 }
 
-/** Seconds by which the clocks of provider and application may differ. */
-const TOLERANCE = 60
 /** Characters; more is refused before anything is decoded. */
 const LENGTH_LIMIT = 1_048_576
 
@@ -125,23 +128,44 @@ function checkParties(claims: JsonObject, issuer: string, clientId: string): voi
   )
 }
 
-function checkTimes(claims: JsonObject, now: number, startedAt: number | undefined): void {
-  const { exp, iat, nbf } = claims
-  demand(isTime(exp), 'exp is missing or no number.')
-  demand(exp > now - TOLERANCE, 'exp is past: compare the clocks of both servers.')
-  demand(isTime(iat), 'iat is missing or no number.')
-  demand(iat <= now + TOLERANCE, 'iat is in the future: compare the clocks of both servers.')
-  const tooOld = startedAt !== undefined && iat < startedAt - TOLERANCE
-  demand(!tooOld, 'iat is older than the login: compare the clocks of both servers.')
-  demand(nbf === undefined || (isTime(nbf) && nbf <= now + TOLERANCE), 'nbf is in the future or no number.')
+/** The provider's time, and the seconds by which it may differ from what its clock showed. */
+interface Moment {
+  readonly now: number
+  readonly tolerance: number
+  /** Seconds that the provider's clock is ahead of ours. */
+  readonly skew: number
 }
 
-function checkAuthenticationAge(claims: JsonObject, now: number, maxAge: number | undefined): void {
+function momentOf({ config }: Provider): Moment {
+  const { clockSkew: skew, clockTolerance: tolerance } = config.dpop
+  return { now: serverTime(config), tolerance, skew }
+}
+
+function checkTimes(
+  claims: JsonObject,
+  { now, skew, tolerance }: Moment,
+  startedAt: number | undefined,
+): void {
+  const { exp, iat, nbf } = claims
+  demand(isTime(exp), 'exp is missing or no number.')
+  demand(exp > now - tolerance, 'exp is past: compare the clocks of both servers.')
+  demand(isTime(iat), 'iat is missing or no number.')
+  demand(iat <= now + tolerance, 'iat is in the future: compare the clocks of both servers.')
+  const tooOld = startedAt !== undefined && iat < startedAt + skew - tolerance
+  demand(!tooOld, 'iat is older than the login: compare the clocks of both servers.')
+  demand(nbf === undefined || (isTime(nbf) && nbf <= now + tolerance), 'nbf is in the future or no number.')
+}
+
+function checkAuthenticationAge(
+  claims: JsonObject,
+  { now, tolerance }: Moment,
+  maxAge: number | undefined,
+): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
   demand(isTime(authTime), 'auth_time is missing or no number, although max_age was sent.')
-  demand(authTime <= now + TOLERANCE, 'auth_time is in the future: compare the clocks of both servers.')
-  demand(authTime + maxAge + TOLERANCE >= now, 'auth_time is older than max_age allows.')
+  demand(authTime <= now + tolerance, 'auth_time is in the future: compare the clocks of both servers.')
+  demand(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.')
 }
 
 function hashName(algorithm: string): string {
@@ -172,9 +196,28 @@ function checkOrganization(claims: JsonObject, organization: string | undefined)
   demand(id === organization || named, 'org_id is not the organization that was asked for.')
 }
 
+function audiencesOf({ aud }: JsonObject): string {
+  const audiences: unknown[] = Array.isArray(aud) ? [...aud] : [aud]
+  return JSON.stringify(audiences.sort())
+}
+
+/** A refreshed token speaks about the same login: what may be absent in it must not be different. */
+function checkSuccession(claims: JsonObject, { previous, subject }: IdTokenChecks): void {
+  demand(subject === undefined || claims['sub'] === subject, 'sub is not the user whom it was asked for.')
+  if (!previous) return
+  for (const name of ['iss', 'sub'] as const) {
+    demand(claims[name] === previous[name], `${name} is not that of the ID token before.`)
+  }
+  demand(audiencesOf(claims) === audiencesOf(previous), 'aud is not that of the ID token before.')
+  for (const name of ['azp', 'auth_time', 'nonce'] as const) {
+    const comparable = claims[name] !== undefined && previous[name] !== undefined
+    demand(!comparable || claims[name] === previous[name], `${name} is not that of the ID token before.`)
+  }
+}
+
 /**
  * Validates an ID token of any grant: signature by a key of the provider under an algorithm of its metadata, and
- * OpenID Connect Core 3.1.3.7 with 60 s of clock tolerance, on the clock of the configuration. Returns all claims.
+ * OpenID Connect Core 3.1.3.7, with clock, skew and tolerance (60 s by default) of the configuration. Returns all claims.
  * Throws `OAuthError` `ID_TOKEN_INVALID`, and `DiscoveryError` when the keys cannot be loaded.
  */
 export async function validateIdToken(
@@ -185,16 +228,17 @@ export async function validateIdToken(
   const { issuer, idTokenAlgorithms } = await provider.metadata()
   const { algorithm } = readHeader(token, idTokenAlgorithms)
   const claims = await verifiedClaims(provider, token, idTokenAlgorithms)
-  const now = provider.config.clock()
+  const moment = momentOf(provider)
   checkParties(claims, issuer, provider.config.clientId)
-  checkTimes(claims, now, checks.startedAt)
+  checkTimes(claims, moment, checks.startedAt)
   demand(
     checks.nonce === undefined || claims['nonce'] === checks.nonce,
     'nonce is not the one that was sent.',
   )
-  checkAuthenticationAge(claims, now, checks.maxAge)
+  checkAuthenticationAge(claims, moment, checks.maxAge)
   await checkAccessTokenHash(claims, algorithm, checks.accessToken)
   checkOrganization(claims, checks.organization)
+  checkSuccession(claims, checks)
   // checkParties and checkTimes have seen the type of each member that the type promises.
   return claims as IdTokenClaims
 }

@@ -43,6 +43,11 @@ const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
+/** The member of the metadata that holds the address of an endpoint. */
+export function wireNameOf(name: EndpointName): string {
+  return endpoints[name]
+}
+
 /** Asymmetric algorithms whose hash is known, which `at_hash` needs. */
 const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 

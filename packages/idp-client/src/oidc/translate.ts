@@ -5,6 +5,7 @@ import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import type { Log, ProviderEndpoint } from '../log/log.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
+import { rememberMfaChallenge } from './mfa-challenge.ts'
 import { networkFault, WireFault } from './wire-fault.ts'
 
 /**
@@ -98,7 +99,9 @@ export function oauthError(error: unknown, answer?: Answer): OAuthError {
   if (error instanceof WireFault) return wireError(error)
   const said = answer?.body ? stringMember(answer.body, 'error') : undefined
   if (answer?.body && said !== undefined) {
-    return refusal(said, stringMember(answer.body, 'error_description'), answer)
+    const refused = refusal(said, stringMember(answer.body, 'error_description'), answer)
+    if (said === 'mfa_required') rememberMfaChallenge(refused, answer.body)
+    return refused
   }
   return invalidResponse(detailOf(error), answer)
 }

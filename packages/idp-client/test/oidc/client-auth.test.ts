@@ -1,8 +1,9 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { decodeProtectedHeader, jwtVerify } from 'jose'
+import { calculateJwkThumbprint, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { resolveClientAuth } from '../../src/config/client-auth.ts'
 import type { ClientAuth } from '../../src/config/config.ts'
-import { exchange, providerOf, rejection } from './client.ts'
+import { exchange, printed, providerOf, rejection } from './client.ts'
 import { CLIENT_ID, LocalProvider, signingKey } from './local-provider.ts'
 
 let op: LocalProvider
@@ -22,6 +23,18 @@ afterEach(() => {
 
 const clientOf = (clientAuth: ClientAuth) => providerOf(op.issuer, { clientAuth })
 
+/** As the options say it. */
+function assertion(key: string | CryptoKey, algorithm?: string): ClientAuth {
+  const options = { clientAssertionSigningKey: key, clientAssertionSigningAlg: algorithm }
+  const auth = resolveClientAuth(options, {}, (_kind, message) => {
+    throw new Error(message)
+  })
+  if (!auth) throw new Error('nothing was resolved')
+  return auth
+}
+
+const headerOf = (form: URLSearchParams) => decodeProtectedHeader(form.get('client_assertion') ?? '')
+
 function lastForm(): URLSearchParams {
   const request = op.requests.findLast(({ endpoint }) => endpoint === 'token')
   if (!request) throw new Error('no token request was made')
@@ -29,8 +42,8 @@ function lastForm(): URLSearchParams {
   return request.form
 }
 
-test('TE-03 TE-04 an assertion is addressed to the issuer, short-lived and fresh each time', async () => {
-  const provider = clientOf({ kind: 'assertion', key: pem })
+test('[S029,TE-03,TE-04] an assertion is addressed to the issuer, short-lived and fresh each time', async () => {
+  const provider = clientOf(assertion(pem))
   const seen = new Set<unknown>()
   for (let login = 0; login < 3; login++) {
     await exchange(provider)
@@ -47,25 +60,60 @@ test('TE-03 TE-04 an assertion is addressed to the issuer, short-lived and fresh
   expect(seen.size).toBe(3)
 })
 
+test('[TE-04] the key id is the thumbprint of the public key', async () => {
+  await exchange(clientOf(assertion(pem)))
+  const jwk = createPublicKey(rsa).export({ format: 'jwk' })
+  expect(headerOf(lastForm()).kid).toBe(await calculateJwkThumbprint(jwk as { kty: 'RSA' }))
+})
+
+test('[S030] a CryptoKey signs too; one that shows nothing has no key id', async () => {
+  for (const extractable of [true, false]) {
+    const usages = ['sign', 'verify'] as const
+    const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, extractable, usages)
+    await exchange(clientOf(assertion(pair.privateKey)))
+    const form = lastForm()
+    await jwtVerify(form.get('client_assertion') ?? '', pair.publicKey, { algorithms: ['ES256'] })
+    expect('kid' in headerOf(form)).toBe(extractable)
+  }
+})
+
+const okp = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+
 test.each([
   [pem, undefined, undefined, 'RS256'],
   [pem, undefined, ['HS256', 'none', 'ES256', 'PS256', 'RS256'], 'PS256'],
   [ellipticPem, undefined, ['RS256', 'PS256', 'ES256'], 'ES256'],
   [pem, 'PS512', ['RS256'], 'PS512'],
-])('TE-05 the algorithm fits option, metadata and key (%#)', async (key, algorithm, advertised, expected) => {
-  op.metadata = { token_endpoint_auth_signing_alg_values_supported: advertised }
-  await exchange(clientOf({ kind: 'assertion', key, ...(algorithm ? { algorithm } : {}) }))
-  expect(decodeProtectedHeader(lastForm().get('client_assertion') ?? '').alg).toBe(expected)
-})
+  [okp, undefined, ['EdDSA'], 'EdDSA'],
+  [okp, undefined, ['Ed25519'], 'Ed25519'],
+])(
+  '[S032,S033,TE-05] the algorithm fits option, metadata and key (%#)',
+  async (key, algorithm, advertised, expected) => {
+    op.metadata = { token_endpoint_auth_signing_alg_values_supported: advertised }
+    await exchange(clientOf(assertion(key, algorithm)))
+    expect(headerOf(lastForm()).alg).toBe(expected)
+  },
+)
 
-test('TE-05 a key that fits nothing is a configuration error; the key is not in it', async () => {
-  op.metadata = { token_endpoint_auth_signing_alg_values_supported: ['ES256'] }
-  for (const key of [pem, 'not a key']) {
-    const error = await rejection(exchange(clientOf({ kind: 'assertion', key })))
+test('[TE-05] a key that fits nothing is a configuration error; the key is not in it', async () => {
+  op.metadata = { token_endpoint_auth_signing_alg_values_supported: ['HS256', 'ES384'] }
+  for (const key of [pem, ellipticPem]) {
+    const error = await rejection(exchange(clientOf(assertion(key))))
     expect(error).toMatchObject({
       code: 'INVALID_CONFIGURATION',
-      message: expect.stringMatching(/clientAssertionSigningKey.*ES256/),
+      message: expect.stringMatching(/clientAssertionSigningKey signs with .*provider takes none/),
     })
     expect(op.count('token')).toBe(0)
   }
+})
+
+test('a key that does not import is a configuration error; the key is not in it', async () => {
+  const broken = ellipticPem.replace(/\n[^-\n]+\n-----END/, '\nAAAA\n-----END')
+  const error = await rejection(exchange(clientOf(assertion(broken))))
+  expect(error).toMatchObject({
+    code: 'INVALID_CONFIGURATION',
+    message: expect.stringMatching(/clientAssertionSigningKey.*ES256/),
+  })
+  expect(printed(error)).not.toContain(broken.split('\n')[1])
+  expect(op.count('token')).toBe(0)
 })

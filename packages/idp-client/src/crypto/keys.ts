@@ -1,0 +1,53 @@
+/** A fresh ES256 key pair (ECDSA, P-256). */
+export interface Es256KeyPair {
+  publicKey: CryptoKey
+  privateKey: CryptoKey
+}
+
+/**
+ * A fresh key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that uses
+ * the same sessions needs the same pair, also after a restart, so applications that keep sessions load theirs from the
+ * variables `IDP_DPOP_PUBLIC_KEY` and `IDP_DPOP_PRIVATE_KEY` (`npx idp-client dpop-keys` makes them).
+ *
+ * @param options `extractable`: whether the private key may be exported; default false.
+ */
+export async function generateDpopKeyPair(options: { extractable?: boolean } = {}): Promise<Es256KeyPair> {
+  const { privateKey, publicKey } = await crypto.subtle.generateKey(
+    { name: 'ECDSA', namedCurve: 'P-256' },
+    options.extractable ?? false,
+    ['sign', 'verify'],
+  )
+  return { publicKey, privateKey }
+}
+
+async function pemOf(key: CryptoKey): Promise<string> {
+  const secret = key.type === 'private'
+  const label = secret ? 'PRIVATE KEY' : 'PUBLIC KEY'
+  const der = new Uint8Array(await crypto.subtle.exportKey(secret ? 'pkcs8' : 'spki', key))
+  const lines = btoa(String.fromCharCode(...der)).match(/.{1,64}/g) ?? []
+  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n')
+}
+
+/** The PEM texts of an extractable pair: SPKI and PKCS#8. */
+export async function pemPair({ privateKey, publicKey }: Es256KeyPair): Promise<[string, string]> {
+  return [await pemOf(publicKey), await pemOf(privateKey)]
+}
+
+const curves: ReadonlyMap<string, string> = new Map([
+  ['P-256', 'ES256'],
+  ['P-384', 'ES384'],
+  ['P-521', 'ES512'],
+])
+
+/** What a key signs with, by its names in JWS (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` is made for one algorithm. */
+export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[] {
+  if (algorithm.name === 'Ed25519') return ['EdDSA', 'Ed25519']
+  if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm) {
+    const name = curves.get(String(algorithm.namedCurve))
+    return name === undefined ? [] : [name]
+  }
+  const family = { 'RSASSA-PKCS1-v1_5': 'RS', 'RSA-PSS': 'PS' }[algorithm.name]
+  if (family === undefined || !('hash' in algorithm)) return []
+  const size = /^SHA-(256|384|512)$/.exec((algorithm.hash as { name: string }).name)?.[1]
+  return size === undefined ? [] : [`${family}${size}`]
+}

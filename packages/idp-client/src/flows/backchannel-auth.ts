@@ -1,0 +1,154 @@
+import type { AuthorizationParameters } from '../config/options.ts'
+import type { Engine } from '../engine.ts'
+import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
+import { isIdpError } from '../errors/base.ts'
+import type { BackchannelGrant } from '../oidc/ciba.ts'
+import type { TokenSet, User } from '../session/session-data.ts'
+import type { EffectiveAuthorization } from '../transaction/authorization.ts'
+import { effectiveAuthorization } from '../transaction/authorization.ts'
+
+/** One entry of `authorization_details` (RFC 9396). */
+export interface AuthorizationDetail {
+  type: string
+  [member: string]: unknown
+}
+
+/** Options of `getTokenByBackchannelAuth`. */
+export interface BackchannelAuthenticationOptions {
+  /** Shown to the user on both devices, sent as it is. Providers limit its length and characters. */
+  bindingMessage: string
+  /** Who is asked: the `sub` of the user at the provider. */
+  loginHint: { sub: string }
+  /** Seconds that the user has to answer; default 300. The provider may grant fewer. */
+  requestedExpiry?: number | undefined
+  /** What the user is asked to approve in detail (Rich Authorization Requests). */
+  authorizationDetails?: readonly AuthorizationDetail[] | undefined
+  /** `scope`, `audience` and further parameters, over the configured `authorizationParameters`. */
+  authorizationParams?: AuthorizationParameters | undefined
+  /** Ends the waiting, with the code `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
+  signal?: AbortSignal | undefined
+}
+
+/** What the user's approval brought. None of it is kept: the session is untouched. */
+export interface BackchannelAuthenticationResult {
+  tokenSet: TokenSet
+  /** All claims of the validated ID token. */
+  idTokenClaims: User
+  /** What was granted of the details that were asked for. */
+  authorizationDetails?: AuthorizationDetail[]
+}
+
+const DEFAULT_EXPIRY = 300
+const LONGEST_EXPIRY = 86_400
+
+function refuse(option: string): never {
+  throw new BackchannelAuthenticationError('INVALID_BACKCHANNEL_REQUEST', { detail: `Option: ${option}.` })
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+interface Checked {
+  readonly bindingMessage: string
+  readonly subject: string
+  readonly requestedExpiry: number
+  readonly authorizationDetails?: string
+}
+
+function checkOptions(options: BackchannelAuthenticationOptions): Checked {
+  const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
+  const subject: unknown = options.loginHint?.sub
+  if (!isText(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
+  if (!isText(subject)) refuse('loginHint.sub (a text that is not blank)')
+  const isExpiry =
+    Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY
+  if (!isExpiry) refuse(`requestedExpiry (whole seconds from 1 to ${LONGEST_EXPIRY})`)
+  if (details === undefined || details === null) return { bindingMessage, subject, requestedExpiry }
+  if (!Array.isArray(details) || !details.every((detail) => isText(detail?.type))) {
+    refuse('authorizationDetails (a list of objects with a type)')
+  }
+  return { bindingMessage, subject, requestedExpiry, authorizationDetails: JSON.stringify(details) }
+}
+
+/** What belongs to the browser's request only, or would be a second hint beside ours. */
+const DROPPED: ReadonlySet<string> = new Set([
+  'redirect_uri',
+  'response_mode',
+  'grant_type',
+  'login_hint',
+  'login_hint_token',
+  'id_token_hint',
+  'binding_message',
+  'requested_expiry',
+  'request',
+  'request_uri',
+  'dpop_jkt',
+])
+
+function parametersOf(
+  { parameters, scope }: EffectiveAuthorization,
+  maySet: (name: string) => boolean,
+): ReadonlyMap<string, string> {
+  if (!scope.split(' ').includes('openid')) refuse('authorizationParams.scope (it must contain openid)')
+  return new Map([...parameters].filter(([name]) => !DROPPED.has(name) && maySet(name)))
+}
+
+function resultOf(grant: BackchannelGrant, asked: EffectiveAuthorization): BackchannelAuthenticationResult {
+  const { authorizationDetails: details } = grant
+  const isDetail = (detail: object): detail is AuthorizationDetail =>
+    'type' in detail && typeof detail.type === 'string'
+  return {
+    tokenSet: {
+      accessToken: grant.accessToken,
+      expiresAt: grant.expiresAt,
+      token_type: grant.tokenType,
+      idToken: grant.idToken,
+      requestedScope: asked.scope,
+      ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
+      ...(grant.scope === undefined ? {} : { scope: grant.scope }),
+      ...(asked.audience === undefined ? {} : { audience: asked.audience }),
+    },
+    idTokenClaims: { ...grant.claims } as User,
+    ...(details ? { authorizationDetails: details.filter(isDetail) } : {}),
+  }
+}
+
+function failedWith(cause: unknown): unknown {
+  const isOurs = isIdpError(cause) && cause.name === 'BackchannelAuthenticationError'
+  if (isOurs || isIdpError(cause, 'INVALID_CONFIGURATION')) return cause
+  return new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ERROR', { cause })
+}
+
+/**
+ * Has a user approve on another device (OpenID Connect CIBA, poll mode) and waits for it:
+ * 1. the options are checked before anything is sent;
+ * 2. the provider is told whom to ask;
+ * 3. the token endpoint is polled, no faster than the provider wants, until the user has decided or the time is up; a
+ *    provider that cannot be reached for a while does not end it;
+ * 4. the ID token must be about the user who was asked.
+ * Reads and writes no session. Throws `BackchannelAuthenticationError`.
+ */
+export async function backchannelAuthentication(
+  engine: Engine,
+  options: BackchannelAuthenticationOptions,
+): Promise<BackchannelAuthenticationResult> {
+  const { config } = engine
+  const checked = checkOptions(options)
+  const asked = effectiveAuthorization(config, options.authorizationParams ?? {})
+  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { providerFor }] = await Promise.all([
+    import('../oidc/ciba.ts'),
+    import('../oidc/authorize.ts'),
+    import('../oidc/provider.ts'),
+  ])
+  const parameters = parametersOf(asked, mayConfigurationSet)
+  const { signal } = options
+  try {
+    const grant = await authenticateByBackchannel(providerFor(config), {
+      ...checked,
+      parameters,
+      ...(signal ? { signal } : {}),
+    })
+    return resultOf(grant, asked)
+  } catch (cause) {
+    throw failedWith(cause)
+  }
+}

@@ -1,0 +1,184 @@
+import { genericGrantRequest, initiateBackchannelAuthentication } from 'openid-client'
+import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
+import { OAuthError } from '../errors/provider.ts'
+import type { Pause } from '../lib/pause.ts'
+import { pause as realPause } from '../lib/pause.ts'
+import { call } from './call.ts'
+import type { IdTokenClaims } from './id-token.ts'
+import type { JsonObject } from './json.ts'
+import { isObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
+import { wireNameOf } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import type { TokenAnswer } from './token-endpoint.ts'
+import { requestTokens } from './token-endpoint.ts'
+import type { TokenGrant } from './token-grant.ts'
+import { grantOf } from './token-grant.ts'
+import type { Answer } from './translate.ts'
+import { invalidResponse, refusal } from './translate.ts'
+
+/** OpenID Connect Client-Initiated Backchannel Authentication 1.0, in poll mode. */
+
+export interface BackchannelRequest {
+  /** `scope` and whatever else is to be sent; what follows is set over it. */
+  readonly parameters: ReadonlyMap<string, string>
+  readonly subject: string
+  readonly bindingMessage: string
+  /** Seconds. */
+  readonly requestedExpiry: number
+  /** JSON text of `authorization_details` (RFC 9396). */
+  readonly authorizationDetails?: string
+  readonly signal?: AbortSignal
+}
+
+export interface BackchannelGrant extends TokenGrant {
+  readonly idToken: string
+  readonly claims: IdTokenClaims
+  /** What the user granted of the details that were asked for. */
+  readonly authorizationDetails?: readonly JsonObject[]
+}
+
+interface Started {
+  readonly authReqId: string
+  /** Seconds. */
+  readonly expiresIn: number
+  readonly interval: number
+}
+
+const GRANT_TYPE = 'urn:openid:params:grant-type:ciba'
+
+/** Seconds between polls when the provider names none, and what `slow_down` adds (sections 7.3 and 11). */
+const INTERVAL = 5
+/** Seconds up to which the interval doubles while the provider does not answer in time. */
+const PATIENT_INTERVAL = 60
+/** Seconds; nobody is asked for longer, and timers count no further than some weeks. */
+const LONGEST = 86_400
+
+function formOf({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
+  const { authorizationDetails, bindingMessage, parameters, requestedExpiry, subject } = request
+  return new URLSearchParams([
+    ...new Map([
+      ...parameters,
+      ['login_hint', JSON.stringify({ format: 'iss_sub', iss: issuer, sub: subject })],
+      ['binding_message', bindingMessage],
+      ['requested_expiry', String(requestedExpiry)],
+      ...(authorizationDetails === undefined
+        ? []
+        : [['authorization_details', authorizationDetails] as const]),
+    ]),
+  ])
+}
+
+function readStart(answer: Answer): Started {
+  const { auth_req_id: authReqId, expires_in: expiresIn, interval = INTERVAL } = answer.body ?? {}
+  const seconds = Number(expiresIn)
+  if (typeof authReqId !== 'string' || !(seconds > 0)) {
+    throw invalidResponse('auth_req_id or expires_in is missing.', answer)
+  }
+  return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: Number(interval) }
+}
+
+async function start(
+  provider: Provider,
+  metadata: ServerMetadata,
+  request: BackchannelRequest,
+): Promise<Started> {
+  const endpoint = 'backchannelAuthenticationEndpoint'
+  if (metadata[endpoint] === undefined && !metadata.unusable.has(wireNameOf(endpoint))) {
+    throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
+  }
+  const { signal } = request
+  return call(
+    { provider, metadata, endpoint, ...(signal ? { signal } : {}) },
+    (configuration) => initiateBackchannelAuthentication(configuration, formOf(metadata, request)),
+    readStart,
+  )
+}
+
+function checkAborted(signal: AbortSignal | undefined): void {
+  if (!signal?.aborted) return
+  throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ABORTED', { cause: signal.reason })
+}
+
+/** The user has not decided yet. */
+const isPending = ({ error }: OAuthError): boolean =>
+  error === 'authorization_pending' || error === 'slow_down'
+
+/** Seconds between polls after this failure; throws what ends the flow. */
+function intervalAfter(error: unknown, interval: number): number {
+  if (!(error instanceof OAuthError)) throw error
+  if (error.error === 'slow_down') return interval + INTERVAL
+  if (isPending(error)) return interval
+  if (!error.transient) throw error
+  if (error.code !== 'REQUEST_TIMEOUT') return interval
+  return Math.max(interval, Math.min(2 * interval, PATIENT_INTERVAL))
+}
+
+/**
+ * Asks until the user has decided, never sooner than told. A provider that cannot be heard for a while is asked again;
+ * when no further question fits into the time, it is `expired_token` without waiting for its end.
+ */
+async function poll(
+  started: Started,
+  { clock, pause, signal }: { clock: () => number; pause: Pause; signal: AbortSignal | undefined },
+  ask: () => Promise<TokenAnswer>,
+): Promise<TokenAnswer> {
+  const began = clock()
+  let { interval } = started
+  let wait = interval
+  let waited = 0
+  for (;;) {
+    const elapsed = Math.max(waited, clock() - began)
+    if (elapsed + wait > started.expiresIn) throw refusal('expired_token', undefined)
+    await pause(wait * 1000, signal)
+    waited += wait
+    checkAborted(signal)
+    try {
+      return await ask()
+    } catch (error) {
+      checkAborted(signal)
+      interval = intervalAfter(error, interval)
+      wait = Math.max(interval, error instanceof OAuthError ? (error.retryAfter ?? 0) : 0)
+    }
+  }
+}
+
+function detailsOf({ body }: TokenAnswer): readonly JsonObject[] | undefined {
+  const details = body['authorization_details']
+  return Array.isArray(details) ? details.filter(isObject) : undefined
+}
+
+/**
+ * Has a user authenticated on another device and returns the tokens. The ID token must be about the user who was asked.
+ * Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
+ * `BackchannelAuthenticationError` when the provider offers none or the signal ends it.
+ */
+export async function authenticateByBackchannel(
+  provider: Provider,
+  request: BackchannelRequest,
+  pause: Pause = realPause,
+): Promise<BackchannelGrant> {
+  const { clock } = provider.config
+  const { signal, subject } = request
+  checkAborted(signal)
+  const metadata = await provider.metadata()
+  const startedAt = clock()
+  const started = await start(provider, metadata, request).catch((error: unknown) => {
+    checkAborted(signal)
+    throw error
+  })
+  let asked = startedAt
+  const parameters = { auth_req_id: started.authReqId }
+  const target = { provider, metadata, expects: isPending, ...(signal ? { signal } : {}) }
+  const answer = await poll(started, { clock, pause, signal }, () => {
+    asked = clock()
+    return requestTokens(target, (configuration, options) =>
+      genericGrantRequest(configuration, GRANT_TYPE, parameters, options),
+    )
+  })
+  const grant = await grantOf(provider, answer, { startedAt, subject }, asked)
+  const { claims, idToken } = grant
+  if (idToken === undefined || !claims) throw invalidResponse('id_token is missing.')
+  const authorizationDetails = detailsOf(answer)
+  return { ...grant, claims, idToken, ...(authorizationDetails ? { authorizationDetails } : {}) }
+}

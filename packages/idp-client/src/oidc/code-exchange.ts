@@ -1,0 +1,98 @@
+import { authorizationCodeGrant } from 'openid-client'
+import { CallbackError } from '../errors/callback.ts'
+import { OAuthError } from '../errors/provider.ts'
+import type { IdTokenClaims } from './id-token.ts'
+import type { ServerMetadata } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import { requestTokens } from './token-endpoint.ts'
+import type { TokenGrant } from './token-grant.ts'
+import { grantOf } from './token-grant.ts'
+import { invalidResponse, refusal } from './translate.ts'
+
+export interface CodeExchange {
+  /** Parameters of the callback (`code`, `state`, `iss`, `error` …), one value each. */
+  readonly callback: ReadonlyMap<string, string>
+  /** Exactly what was sent in the authorization request. */
+  readonly redirectUri: string
+  readonly codeVerifier: string
+  readonly state: string
+  readonly nonce: string
+  /** Seconds. */
+  readonly maxAge?: number
+  /** When the login began, seconds since the epoch. */
+  readonly startedAt: number
+  /** The `organization` that was asked for. */
+  readonly organization?: string
+}
+
+/** RFC 9207 first, also for errors: what another provider sent is not even read. */
+function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchange): string {
+  if (state === '' || callback.get('state') !== state) throw new CallbackError('UNKNOWN_STATE')
+  const issuer = callback.get('iss')
+  if (issuer === undefined ? metadata.issuerInCallback : issuer !== metadata.issuer) {
+    throw new CallbackError('ISSUER_MISMATCH')
+  }
+  const error = callback.get('error')
+  if (error) {
+    throw new CallbackError('AUTHORIZATION_ERROR', {
+      cause: refusal(error, callback.get('error_description')),
+    })
+  }
+  const code = callback.get('code')
+  if (!code) throw new CallbackError('INVALID_CALLBACK', { detail: 'Parameter: code.' })
+  return code
+}
+
+/** The callback as `openid-client` reads it: the parameters of a code response and nothing else. */
+function callbackUrl(metadata: ServerMetadata, input: CodeExchange, code: string): URL {
+  const url = new URL(input.redirectUri)
+  url.search = new URLSearchParams({ code, state: input.state, iss: metadata.issuer }).toString()
+  return url
+}
+
+async function exchange(
+  provider: Provider,
+  metadata: ServerMetadata,
+  input: CodeExchange,
+): Promise<TokenGrant> {
+  const code = checkCallback(metadata, input)
+  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt, state } = input
+  const now = provider.config.clock()
+  const expected = { pkceCodeVerifier: codeVerifier, expectedState: state }
+  const answer = await requestTokens({ provider, metadata, redirectUri }, (configuration, options) =>
+    authorizationCodeGrant(configuration, callbackUrl(metadata, input, code), expected, undefined, options),
+  )
+  const checks = {
+    nonce,
+    startedAt,
+    ...(maxAge === undefined ? {} : { maxAge }),
+    ...(organization === undefined ? {} : { organization }),
+  }
+  return grantOf(provider, answer, checks, now)
+}
+
+/**
+ * Completes a login: checks the callback, sends the code once (never again, whatever happens), validates what comes
+ * back. Throws
+ * - `CallbackError` `AUTHORIZATION_ERROR` (the provider said no; cause: its words), `ISSUER_MISMATCH`,
+ *   `UNKNOWN_STATE`, `INVALID_CALLBACK`,
+ * - `AUTHORIZATION_CODE_GRANT_REQUEST_ERROR` when the answer is lost or may be another later (network, timeout, 429,
+ *   5xx), `AUTHORIZATION_CODE_GRANT_ERROR` when code or tokens are refused; cause: an `OAuthError`,
+ * - `DiscoveryError` when metadata or keys cannot be loaded.
+ */
+export async function exchangeCode(
+  provider: Provider,
+  input: CodeExchange,
+): Promise<TokenGrant & { readonly idToken: string; readonly claims: IdTokenClaims }> {
+  const metadata = await provider.metadata()
+  try {
+    const grant = await exchange(provider, metadata, input)
+    const { claims, idToken } = grant
+    if (idToken !== undefined && claims) return { ...grant, idToken, claims }
+    throw invalidResponse('id_token is missing; the scope must contain openid.')
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
+    throw new CallbackError(code, { cause: error })
+  }
+}

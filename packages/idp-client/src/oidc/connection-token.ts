@@ -1,0 +1,40 @@
+import { genericGrantRequest } from 'openid-client'
+import type { Provider } from './provider.ts'
+import { requestTokens } from './token-endpoint.ts'
+import type { TokenGrant } from './token-grant.ts'
+import { grantOf } from './token-grant.ts'
+import { vendorValue } from './vendor.ts'
+
+export interface ConnectionRequest {
+  /** The upstream identity provider, by its name at the provider. */
+  readonly connection: string
+  /** Refresh or access token of the user. */
+  readonly subjectToken: string
+  /** URN of its kind (RFC 8693 section 3). */
+  readonly subjectTokenType: string
+  /** Which of several accounts at the connection. */
+  readonly loginHint?: string
+}
+
+/**
+ * The access token of a user's account at an upstream identity provider, by the provider's own grant. Its type and
+ * lifetime are that provider's: it is no DPoP token of this client. Throws `OAuthError` and `DiscoveryError`.
+ */
+export async function connectionToken(provider: Provider, request: ConnectionRequest): Promise<TokenGrant> {
+  const { config } = provider
+  const { connection, loginHint, subjectToken, subjectTokenType } = request
+  const metadata = await provider.metadata()
+  const now = config.clock()
+  const parameters = {
+    connection,
+    subject_token: subjectToken,
+    subject_token_type: subjectTokenType,
+    requested_token_type: vendorValue(config, 'connectionTokenType'),
+    ...(loginHint === undefined ? {} : { login_hint: loginHint }),
+  }
+  const grantType = vendorValue(config, 'connectionTokenGrantType')
+  const answer = await requestTokens({ provider, metadata, upstream: true }, (configuration, options) =>
+    genericGrantRequest(configuration, grantType, parameters, options),
+  )
+  return grantOf(provider, answer, {}, now)
+}

@@ -1,0 +1,66 @@
+import type { JWK } from 'jose'
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import { exportJWK } from 'jose/key/export'
+import { importJWK, importPKCS8, importSPKI } from 'jose/key/import'
+import type { DpopKeys } from '../config/config.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { utf8 } from '../lib/base64url.ts'
+
+export interface ImportedKeys {
+  readonly publicKey: CryptoKey
+  readonly privateKey: CryptoKey
+  /** The public key as it stands in proofs. */
+  readonly jwk: JWK
+  /** RFC 7638, SHA-256. */
+  readonly thumbprint: string
+}
+
+function unusable(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+const signature = { name: 'ECDSA', hash: 'SHA-256' }
+
+/** Two halves that do not belong together would only show at the provider, as a refusal that nobody understands. */
+async function areOnePair(privateKey: CryptoKey, jwk: JWK): Promise<boolean> {
+  const verifier = await importJWK(jwk, 'ES256')
+  if (!(verifier instanceof CryptoKey)) return false
+  const sample = utf8('idp-client')
+  const signed = await crypto.subtle.sign(signature, privateKey, sample)
+  return crypto.subtle.verify(signature, verifier, signed, sample)
+}
+
+async function load(keys: DpopKeys): Promise<{ publicKey: CryptoKey; privateKey: CryptoKey }> {
+  switch (keys.kind) {
+    case 'none':
+      throw unusable(
+        'DPoP needs a key pair: set dpopKeyPair, or both IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',
+      )
+    case 'pair':
+      return keys
+    case 'pem':
+      return {
+        publicKey: await importSPKI(keys.publicKey, 'ES256', { extractable: true }),
+        privateKey: await importPKCS8(keys.privateKey, 'ES256'),
+      }
+  }
+}
+
+/** The keys, tried out. Throws `InvalidConfigurationError` when they are missing, not usable or not a pair. */
+export async function importDpopKeys(keys: DpopKeys): Promise<ImportedKeys> {
+  const names =
+    keys.kind === 'pem' ? 'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY' : 'The two keys of dpopKeyPair'
+  try {
+    const { privateKey, publicKey } = await load(keys)
+    const { crv, kty, x, y } = await exportJWK(publicKey)
+    const jwk = { kty, crv, x, y } as JWK
+    if (await areOnePair(privateKey, jwk)) {
+      return { publicKey, privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
+    }
+  } catch (error) {
+    if (error instanceof InvalidConfigurationError) throw error
+    // The runtime's own error is not kept: it may quote the key.
+    throw unusable(`${names} cannot be used as ES256 keys (elliptic curve P-256).`)
+  }
+  throw unusable(`${names} are not one pair.`)
+}

@@ -1,0 +1,118 @@
+import { SignJWT } from 'jose/jwt/sign'
+import type { DPoPHandle } from 'openid-client'
+import { Configuration, getDPoPHandle, modifyAssertion } from 'openid-client'
+import type { Config } from '../config/config.ts'
+import { hashToken, randomToken } from '../crypto/random.ts'
+import { Lru } from '../lib/lru.ts'
+import type { ImportedKeys } from './dpop-keys.ts'
+import { importDpopKeys } from './dpop-keys.ts'
+import type { JsonObject } from './json.ts'
+import { serverTime } from './server-time.ts'
+
+/**
+ * Proof of possession (DPoP, RFC 9449): one pair of keys per client, and two memories of nonces, since a nonce of the
+ * authorization server means nothing to an API, not even on the same origin.
+ */
+
+/** What a client proves its possession with. */
+export interface DpopHandle {
+  /** RFC 7638 thumbprint of the public key, for `dpop_jkt`. */
+  readonly thumbprint: string
+  /** For endpoints of the authorization server. */
+  readonly server: DPoPHandle
+  /** For the UserInfo endpoint, a protected resource that `openid-client` asks. */
+  readonly resource: DPoPHandle
+  readonly keys: ImportedKeys
+}
+
+/** Origins whose latest nonce is remembered. */
+const ORIGINS = 100
+
+const handles = new WeakMap<Config, Promise<DpopHandle>>()
+const resourceNonces = new WeakMap<Config, Lru<string, string>>()
+
+async function create(config: Config): Promise<DpopHandle> {
+  const keys = await importDpopKeys(config.dpop.keys)
+  // Only its clock would be read, and that is replaced: the client's clock may be moved while the handle lives.
+  const configuration = new Configuration({ issuer: config.provider.url }, config.clientId)
+  const onOurTime = {
+    [modifyAssertion]: (_header: unknown, payload: Record<string, unknown>) => {
+      payload['iat'] = serverTime(config)
+    },
+  }
+  return {
+    thumbprint: keys.thumbprint,
+    server: getDPoPHandle(configuration, keys, onOurTime),
+    resource: getDPoPHandle(configuration, keys, onOurTime),
+    keys,
+  }
+}
+
+/** The one handle of a client, whether or not `useDPoP` is on. Throws `InvalidConfigurationError` without usable keys. */
+export function dpopHandle(config: Config): Promise<DpopHandle> {
+  const handle = handles.get(config) ?? create(config)
+  handles.set(config, handle)
+  return handle
+}
+
+/** What tokens of this client are bound to; undefined without `useDPoP`. Throws `InvalidConfigurationError`. */
+export async function dpopThumbprint(config: Config): Promise<string | undefined> {
+  return config.dpop.enabled ? (await dpopHandle(config)).thumbprint : undefined
+}
+
+export interface ResourceRequest {
+  readonly method: string
+  readonly url: URL
+  readonly accessToken: string
+}
+
+/**
+ * A fresh proof for one request to an API, with the latest nonce of its origin. Every sending needs its own, also that
+ * of a retry. Throws `InvalidConfigurationError` when there are no usable keys.
+ */
+export async function protectedResourceProof(config: Config, request: ResourceRequest): Promise<string> {
+  const { keys } = await dpopHandle(config)
+  const { accessToken, method, url } = request
+  const nonce = resourceNonces.get(config)?.get(url.origin)
+  const claims = {
+    jti: randomToken(16),
+    htm: method,
+    htu: `${url.origin}${url.pathname}`,
+    iat: serverTime(config),
+    ath: await hashToken(accessToken, 32),
+    ...(nonce === undefined ? {} : { nonce }),
+  }
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk })
+    .sign(keys.privateKey)
+}
+
+/** A `DPoP` challenge of RFC 9449 section 9; names of schemes and parameters in any case. */
+const RESOURCE_CHALLENGE = /(?:^|[\s,])dpop\s(?:.*[\s,])?error\s*=\s*"?use_dpop_nonce\b/i
+
+/** Remembers the nonce that an API's answer carries. True: the answer asks for it, so a new proof may be tried once. */
+export function learnNonce(config: Config, url: URL, response: Response): boolean {
+  const nonce = response.headers.get('dpop-nonce')
+  if (!nonce) return false
+  const known = resourceNonces.get(config) ?? new Lru<string, string>(ORIGINS)
+  resourceNonces.set(config, known)
+  known.set(url.origin, nonce)
+  return response.status === 401 && RESOURCE_CHALLENGE.test(response.headers.get('www-authenticate') ?? '')
+}
+
+/** Whether an answer of the authorization server (`body`: its JSON) or its UserInfo endpoint demands a nonce. */
+export function isNonceChallenge(response: Response, body: JsonObject | null): boolean {
+  if (response.status < 400 || response.status >= 500) return false
+  return (
+    body?.['error'] === 'use_dpop_nonce' ||
+    RESOURCE_CHALLENGE.test(response.headers.get('www-authenticate') ?? '')
+  )
+}
+
+/** Milliseconds to wait before the retry that a nonce challenge causes: the configured ones, or half to all of them. */
+export function nonceRetryDelay({ dpop }: Pick<Config, 'dpop'>): number {
+  const { delay, jitter } = dpop.retry
+  if (!jitter) return delay
+  const [random = 0] = crypto.getRandomValues(new Uint8Array(1))
+  return delay * (0.5 + random / 510)
+}

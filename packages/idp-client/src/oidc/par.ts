@@ -1,0 +1,55 @@
+import { buildAuthorizationUrlWithPAR } from 'openid-client'
+import { CallbackError } from '../errors/callback.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { OAuthError } from '../errors/provider.ts'
+import { call } from './call.ts'
+import { stringMember } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
+import { wireNameOf } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import type { Answer } from './translate.ts'
+import { invalidResponse } from './translate.ts'
+
+/** Providers answer 200 as well as 201; the lifetime does not matter, since the reference is used at once. */
+function presentable(response: Response, { body, status }: Answer): Response {
+  if (!body || (status !== 200 && status !== 201)) return response
+  const { request_uri } = body
+  const seen = JSON.stringify({ request_uri, expires_in: 60 })
+  return new Response(seen, { status: 201, headers: response.headers })
+}
+
+function requestUriOf(answer: Answer): string {
+  const requestUri = answer.body ? stringMember(answer.body, 'request_uri') : undefined
+  if (requestUri === undefined) throw invalidResponse('request_uri is missing.', answer)
+  return requestUri
+}
+
+function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
+  const name = wireNameOf('parEndpoint')
+  if (parEndpoint !== undefined || unusable.has(name)) return
+  const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+/**
+ * Hands all parameters of an authorization request to the provider (RFC 9126) and returns the `request_uri` that stands
+ * for them. There is no second way: throws `CallbackError` `AUTHORIZATION_REQUEST_ERROR` (cause: an `OAuthError`) when
+ * it fails, `InvalidConfigurationError` when the provider offers none, `DiscoveryError`.
+ */
+export async function pushAuthorizationRequest(
+  provider: Provider,
+  metadata: ServerMetadata,
+  parameters: URLSearchParams,
+): Promise<string> {
+  checkAdvertised(metadata)
+  try {
+    return await call(
+      { provider, metadata, endpoint: 'parEndpoint', present: presentable },
+      (configuration, options) => buildAuthorizationUrlWithPAR(configuration, parameters, options),
+      requestUriOf,
+    )
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    throw new CallbackError('AUTHORIZATION_REQUEST_ERROR', { cause: error })
+  }
+}

@@ -1,0 +1,18 @@
+import { tokenRevocation } from 'openid-client'
+import { call } from './call.ts'
+import type { Provider } from './provider.ts'
+
+/**
+ * Revokes a refresh token and with it what was issued for it (RFC 7009), client-authenticated, never with a DPoP proof.
+ * False: the provider offers no revocation. Throws `OAuthError` and `DiscoveryError`.
+ */
+export async function revokeToken(provider: Provider, refreshToken: string): Promise<boolean> {
+  const metadata = await provider.metadata()
+  if (metadata.revocationEndpoint === undefined) return false
+  await call(
+    { provider, metadata, endpoint: 'revocationEndpoint' },
+    (configuration) => tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' }),
+    () => undefined,
+  )
+  return true
+}

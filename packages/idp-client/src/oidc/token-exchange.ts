@@ -1,0 +1,45 @@
+import { genericGrantRequest } from 'openid-client'
+import type { Provider } from './provider.ts'
+import { requestTokens } from './token-endpoint.ts'
+import type { TokenGrant } from './token-grant.ts'
+import { grantOf } from './token-grant.ts'
+
+/** Named by other standards too, but here by the library alone. */
+const OWNED: ReadonlySet<string> = new Set([
+  'grant_type',
+  'subject_token',
+  'subject_token_type',
+  'actor_token',
+  'actor_token_type',
+  'audience',
+  'organization',
+  'scope',
+])
+
+/** Whether a caller may add this parameter to a token exchange; all of `client_*` belongs to client authentication. */
+export function mayExchangeSet(name: string): boolean {
+  return !OWNED.has(name) && !name.startsWith('client_')
+}
+
+/** Name and value, as they are sent; a name may occur several times (`resource`). */
+export type ExchangeParameters = readonly (readonly [string, string])[]
+
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+
+/**
+ * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the answer is validated.
+ * `expiresIn`: seconds that the access token is valid from now. Throws `OAuthError` and `DiscoveryError`.
+ */
+export async function exchangeTokens(
+  provider: Provider,
+  parameters: ExchangeParameters,
+): Promise<TokenGrant & { readonly expiresIn: number }> {
+  const metadata = await provider.metadata()
+  const now = provider.config.clock()
+  const answer = await requestTokens({ provider, metadata }, (configuration, options) => {
+    const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
+    return genericGrantRequest(configuration, GRANT_TYPE, form, options)
+  })
+  const grant = await grantOf(provider, answer, {}, now)
+  return { ...grant, expiresIn: grant.expiresAt - now }
+}
