@@ -46,11 +46,11 @@ export function createUserStore(): UserStore {
 }
 
 /** One function per entry that components show: asks again for a user. */
-const shown = new Set<() => void>()
+const shown = new Set<() => Promise<void> | null>()
 
 /** Asks for the users again that components show: something else says that a session has ended. */
 export function recheckUsers(): void {
-  for (const recheck of shown) recheck()
+  for (const recheck of shown) void recheck()
 }
 
 function createEntry(url: string, initial: UserState): UserEntry {
@@ -91,9 +91,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     return following
   }
 
-  function recheck(): void {
-    if (state.user) void refresh()
-  }
+  const recheck = (): Promise<void> | null => state.user && refresh()
 
   function revisit(event: Event): void {
     if (document.visibilityState === 'hidden') return
