@@ -6,17 +6,19 @@ import type {
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import { within } from '../../binding.ts'
+import type { AccessTokenFactory, FetcherOptions } from '../../config/fetcher.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import type { Application } from '../../engine.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { Fetcher } from '../../flows/fetcher.ts'
 import type { AccessToken } from '../../flows/get-access-token.ts'
 import { getAccessToken } from '../../flows/get-access-token.ts'
 import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { isRequestLike } from '../../http/is-request.ts'
+import { isRequestLike, readHostArguments } from '../../http/is-request.ts'
 import { redirect } from '../../http/responses.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
@@ -102,6 +104,40 @@ export class IdpClient {
   ): Promise<AccessToken> {
     const [req, wanted] = isRequestLike(first) ? [first as FrameworkRequest, options] : [undefined, first]
     return this.#operate(req, res, (engine, x) => getAccessToken(engine, x, wanted))
+  }
+
+  /**
+   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
+   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
+   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
+   *
+   * @example
+   * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
+   * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
+   */
+  createFetcher(options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(req: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(
+    req: FrameworkRequest | undefined,
+    res: FrameworkResponse | undefined,
+    options?: FetcherOptions,
+  ): Promise<Fetcher>
+  createFetcher(
+    ...given: readonly [
+      (FrameworkRequest | FetcherOptions)?,
+      (FrameworkResponse | FetcherOptions)?,
+      FetcherOptions?,
+    ]
+  ): Promise<Fetcher> {
+    const [req, res, options = {}] = readHostArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>(
+      given,
+    )
+    const ofSession: AccessTokenFactory = (wanted) =>
+      this.#operate(req, res, (engine, exchange) => getAccessToken(engine, exchange, wanted))
+    return this.#operate(req, res, async (engine, exchange) => {
+      const { createFetcher } = await import('../../flows/fetcher.ts')
+      return createFetcher(engine, exchange, options, ofSession)
+    })
   }
 
   /** Saves changes to the session; `internal` cannot be changed. See `docs/reference/session.md` for what is kept. */

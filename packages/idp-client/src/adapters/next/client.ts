@@ -3,15 +3,17 @@ import type { NextRequest, NextResponse } from 'next/server.js'
 import type { ReactNode } from 'react'
 import { within } from '../../binding.ts'
 import type { RoutePaths } from '../../config/config.ts'
+import type { AccessTokenFactory, FetcherOptions } from '../../config/fetcher.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import type { Application, Engine } from '../../engine.ts'
 import { createApplication } from '../../engine.ts'
+import type { Fetcher } from '../../flows/fetcher.ts'
 import type { AccessToken } from '../../flows/get-access-token.ts'
 import { getAccessToken } from '../../flows/get-access-token.ts'
 import { getSession } from '../../flows/get-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { isRequestLike } from '../../http/is-request.ts'
+import { isRequestLike, readHostArguments } from '../../http/is-request.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import type { SessionData, User } from '../../session/session-data.ts'
 import type { GetAccessTokenOptions } from '../../tokens/want.ts'
@@ -109,6 +111,36 @@ export class IdpClient {
   ): Promise<AccessToken> {
     const [request, wanted] = isRequestLike(first) ? [first as HostRequest, options] : [undefined, first]
     return this.#operate([request, response], (engine, x) => getAccessToken(engine, x, wanted))
+  }
+
+  /**
+   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
+   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
+   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
+   *
+   * @example
+   * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
+   * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
+   */
+  createFetcher(options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options?: FetcherOptions,
+  ): Promise<Fetcher>
+  createFetcher(
+    ...given: readonly [(HostRequest | FetcherOptions)?, (HostResponse | FetcherOptions)?, FetcherOptions?]
+  ): Promise<Fetcher> {
+    const [request, response, options = {}] = readHostArguments<HostRequest, HostResponse, FetcherOptions>(
+      given,
+    )
+    const ofSession: AccessTokenFactory = (wanted) =>
+      this.#operate([request, response], (engine, exchange) => getAccessToken(engine, exchange, wanted))
+    return this.#operate([request, response], async (engine, exchange) => {
+      const { createFetcher } = await import('../../flows/fetcher.ts')
+      return createFetcher(engine, exchange, options, ofSession)
+    })
   }
 
   /**

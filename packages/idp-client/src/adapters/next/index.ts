@@ -1,3 +1,4 @@
+export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from '../../config/fetcher.ts'
 export type {
   BeforeSessionSavedHook,
   ConnectedAccount,
@@ -7,6 +8,7 @@ export type {
 } from '../../config/hooks.ts'
 export * from '../../config/options.ts'
 export * from '../../errors/index.ts'
+export type { Fetcher } from '../../flows/fetcher.ts'
 export type { AccessToken } from '../../flows/get-access-token.ts'
 export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
 export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'

@@ -1,0 +1,127 @@
+import { IdpError } from '../errors/base.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { GetAccessTokenOptions } from '../tokens/want.ts'
+import { isLoopback } from './base-url.ts'
+import type { Config } from './config.ts'
+
+/**
+ * An access token with what is known of it: what `getAccessToken`, `getAccessTokenForConnection` and
+ * `customTokenExchange` return fits, a `TokenSet` as well. The type is `Bearer` or `DPoP`, in any spelling.
+ */
+export type TypedAccessToken = ({ token: string } | { accessToken: string }) & {
+  token_type?: string | undefined
+  tokenType?: string | undefined
+}
+
+/**
+ * Brings the access token of one call of a fetcher; asked anew for each call, with the token options of that call. What
+ * it throws reaches the caller. A bare string says nothing about the type: `useDPoP` decides then.
+ */
+export type AccessTokenFactory = (
+  options: GetAccessTokenOptions,
+) => string | TypedAccessToken | Promise<string | TypedAccessToken>
+
+/** Options of `createFetcher`. */
+export interface FetcherOptions {
+  /**
+   * Overrides the client-wide `useDPoP` for this fetcher; true needs a key pair. It never changes a token that names its
+   * type: a `Bearer` token is sent as such, and one of type `DPoP` is refused while this is false.
+   */
+  useDPoP?: boolean | undefined
+  /** Where tokens come from; default: the session, refreshed when need be. */
+  getAccessToken?: AccessTokenFactory | undefined
+  /**
+   * URL of the API, https unless on this machine; a path in it is kept. Relative URLs continue it, and once it is set
+   * the token goes to no other origin. Default: none, so every URL has to be absolute.
+   */
+  baseUrl?: string | undefined
+  /** Carries the calls to the API, and nothing else. Default: the global `fetch` as it is at the time of the call. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** A fetcher's options, checked. */
+export interface FetcherConfig {
+  /** Whether tokens without a type are bound to the key pair, and tokens bound to it may be sent. */
+  readonly bound: boolean
+  readonly base: URL | null
+  readonly getAccessToken?: AccessTokenFactory
+  readonly fetch?: typeof globalThis.fetch
+  /** Plain http to other machines; never in production. */
+  readonly allowInsecureRequests: boolean
+}
+
+function wrong(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', {
+    detail: `Option of createFetcher: ${detail}`,
+  })
+}
+
+/** An access token in plain text can be taken by anybody on the way: RFC 6750 section 5.3 demands TLS. */
+function isConfidential({ protocol, host }: URL, allowInsecureRequests: boolean): boolean {
+  if (protocol === 'https:') return true
+  return protocol === 'http:' && (allowInsecureRequests || isLoopback(host))
+}
+
+function readBase(given: unknown, allowInsecureRequests: boolean): URL | null {
+  if (given === undefined) return null
+  if (typeof given !== 'string' || !URL.canParse(given))
+    throw wrong('baseUrl must be an absolute URL, such as https://api.example.com/v1.')
+  const url = new URL(given)
+  if (!isConfidential(url, allowInsecureRequests))
+    throw wrong('baseUrl must be https, or a loopback address; tokens are not sent in plain text.')
+  if (url.username || url.password || url.search || url.hash)
+    throw wrong('baseUrl must have neither credentials nor query nor fragment.')
+  return url
+}
+
+/**
+ * Checks the options of one fetcher. `InvalidConfigurationError` names what is wrong: an option of the wrong kind, a
+ * `baseUrl` that no token may be sent to, `useDPoP: true` without a key pair.
+ */
+export function resolveFetcher(options: FetcherOptions, config: Config): FetcherConfig {
+  const { baseUrl, fetch, getAccessToken, useDPoP } = options
+  const { allowInsecureRequests, dpop } = config
+  if (useDPoP !== undefined && typeof useDPoP !== 'boolean') throw wrong('useDPoP must be true or false.')
+  if (fetch !== undefined && typeof fetch !== 'function') throw wrong('fetch must be a function.')
+  if (getAccessToken !== undefined && typeof getAccessToken !== 'function')
+    throw wrong('getAccessToken must be a function.')
+  if (useDPoP && dpop.keys.kind === 'none')
+    throw wrong(
+      'useDPoP needs a key pair: set dpopKeyPair of the client, or the variables IDP_DPOP_PUBLIC_KEY and ' +
+        'IDP_DPOP_PRIVATE_KEY.',
+    )
+  return {
+    bound: useDPoP ?? dpop.enabled,
+    base: readBase(baseUrl, allowInsecureRequests),
+    ...(getAccessToken ? { getAccessToken } : {}),
+    ...(fetch ? { fetch } : {}),
+    allowInsecureRequests,
+  }
+}
+
+/** What follows the base, whatever it looks like: `//host` must not become another origin. */
+function continued({ href }: URL, path: string): string {
+  if (path === '' || path.startsWith('?') || path.startsWith('#')) return href + path
+  return `${href.endsWith('/') ? href.slice(0, -1) : href}/${path.replace(/^\/+/, '')}`
+}
+
+function refused(detail: string): IdpError<'FETCHER_URL_REFUSED'> {
+  return new IdpError('FETCHER_URL_REFUSED', { detail })
+}
+
+/**
+ * The address of one call: absolute as it is, relative behind the base. Throws `FETCHER_BASE_URL_MISSING` and
+ * `FETCHER_URL_REFUSED`, before anything was sent or refreshed.
+ */
+export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: string): URL {
+  const isAbsolute = URL.canParse(address)
+  if (!isAbsolute && !base) throw new IdpError('FETCHER_BASE_URL_MISSING')
+  const text = isAbsolute || !base ? address : continued(base, address)
+  if (!URL.canParse(text)) throw refused('It is no valid URL.')
+  const url = new URL(text)
+  if (base && url.origin !== base.origin) throw refused('Its origin is not the one of baseUrl.')
+  if (!isConfidential(url, allowInsecureRequests))
+    throw refused('It is neither https nor on this machine, so that the token could be read on the way.')
+  if (url.username || url.password) throw refused('It contains credentials.')
+  return url
+}

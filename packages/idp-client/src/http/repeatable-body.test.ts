@@ -1,0 +1,73 @@
+import { describe, expect, test } from 'vitest'
+import { repetitionOf } from './repeatable-body.ts'
+
+const MIB = 1_048_576
+
+function post(body: BodyInit): Request {
+  const init: RequestInit & { duplex: 'half' } = { method: 'POST', body, duplex: 'half' }
+  return new Request('https://api.example.com/', init)
+}
+
+async function bodyOf(init: RequestInit | null): Promise<string | null> {
+  return init && new Response(init.body ?? null).text()
+}
+
+describe('[DP-08] what can be sent again', () => {
+  test.each<[string, BodyInit]>([
+    ['text', 'abc'],
+    ['bytes', new TextEncoder().encode('abc')],
+    ['a part of a buffer', new DataView(new TextEncoder().encode('-abc-').buffer, 1, 3)],
+    ['a buffer', new TextEncoder().encode('abc').buffer],
+    ['a blob', new Blob(['abc'])],
+    ['a file', new File(['abc'], 'a.txt')],
+  ])('%s of init', async (_what, body) => {
+    const init = { method: 'POST', body }
+    const again = await repetitionOf(null, init)()
+    expect(again).toBe(init)
+    expect(await bodyOf(again)).toBe('abc')
+  })
+
+  test('a request without a body', async () => {
+    expect(await repetitionOf(null, { method: 'GET' })()).toEqual({ method: 'GET' })
+    expect(await repetitionOf(new Request('https://api.example.com/'), {})()).toEqual({})
+  })
+
+  test('a body of a Request, while the Request itself is sent', async () => {
+    const request = post('abc')
+    const repetition = repetitionOf(request, { keepalive: true })
+    expect(await request.text()).toBe('abc')
+    const again = await repetition()
+    expect(again).toMatchObject({ keepalive: true })
+    expect(await bodyOf(again)).toBe('abc')
+  })
+
+  test('exactly 1 MiB of a Request', async () => {
+    const request = post('x'.repeat(MIB))
+    const repetition = repetitionOf(request, {})
+    expect((await request.text()).length).toBe(MIB)
+    expect((await bodyOf(await repetition()))?.length).toBe(MIB)
+  })
+})
+
+describe('[DP-08] what cannot', () => {
+  test('a stream of init, which stays unread', async () => {
+    const stream = new Blob(['abc']).stream()
+    expect(await repetitionOf(null, { body: stream })()).toBeNull()
+    expect(await new Response(stream).text()).toBe('abc')
+  })
+
+  test('more than 1 MiB of a Request, which is sent in full', async () => {
+    const request = post('x'.repeat(3 * MIB))
+    const repetition = repetitionOf(request, {})
+    expect((await request.text()).length).toBe(3 * MIB)
+    expect(await repetition()).toBeNull()
+  })
+
+  test('a body of a Request that fails on the way', async () => {
+    const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('lost')) })
+    const request = post(broken)
+    const repetition = repetitionOf(request, {})
+    await expect(request.text()).rejects.toThrow()
+    expect(await repetition()).toBeNull()
+  })
+})

@@ -1,0 +1,268 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
+import type { Fetcher, FetcherOptions, IdpClientOptions } from '../../src/index.ts'
+import type { ApiServer, NoncePolicy } from '../support/api-server.ts'
+import { AUDIENCE, protectedApi, startApi } from '../support/api-server.ts'
+import type { Browser, World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+const TTL = 600
+
+let world: World
+const servers: ApiServer[] = []
+beforeEach(async () => {
+  const options: IdpClientOptions = {
+    authorizationParameters: { audience: AUDIENCE },
+    useDPoP: true,
+    dpopKeyPair: await generateDpopKeyPair(),
+    dpopOptions: { retry: { delay: 5 } },
+  }
+  world = await startWorld(options, { accessTokenTtl: TTL, requireDpop: true })
+})
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.stop()
+  await world.provider.stop()
+})
+
+async function apiWith(nonces: NoncePolicy): Promise<ApiServer> {
+  const server = await startApi(protectedApi(world.provider, { nonces }))
+  servers.push(server)
+  return server
+}
+
+async function fetcherOf(browser: Browser, api: ApiServer, options: FetcherOptions = {}): Promise<Fetcher> {
+  return world.client.createFetcher(browser.request('/'), { baseUrl: api.origin, ...options })
+}
+
+/** A fetcher of somebody who has just logged in. */
+async function signedIn(api: ApiServer, options: FetcherOptions = {}): Promise<Fetcher> {
+  await world.login(world.browser)
+  return fetcherOf(world.browser, api, options)
+}
+
+async function read(response: Response): Promise<Record<string, unknown>> {
+  return (await response.json()) as Record<string, unknown>
+}
+
+function nonceOf(proof: unknown): unknown {
+  const payload = Buffer.from(String(proof).split('.')[1] ?? '', 'base64url').toString()
+  return (JSON.parse(payload) as Record<string, unknown>)['nonce']
+}
+
+function streamOf(text: string): RequestInit {
+  const body = new Blob([text]).stream()
+  return { method: 'POST', body, duplex: 'half' } as RequestInit
+}
+
+describe('proofs', () => {
+  test('[S221,S235,DP-01,DP-02,DP-03,DP-04] each call has its own proof, for what goes over the wire', async () => {
+    const api = await apiWith('off')
+    const { fetchWithAuth } = await signedIn(api)
+    expect(await read(await fetchWithAuth('/orders?open=1#top'))).toMatchObject({ sub: 'dev|alice' })
+    expect((await fetchWithAuth('/orders', { method: 'post', body: 'x' })).status).toBe(200)
+    expect((await fetchWithAuth(new Request(`${api.origin}/a%20b/`, { method: 'DELETE' }))).status).toBe(200)
+    expect(new Set(api.requests.map(({ headers }) => headers['dpop'])).size).toBe(3)
+  })
+
+  test('[S222,DP-10] a refreshed token is bound to the same key', async () => {
+    const api = await apiWith('off')
+    const { fetchWithAuth } = await signedIn(api)
+    await fetchWithAuth('/')
+    expect((await fetchWithAuth('/', { refresh: true })).status).toBe(200)
+    const tokens = api.requests.map(({ headers }) => headers.authorization)
+    expect(new Set(tokens).size).toBe(2)
+  })
+
+  test('[S199,DP-09] useDPoP: false and a bound token: typed error, never a bearer token', async () => {
+    const api = await apiWith('off')
+    const { fetchWithAuth } = await signedIn(api, { useDPoP: false })
+    await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'FETCHER_TOKEN_BOUND' })
+    expect(api.requests).toEqual([])
+  })
+
+  test.each([
+    [undefined, 'DPoP abc', true],
+    [true, 'DPoP abc', true],
+    [false, 'Bearer abc', false],
+  ])('[S199] a string follows useDPoP: %s', async (useDPoP, authorization, proven) => {
+    const api = await startApi(() => ({}))
+    servers.push(api)
+    const { fetchWithAuth } = await signedIn(api, { useDPoP, getAccessToken: () => 'abc' })
+    await fetchWithAuth('/')
+    expect(api.requests[0]?.headers.authorization).toBe(authorization)
+    expect(api.requests[0]?.headers['dpop'] !== undefined).toBe(proven)
+  })
+
+  test('[S199] a token that names its type is sent as that', async () => {
+    const api = await startApi(() => ({}))
+    servers.push(api)
+    const getAccessToken = () => ({ token: 'abc', token_type: 'Bearer' })
+    const { fetchWithAuth } = await signedIn(api, { useDPoP: true, getAccessToken })
+    await fetchWithAuth('/')
+    expect(api.requests[0]?.headers.authorization).toBe('Bearer abc')
+    expect(api.requests[0]?.headers['dpop']).toBeUndefined()
+  })
+
+  test('[DP-12] keys that are no pair: typed error at the first use, nothing is sent', async () => {
+    const api = await apiWith('off')
+    const [one, other] = await Promise.all([generateDpopKeyPair(), generateDpopKeyPair()])
+    const mixed = { publicKey: one.publicKey, privateKey: other.privateKey }
+    await world.login(world.browser)
+    const { client } = world.another({ dpopKeyPair: mixed })
+    const { fetchWithAuth } = await client.createFetcher(world.browser.request('/'), { baseUrl: api.origin })
+    await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+    expect(api.requests).toEqual([])
+  })
+})
+
+describe('nonces', () => {
+  test('[S223,S237,DP-05,DP-06] one retry; the nonces of answers are used from then on', async () => {
+    const api = await apiWith('any')
+    const { fetchWithAuth } = await signedIn(api)
+    for (const path of ['/1', '/2', '/3']) expect((await fetchWithAuth(path)).status).toBe(200)
+    expect(api.requests.map(({ path }) => path)).toEqual(['/1', '/1', '/2', '/3'])
+    const nonces = api.requests.map(({ headers }) => nonceOf(headers['dpop']))
+    expect(nonces[0]).toBeUndefined()
+    expect(new Set(nonces).size).toBe(4)
+  })
+
+  test('[DP-06] each origin has its own, and those of the provider are none of them', async () => {
+    world.provider.settings.dpopNonces = true
+    const [one, other] = [await apiWith('any'), await apiWith('any')]
+    await world.login(world.browser)
+    const { fetchWithAuth } = await world.client.createFetcher(world.browser.request('/'))
+    await fetchWithAuth(`${one.origin}/`)
+    await fetchWithAuth(`${other.origin}/`)
+    expect(nonceOf(one.requests[0]?.headers['dpop'])).toBeUndefined()
+    expect(nonceOf(other.requests[0]?.headers['dpop'])).toBeUndefined()
+    expect((await fetchWithAuth(`${one.origin}/`)).status).toBe(200)
+    expect([one.requests.length, other.requests.length]).toEqual([3, 2])
+  })
+
+  test.each<NoncePolicy>(['any', 'once'])(
+    '[DP-13] 20 calls at once, nonces are good for: %s',
+    async (nonces) => {
+      const api = await apiWith(nonces)
+      const { fetchWithAuth } = await signedIn(api)
+      const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetchWithAuth(`/${at}`)))
+      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+      const bodies = await Promise.all(answers.map(read))
+      expect(bodies.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `/${at}`))
+      expect(api.requests.length).toBeLessThanOrEqual(40)
+    },
+  )
+
+  test('[EL-05] two users, one audience, retries in each other: each call carries its own token', async () => {
+    const api = await apiWith('once')
+    const bob = world.newBrowser()
+    await world.login(bob, '', { user: 'bob' })
+    const [ofAlice, ofBob] = [await signedIn(api), await fetcherOf(bob, api)]
+    const calls = Array.from({ length: 40 }, (_, at) =>
+      (at % 2 ? ofBob : ofAlice).fetchWithAuth(`/${at}`, { method: 'POST', body: `${at}` }),
+    )
+    const bodies = await Promise.all(calls.map(async (call) => read(await call)))
+    expect(bodies).toEqual(
+      Array.from({ length: 40 }, (_, at) => ({
+        sub: at % 2 ? 'dev|bob' : 'dev|alice',
+        method: 'POST',
+        path: `/${at}`,
+        body: `${at}`,
+      })),
+    )
+  })
+
+  test.each<[NoncePolicy, number]>([
+    ['never', 2],
+    ['unsaid', 1],
+  ])('[DP-07] a nonce that is %s good enough: typed error after %s requests', async (nonces, requests) => {
+    const api = await apiWith(nonces)
+    const { fetchWithAuth } = await signedIn(api)
+    await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'FETCHER_NONCE_REFUSED' })
+    expect(api.requests).toHaveLength(requests)
+  })
+
+  test('[DP-05] any other 401 is returned, also with a nonce beside it', async () => {
+    const headers = { 'www-authenticate': 'DPoP error="invalid_token"', 'dpop-nonce': 'next' }
+    const api = await startApi(() => ({ status: 401, headers }))
+    servers.push(api)
+    const { fetchWithAuth } = await signedIn(api)
+    expect((await fetchWithAuth('/')).status).toBe(401)
+    await fetchWithAuth('/')
+    expect(api.requests).toHaveLength(2)
+    expect(nonceOf(api.requests[1]?.headers['dpop'])).toBe('next')
+  })
+
+  test('the signal of the caller ends the wait before the retry', async () => {
+    const api = await apiWith('any')
+    await world.login(world.browser)
+    const { client } = world.another({ dpopOptions: { retry: { delay: 60_000, jitter: false } } })
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const { fetchWithAuth } = await client.createFetcher(world.browser.request('/'), {
+      baseUrl: api.origin,
+      fetch: async (...call) => {
+        const response = await fetch(...call)
+        setTimeout(() => controller.abort(reason))
+        return response
+      },
+    })
+    await expect(fetchWithAuth('/', { signal: controller.signal })).rejects.toBe(reason)
+    expect(api.requests).toHaveLength(1)
+  })
+})
+
+describe('[DP-08] bodies of a retry', () => {
+  const form = new FormData()
+  form.set('field', 'a value')
+  const bytes = new TextEncoder().encode('{"a":1}')
+  test.each<[string, BodyInit]>([
+    ['a string', '{"a":1}'],
+    ['bytes', bytes],
+    ['a buffer', bytes.buffer],
+    ['a blob', new Blob(['{"a":1}'])],
+    ['parameters', new URLSearchParams({ a: '1' })],
+    ['a form', form],
+  ])('%s is sent again as it was', async (_what, body) => {
+    const api = await apiWith('any')
+    const { fetchWithAuth } = await signedIn(api)
+    expect((await fetchWithAuth('/', { method: 'POST', body })).status).toBe(200)
+    const [first, second] = api.requests.map((request) => request.body.replaceAll(/-{4,}\S+/g, 'boundary'))
+    expect(second).toBe(first)
+    expect(second).not.toBe('')
+  })
+
+  test('that of a Request too, with everything else of it', async () => {
+    const api = await apiWith('any')
+    const { fetchWithAuth } = await signedIn(api)
+    const request = new Request(`${api.origin}/things`, {
+      method: 'PUT',
+      headers: { 'x-a': '1' },
+      body: form,
+    })
+    const sent = await read(await fetchWithAuth(request))
+    expect(sent).toMatchObject({ method: 'PUT', body: expect.stringContaining('a value') })
+    const [first, second] = api.requests
+    expect(second?.body).toBe(first?.body)
+    expect(second?.headers).toMatchObject({ 'x-a': '1', 'content-type': first?.headers['content-type'] })
+  })
+
+  test('a stream, and a Request with more than 1 MiB: typed error instead of an empty body', async () => {
+    const api = await apiWith('any')
+    const { fetchWithAuth } = await signedIn(api)
+    await expect(fetchWithAuth('/', streamOf('content'))).rejects.toMatchObject({ code: 'FETCHER_BODY_GONE' })
+    const other = await apiWith('any')
+    const large = new Request(`${other.origin}/`, { method: 'POST', body: 'x'.repeat(1_048_577) })
+    const toOther = await fetcherOf(world.browser, other)
+    await expect(toOther.fetchWithAuth(large)).rejects.toMatchObject({ code: 'FETCHER_BODY_GONE' })
+    expect([api.requests.length, other.requests.length]).toEqual([1, 1])
+  })
+
+  test('with the nonce known, streams go through at the first try', async () => {
+    const api = await apiWith('any')
+    const { fetchWithAuth } = await signedIn(api)
+    await fetchWithAuth('/')
+    expect(await read(await fetchWithAuth('/', streamOf('content')))).toMatchObject({ body: 'content' })
+    const large = new Request(`${api.origin}/`, { method: 'POST', body: 'x'.repeat(3_000_000) })
+    expect(String((await read(await fetchWithAuth(large)))['body'])).toHaveLength(3_000_000)
+  })
+})
