@@ -183,7 +183,8 @@ describe('a person', () => {
     for (const path of ['/', '/nowhere', '/auth/callback', '/profile']) await check(path)
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
-    for (const path of ['/', '/profile', '/client', '/settings', '/inspector', '/legacy']) await check(path)
+    for (const path of ['/', '/profile', '/client', '/orders', '/settings', '/inspector', '/legacy'])
+      await check(path)
     expect(problems).toEqual([])
   })
 })
@@ -348,7 +349,7 @@ describe('requests that the router of Next makes', () => {
     await page.goto(at('/'), { waitUntil: 'networkidle' })
     const prefetched = visitor.responses.filter(isPrefetch)
     expect(new Set(prefetched.map(pathOf))).toEqual(
-      new Set(['/profile', '/client', '/settings', '/inspector']),
+      new Set(['/profile', '/client', '/orders', '/settings', '/inspector']),
     )
     expect(await ourCookies(visitor, site.url)).toEqual([])
     expect(provider.count('authorize')).toBe(asked)
@@ -387,7 +388,7 @@ describe('requests that the router of Next makes', () => {
 })
 
 describe('the production build', () => {
-  const pages = ['/', '/profile', '/client', '/settings', '/inspector', '/legacy']
+  const pages = ['/', '/profile', '/client', '/orders', '/settings', '/inspector', '/legacy']
   const apis = ['/api/me', '/api/legacy-me']
 
   test('a careless shared cache keeps nothing of 20 people who ask through it [U6]', async () => {

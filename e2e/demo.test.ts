@@ -27,6 +27,7 @@ test('the demo command: open the address, log in, profile, protected pages, log 
   for (const [link, heading, shown] of [
     ['Profile', 'Profile', 'Alice Anderson'],
     ['Client page', 'Client page', 'Alice Anderson'],
+    ['Orders', 'Orders', 'Teapot, cast iron'],
     ['Settings', 'Settings', 'Favourite colour'],
     ['Inspector', 'Session inspector', 'dev|alice'],
     ['Pages Router', 'Pages Router', 'Alice Anderson'],

@@ -1,11 +1,11 @@
-// npm run demo [-- --check]: the example application and a development provider, from a fresh clone.
+// npm run demo [-- --check]: the example application, its API and a development provider, from a fresh clone.
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 import { setup } from './setup.mjs'
 
 const example = 'examples/next'
 
 /**
- * Starts both. The provider is on 127.0.0.1 and the application on localhost, because a browser keeps
+ * Starts all three. The provider is on 127.0.0.1 and the application on localhost, because a browser keeps
  * one set of cookies per host name, whatever the port.
  */
 async function start() {
@@ -16,18 +16,24 @@ async function start() {
   const provider = await startDevProvider({ host: '127.0.0.1', port: await freePort(4400) })
   // Sessions in cookies cannot be ended from outside: the example would refuse every logout token, and say so.
   provider.registerApp(url, { backChannelLogout: false })
-  const env = { ...provider.env, APP_BASE_URL: url, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
-  const args = [bin.next, 'dev', '-H', '127.0.0.1', '-p', new URL(url).port]
-  const server = startServer(args, {
+  const apiUrl = `http://127.0.0.1:${await freePort(4500)}`
+  const variables = { ...provider.env, APP_BASE_URL: url, NODE_ENV: undefined }
+  const api = startServer(['api-server.mjs'], {
     cwd: fromRoot(example),
-    env,
+    // No secrets: an API needs none to check tokens.
+    env: { IDP_DOMAIN: provider.issuer, APP_BASE_URL: url, ORDERS_API_PORT: new URL(apiUrl).port },
+    show: (line) => console.log(`api: ${line.trimEnd()}`),
+  })
+  const server = startServer([bin.next, 'dev', '-H', '127.0.0.1', '-p', new URL(url).port], {
+    cwd: fromRoot(example),
+    env: { ...variables, ORDERS_API_URL: apiUrl, NEXT_TELEMETRY_DISABLED: '1' },
     show,
   })
   const stop = async () => {
-    await server.stop()
+    await Promise.all([server.stop(), api.stop()])
     await provider.stop()
   }
-  return { url, provider, server, stop }
+  return { url, apiUrl, provider, server, api, stop }
 }
 
 /** Next names the address it is bound to, where nobody could log in: cookies are those of localhost. */
@@ -37,13 +43,15 @@ function show(line) {
 }
 
 /** Waits for the first page, which Next compiles on demand, and looks whether a login would begin. */
-async function firstAnswer({ url, provider, server }) {
+async function firstAnswer({ url, apiUrl, provider, server, api }) {
   const { untilAnswers } = await import('./lib/server-process.mjs')
   const status = await untilAnswers(url, server)
   if (status !== 200) throw new Error(`${url} answers ${status}`)
   const login = await fetch(`${url}/auth/login`, { redirect: 'manual' })
   const location = login.headers.get('location') ?? ''
   if (!location.startsWith(provider.issuer)) throw new Error(`the login of ${url} answers ${login.status}`)
+  const refused = await untilAnswers(`${apiUrl}/orders`, api)
+  if (refused !== 401) throw new Error(`${apiUrl} answers ${refused} to nobody`)
 }
 
 async function demo(check) {
@@ -59,8 +67,8 @@ async function demo(check) {
     console.log(`\nOpen ${running.url} and log in as alice, bob or mallory.`)
     console.log(`The development provider is ${running.provider.issuer}.`)
     if (check) return 0
-    console.log('Ctrl-C stops both.\n')
-    const end = await Promise.race([interrupted, running.server.ended])
+    console.log('Ctrl-C stops everything.\n')
+    const end = await Promise.race([interrupted, running.server.ended, running.api.ended])
     return end === 'interrupted' ? 0 : 1
   } finally {
     await running.stop()

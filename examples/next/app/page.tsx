@@ -17,6 +17,12 @@ const tiles = [
     text: 'The user in the browser with useUser, and calls to protected API routes of both routers.',
   },
   {
+    href: '/orders',
+    title: 'Orders',
+    kind: 'Access token',
+    text: 'A protected API in a process of its own, called by the server and by the browser with an access token.',
+  },
+  {
     href: '/settings',
     title: 'Settings',
     kind: 'Server action',

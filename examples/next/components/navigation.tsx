@@ -6,6 +6,7 @@ import { SiteLink } from './site-link'
 const pages = [
   { href: '/profile', label: 'Profile' },
   { href: '/client', label: 'Client page' },
+  { href: '/orders', label: 'Orders' },
   { href: '/settings', label: 'Settings' },
   { href: '/inspector', label: 'Inspector' },
   { href: '/legacy', label: 'Pages Router' },

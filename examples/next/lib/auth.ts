@@ -1,4 +1,5 @@
 import { IdpClient } from 'idp-client/next'
+import { ordersApi } from './orders-api'
 
 // `form_post` makes the provider answer by a POST, which keeps the code out of addresses; needs https.
 const responseMode = process.env['DEMO_RESPONSE_MODE']
@@ -7,5 +8,14 @@ const responseMode = process.env['DEMO_RESPONSE_MODE']
 export const idp = new IdpClient({
   // The development provider speaks http on this machine; production refuses http whatever stands here.
   allowInsecureRequests: process.env.NODE_ENV !== 'production',
-  authorizationParameters: responseMode ? { response_mode: responseMode } : {},
+  authorizationParameters: {
+    ...(responseMode ? { response_mode: responseMode } : {}),
+    // The login asks for an access token that the orders API accepts, and for a refresh token to renew it with.
+    ...(ordersApi
+      ? {
+          audience: ordersApi.audience,
+          scope: `openid profile email offline_access ${ordersApi.scope}`,
+        }
+      : {}),
+  },
 })

@@ -4,11 +4,25 @@ const dateAndTime = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 })
 
+const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+const euros = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })
+
 const integer = new Intl.NumberFormat('en-GB')
 
 /** `21 Nov 2026, 02:04:05 UTC` */
 export function formatTime(epochSeconds: number): string {
   return `${dateAndTime.format(epochSeconds * 1000)} UTC`
+}
+
+/** `8 Nov 2026` for `2026-11-08` */
+export function formatDate(isoDate: string): string {
+  return date.format(Date.parse(isoDate))
+}
+
+/** `€54.00` */
+export function formatPrice(cents: number): string {
+  return euros.format(cents / 100)
 }
 
 export function formatNumber(value: number): string {
