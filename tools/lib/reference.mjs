@@ -11,7 +11,9 @@ export { defaultScope } from './config/authorization.ts'
 export { variableNames } from './config/env.ts'
 export { resolve } from './config/resolve.ts'
 export { optionPaths } from './config/unknown-keys.ts'
-export { codes } from './errors/codes.ts'
+import { advice } from './errors/advice.ts'
+import { codes as rows } from './errors/codes.ts'
+export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: advice[code] }]))
 export { table } from './routes/table.ts'
 `
 

@@ -1,5 +1,5 @@
-/** What package entries hand on as it is: symbols of options, claim filters. */
-const publicValues = ['config/options.ts', 'session/claims.ts']
+/** What package entries hand on as it is: symbols of options, claim filters, making of keys. */
+const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/claims.ts']
 
 /**
  * What each folder of packages/idp-client/src may import. `values` may be imported for use at run
@@ -84,7 +84,7 @@ export const layers = {
 }
 
 /** Modules at the top of the source folder: the package entry and the composition. */
-export const rootModules = ['index.ts', 'engine.ts', 'binding.ts']
+export const rootModules = ['index.ts', 'engine.ts', 'binding.ts', 'operations.ts']
 
 /** Packages and the places that may import them; a package that is not listed is not allowed. */
 export const packagePlaces = [

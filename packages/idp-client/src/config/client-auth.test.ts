@@ -192,5 +192,15 @@ describe('key', () => {
     expect(resolveIt({ clientSecret: 's', clientAssertionSigningAlg: 'ES256' }).problems).toMatchObject([
       { kind: 'notice' },
     ])
+    expect(resolveIt({ clientSecret: 's', clientAssertionSigningKeyId: 'k' }).problems).toMatchObject([
+      { kind: 'notice' },
+    ])
+  })
+
+  test('the key id is taken as it is', () => {
+    const options = { clientAssertionSigningKey: pem, clientAssertionSigningKeyId: 'key-1' }
+    expect(resolveIt(options)).toMatchObject({ auth: { keyId: 'key-1' }, problems: [] })
+    const wrong = { clientAssertionSigningKey: pem, clientAssertionSigningKeyId: 7 as never }
+    expect(resolveIt(wrong).problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 })

@@ -83,7 +83,14 @@ function resolveAssertion(options: IdpClientOptions, env: Env, note: Note): Clie
       `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
     )
   }
-  return { kind: 'assertion', key, algorithms: names, ...(algorithm === undefined ? {} : { algorithm }) }
+  const keyId = readText(field('clientAssertionSigningKeyId', options.clientAssertionSigningKeyId), note)
+  return {
+    kind: 'assertion',
+    key,
+    algorithms: names,
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(keyId === undefined ? {} : { keyId }),
+  }
 }
 
 /** Exactly one method: a key wins over a secret. Undefined while neither is usable, which is noted. */
@@ -97,8 +104,10 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
   const secretField = field('clientSecret', options.clientSecret, env, 'IDP_CLIENT_SECRET')
   const assertion = resolveAssertion(options, env, note)
   if (assertion || isSet(keyField)) return assertion
-  if (isGiven(options.clientAssertionSigningAlg)) {
-    note('notice', 'clientAssertionSigningAlg has no effect without clientAssertionSigningKey.')
+  for (const name of ['clientAssertionSigningAlg', 'clientAssertionSigningKeyId'] as const) {
+    if (isGiven(options[name])) {
+      note('notice', `${name} has no effect without clientAssertionSigningKey.`)
+    }
   }
   const secret = readText(secretField, note)
   if (secret !== undefined) return { kind: 'secret', secret }

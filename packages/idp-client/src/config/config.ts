@@ -39,6 +39,7 @@ export type ClientAuth =
       readonly algorithms: readonly string[]
       /** One of them, if it was configured: then the provider is not asked. */
       readonly algorithm?: string
+      readonly keyId?: string
     }
 
 /** The provider as configured: the issuers that discovery may return, nothing else is accepted. */

@@ -197,6 +197,11 @@ export interface IdpClientOptions {
    * provider's `token_endpoint_auth_signing_alg_values_supported` that fits the key.
    */
   clientAssertionSigningAlg?: string | undefined
+  /**
+   * Key id (`kid`) of the key as it is registered at the provider, sent in the header of assertions. Needed when several
+   * keys are registered; default: none is sent, since one that the provider does not know makes it refuse the client.
+   */
+  clientAssertionSigningKeyId?: string | undefined
   /** Sent with every authorization request. Default: the default scope only. */
   authorizationParameters?: AuthorizationParameters | undefined
   /** Pushes authorization requests to the provider first (PAR, RFC 9126). Default false. */

@@ -69,6 +69,7 @@ const known: Tree = {
   clientSecret: 'open',
   clientAssertionSigningKey: 'open',
   clientAssertionSigningAlg: 'open',
+  clientAssertionSigningKeyId: 'open',
   authorizationParameters: 'open',
   pushedAuthorizationRequests: 'open',
   appBaseUrl: 'open',

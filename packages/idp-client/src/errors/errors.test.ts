@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { advice } from './advice.ts'
+import type { Code } from './codes.ts'
 import * as entry from './index.ts'
 import {
   AccessTokenError,
@@ -34,7 +36,7 @@ describe('the table of codes', () => {
     (code, row) => {
       expect(code).toMatch(/^[A-Z][A-Z_]*[A-Z]$/)
       expect(row.message).toMatch(/\.$/)
-      expect(row.advice).toMatch(/\.$/)
+      expect(advice[code as Code]).toMatch(/\.$/)
       expect(row.status).toBeGreaterThanOrEqual(400)
       expect(row.status).toBeLessThan(600)
       expect(Object.keys(classes)).toContain(row.class)

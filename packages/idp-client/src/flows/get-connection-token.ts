@@ -29,9 +29,9 @@ const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
 export async function getConnectionToken(
   engine: Engine,
   exchange: Exchange,
-  options: GetAccessTokenForConnectionOptions,
+  options: Partial<GetAccessTokenForConnectionOptions> = {},
 ): Promise<ConnectionAccessToken> {
-  const { connection, login_hint: loginHint, subject_token_type: type = REFRESH_TOKEN } = options ?? {}
+  const { connection, login_hint: loginHint, subject_token_type: type = REFRESH_TOKEN } = options
   if (typeof connection !== 'string' || connection === '') {
     throw new AccessTokenForConnectionError('MISSING_CONNECTION')
   }

@@ -1,5 +1,3 @@
-import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
-import { exportJWK } from 'jose/key/export'
 import { importPKCS8 } from 'jose/key/import'
 import type { ClientAuth } from 'openid-client'
 import { ClientSecretBasic, ClientSecretPost, modifyAssertion, PrivateKeyJwt } from 'openid-client'
@@ -14,8 +12,6 @@ type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
 interface Signer {
   readonly key: CryptoKey
   readonly algorithm: string
-  /** RFC 7638 thumbprint of the public half; absent where the key does not show it. */
-  readonly kid?: string
 }
 
 function unusable(detail: string): InvalidConfigurationError {
@@ -34,29 +30,22 @@ function algorithmFor({ algorithm, algorithms }: Assertion, metadata: Metadata):
   throw unusable(detail)
 }
 
-async function thumbprintOf(key: CryptoKey): Promise<string | undefined> {
-  if (!key.extractable) return undefined
-  // A thumbprint is made of the members that public and private keys share.
-  return calculateJwkThumbprint(await exportJWK(key))
-}
-
 async function signerFor(auth: Assertion, metadata: Metadata): Promise<Signer> {
   const algorithm = algorithmFor(auth, metadata)
-  if (typeof auth.key !== 'string') {
-    const kid = await thumbprintOf(auth.key)
-    return { key: auth.key, algorithm, ...(kid === undefined ? {} : { kid }) }
-  }
+  if (typeof auth.key !== 'string') return { key: auth.key, algorithm }
   try {
-    const kid = await thumbprintOf(await importPKCS8(auth.key, algorithm, { extractable: true }))
-    return { key: await importPKCS8(auth.key, algorithm), algorithm, ...(kid === undefined ? {} : { kid }) }
+    return { key: await importPKCS8(auth.key, algorithm), algorithm }
   } catch {
     // The runtime's own error is not kept: it may quote the key.
     throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
   }
 }
 
-function assertionBy({ algorithm, key, kid }: Signer): ClientAuth {
-  return PrivateKeyJwt(kid === undefined ? key : { key, kid }, {
+async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
+  const { algorithm, key } = await signerFor(auth, metadata)
+  const { keyId } = auth
+  // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
+  return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
     // Ed25519 has two names; the provider gets the one that it advertised.
     [modifyAssertion]: (header) => {
       header['alg'] = algorithm
@@ -73,7 +62,7 @@ function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
   assertions.set(auth, known)
   const found = known.get(metadata)
   if (found) return found
-  const signer = lazy(async () => assertionBy(await signerFor(auth, metadata)))
+  const signer = lazy(() => assertionBy(auth, metadata))
   const made: ClientAuth = async (server, client, body, headers) =>
     (await signer())(server, client, body, headers)
   known.set(metadata, made)

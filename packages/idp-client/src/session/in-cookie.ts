@@ -8,7 +8,9 @@ import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { utf8Length } from '../lib/base64url.ts'
 import { decodeSession, encodeSession } from './codec.ts'
+import type { ConnectionCookies } from './connection-cookies.ts'
 import { connectionCookies } from './connection-cookies.ts'
+import type { SessionTimes } from './lifetime.ts'
 import { isAlive, remaining } from './lifetime.ts'
 import type { SessionData } from './session-data.ts'
 import type { SessionStorage } from './storage.ts'
@@ -47,6 +49,36 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
 
+function timesOf({ data, usedAt }: StoredSession): SessionTimes {
+  return { createdAt: data.internal.createdAt, usedAt }
+}
+
+interface OpenerParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
+  readonly connections: ConnectionCookies
+}
+
+/** How the session of a jar is read; null for whatever is no live session of this client. */
+function opener({
+  config,
+  sealer,
+  client,
+  connections,
+}: OpenerParts): (jar: CookieJar) => Promise<StoredSession | null> {
+  const { cookie, ...rules } = config.session
+  return async (jar) => {
+    const sealed = joinCookie(cookie.name, (name) => jar.get(name))
+    if (sealed === null) return null
+    const bytes = await sealer.open('session', sealed)
+    const session = bytes && decodeSession(bytes)
+    if (!session) return null
+    if (session.client !== undefined && session.client !== (await client())) return null
+    if (!isAlive(timesOf(session), rules, config.clock())) return null
+    const connectionTokenSets = await connections.read(jar, session.handle)
+    if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
+    return session
+  }
+}
+
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie, ...rules } = config.session
@@ -54,19 +86,7 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
   const opened = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const loaded = new WeakMap<CookieJar, Promise<StoredSession | null>>()
 
-  async function open(jar: CookieJar): Promise<StoredSession | null> {
-    const sealed = joinCookie(cookie.name, (name) => jar.get(name))
-    if (sealed === null) return null
-    const bytes = await sealer.open('session', sealed)
-    const session = bytes && decodeSession(bytes)
-    if (!session) return null
-    if (session.client !== undefined && session.client !== (await client())) return null
-    const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
-    if (!isAlive(times, rules, config.clock())) return null
-    const connectionTokenSets = await connections.read(jar, session.handle)
-    if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
-    return session
-  }
+  const open = opener({ config, sealer, client, connections })
 
   function original({ cookies }: Exchange): Promise<StoredSession | null> {
     const session = opened.get(cookies) ?? open(cookies)
@@ -110,8 +130,7 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
 
     async save(exchange, session) {
       const scope = scopeOf(exchange)
-      const times = { createdAt: session.data.internal.createdAt, usedAt: session.usedAt }
-      const maxAge = cookie.transient ? undefined : remaining(times, rules, config.clock())
+      const maxAge = cookie.transient ? undefined : remaining(timesOf(session), rules, config.clock())
       const lifetime = maxAge === undefined ? {} : { maxAge }
       const pieces = await piecesOf(session, { ...scope, httpOnly: true, ...lifetime })
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)

@@ -21,6 +21,7 @@ const values: Values = {
   clientId: 'client',
   clientSecret: 'secret',
   clientAssertionSigningKey: keys.privateKey,
+  clientAssertionSigningKeyId: 'key-1',
   clientAssertionSigningAlg: 'ES256',
   authorizationParameters: { scope: 'openid', custom: 1 },
   pushedAuthorizationRequests: true,

@@ -5,28 +5,18 @@ import type {
 } from 'express'
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
-import { within } from '../../binding.ts'
-import type { AccessTokenFactory, FetcherOptions } from '../../config/fetcher.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
-import type { Application } from '../../engine.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import type { Fetcher } from '../../flows/fetcher.ts'
-import type { AccessToken } from '../../flows/get-access-token.ts'
-import { getAccessToken } from '../../flows/get-access-token.ts'
-import { getSession } from '../../flows/get-session.ts'
-import { updateSession } from '../../flows/update-session.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { isRequestLike, readHostArguments } from '../../http/is-request.ts'
 import { redirect } from '../../http/responses.ts'
+import { Operations } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
-import type { SessionData } from '../../session/session-data.ts'
-import type { GetAccessTokenOptions } from '../../tokens/want.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 
@@ -60,12 +50,10 @@ type Decision = (exchange: Exchange, req: FrameworkRequest) => Promise<Response 
  *   res.json(session?.user)
  * })
  */
-export class IdpClient {
-  readonly #application: Application
-
+export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    this.#application = createApplication(options)
+    super(createApplication(options))
   }
 
   /**
@@ -74,83 +62,11 @@ export class IdpClient {
    */
   readonly middleware: ExpressRequestHandler = async (req, res, next) => {
     const binding = bindNode(req, res)
-    const answered = await dispatch(this.#application, binding.exchange, req)
-    if (!answered) await passThrough(this.#application, binding.exchange)
+    const answered = await dispatch(this.application, binding.exchange, req)
+    if (!answered) await passThrough(this.application, binding.exchange)
     await binding.commit()
     if (answered) await sendResponse(res, answered)
     else ambient.run(binding, next)
-  }
-
-  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
-  getSession(req?: FrameworkRequest): Promise<SessionData | null> {
-    return this.#operate(req, undefined, getSession)
-  }
-
-  /**
-   * An access token of the session, refreshed when it has expired; the refreshed session is written unless headers have
-   * been sent. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its
-   * `cause`), `REFRESH_NOT_PERSISTABLE`.
-   */
-  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
-  getAccessToken(
-    req: FrameworkRequest | undefined,
-    res?: FrameworkResponse,
-    options?: GetAccessTokenOptions,
-  ): Promise<AccessToken>
-  getAccessToken(
-    first?: FrameworkRequest | GetAccessTokenOptions,
-    res?: FrameworkResponse,
-    options?: GetAccessTokenOptions,
-  ): Promise<AccessToken> {
-    const [req, wanted] = isRequestLike(first) ? [first as FrameworkRequest, options] : [undefined, first]
-    return this.#operate(req, res, (engine, x) => getAccessToken(engine, x, wanted))
-  }
-
-  /**
-   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
-   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
-   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
-   *
-   * @example
-   * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
-   * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
-   */
-  createFetcher(options?: FetcherOptions): Promise<Fetcher>
-  createFetcher(req: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
-  createFetcher(
-    req: FrameworkRequest | undefined,
-    res: FrameworkResponse | undefined,
-    options?: FetcherOptions,
-  ): Promise<Fetcher>
-  createFetcher(
-    ...given: readonly [
-      (FrameworkRequest | FetcherOptions)?,
-      (FrameworkResponse | FetcherOptions)?,
-      FetcherOptions?,
-    ]
-  ): Promise<Fetcher> {
-    const [req, res, options = {}] = readHostArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>(
-      given,
-    )
-    const ofSession: AccessTokenFactory = (wanted) =>
-      this.#operate(req, res, (engine, exchange) => getAccessToken(engine, exchange, wanted))
-    return this.#operate(req, res, async (engine, exchange) => {
-      const { createFetcher } = await import('../../flows/fetcher.ts')
-      return createFetcher(engine, exchange, options, ofSession)
-    })
-  }
-
-  /** Saves changes to the session; `internal` cannot be changed. See `docs/reference/session.md` for what is kept. */
-  updateSession(session: SessionData): Promise<void>
-  updateSession(req: FrameworkRequest, res: FrameworkResponse, session: SessionData): Promise<void>
-  updateSession(...given: [SessionData] | [FrameworkRequest, FrameworkResponse, SessionData]): Promise<void> {
-    if (given.length < 3) {
-      return this.#operate(undefined, undefined, (engine, x) =>
-        updateSession(engine, x, given[0] as SessionData),
-      )
-    }
-    const [req, res, session] = given as [FrameworkRequest, FrameworkResponse, SessionData]
-    return this.#operate(req, res, (engine, x) => updateSession(engine, x, session))
   }
 
   /**
@@ -162,8 +78,8 @@ export class IdpClient {
     req?: FrameworkRequest,
     res?: FrameworkResponse,
   ): Promise<Response> {
-    const binding = this.#bind(req, res)
-    const response = await startLogin(this.#application, binding.exchange, options)
+    const binding = this.bind(req, res)
+    const response = await startLogin(this.application, binding.exchange, options)
     if (!(await binding.commit())) binding.exchange.cookies.flush(headersSink(response.headers))
     return response
   }
@@ -180,7 +96,7 @@ export class IdpClient {
   ): ExpressRequestHandler {
     const [handler, { returnTo }] = typeof first === 'function' ? [first, second] : [undefined, first]
     return this.#guard(handler, async (exchange, req) => {
-      const access = await pageAccess(this.#application, exchange, () =>
+      const access = await pageAccess(this.application, exchange, () =>
         typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? req.originalUrl),
       )
       return access.kind === 'granted' ? null : redirect(access.location)
@@ -189,7 +105,7 @@ export class IdpClient {
 
   /** Guards APIs: without a session the answer is a 401 with a JSON body, never a redirect. */
   withApiAuthRequired(handler?: ExpressRequestHandler): ExpressRequestHandler {
-    return this.#guard(handler, (exchange) => apiRefusal(this.#application, exchange))
+    return this.#guard(handler, (exchange) => apiRefusal(this.application, exchange))
   }
 
   #guard(handler: ExpressRequestHandler | undefined, decide: Decision): ExpressRequestHandler {
@@ -201,18 +117,10 @@ export class IdpClient {
     }
   }
 
-  #bind(req?: FrameworkRequest, res?: FrameworkResponse): Binding {
+  /** @internal */
+  protected override bind(req?: FrameworkRequest, res?: FrameworkResponse): Binding {
     const binding = req ? bindNode(req, res) : ambient.get()
     if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
     return binding
-  }
-
-  async #operate<T>(
-    req: FrameworkRequest | undefined,
-    res: FrameworkResponse | undefined,
-    operation: (engine: ReturnType<Application['engine']>, exchange: Exchange) => Promise<T>,
-  ): Promise<T> {
-    const engine = this.#application.engine()
-    return within(this.#bind(req, res), (exchange) => operation(engine, exchange))
   }
 }

@@ -1,22 +1,13 @@
 import type { GetServerSideProps, NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import type { ReactNode } from 'react'
-import { within } from '../../binding.ts'
+import type { Binding } from '../../binding.ts'
 import type { RoutePaths } from '../../config/config.ts'
-import type { AccessTokenFactory, FetcherOptions } from '../../config/fetcher.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
-import type { Application, Engine } from '../../engine.ts'
 import { createApplication } from '../../engine.ts'
-import type { Fetcher } from '../../flows/fetcher.ts'
-import type { AccessToken } from '../../flows/get-access-token.ts'
-import { getAccessToken } from '../../flows/get-access-token.ts'
-import { getSession } from '../../flows/get-session.ts'
-import { updateSession } from '../../flows/update-session.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import { isRequestLike, readHostArguments } from '../../http/is-request.ts'
+import { Operations } from '../../operations.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
-import type { SessionData, User } from '../../session/session-data.ts'
-import type { GetAccessTokenOptions } from '../../tokens/want.ts'
+import type { User } from '../../session/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
@@ -45,23 +36,21 @@ export type PublicRoutes = Pick<RoutePaths, 'login' | 'logout' | 'profile' | 'ac
  *
  * Every operation throws `InvalidConfigurationError` while something required is missing.
  */
-export class IdpClient {
-  readonly #application: Application
-
+export class IdpClient extends Operations<HostRequest, HostResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    this.#application = createApplication(options, ['NEXT_PUBLIC_'])
+    super(createApplication(options, ['NEXT_PUBLIC_']))
   }
 
   /** For `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */
   get routes(): PublicRoutes {
-    const { login, logout, profile, accessToken } = this.#application.settings.routes
+    const { login, logout, profile, accessToken } = this.application.settings.routes
     return { login, logout, profile, accessToken }
   }
 
   /** `''` or `/path`, from `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. */
   get basePath(): string {
-    return this.#application.settings.basePath
+    return this.application.settings.basePath
   }
 
   /**
@@ -72,11 +61,11 @@ export class IdpClient {
   readonly middleware = (
     request: FrameworkRequest | Request,
     next?: NextStep | object,
-  ): Promise<FrameworkResponse> => runMiddleware(this.#application, request, next)
+  ): Promise<FrameworkResponse> => runMiddleware(this.application, request, next)
 
   /** The auth routes as a catch-all route handler, in place of the proxy: `export const { GET, POST, ... } = idp.handlers()`. */
   handlers(): AppHandlers {
-    return appHandlers(this.#application)
+    return appHandlers(this.application)
   }
 
   /**
@@ -84,74 +73,7 @@ export class IdpClient {
    * `pages/api/auth/[...idp].ts`, with `routes` below `/api/auth`.
    */
   pagesHandler(): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
-    return (request, response) => answerPagesApi(this.#application, request, response)
-  }
-
-  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
-  getSession(request?: HostRequest): Promise<SessionData | null> {
-    return this.#operate([request], getSession)
-  }
-
-  /**
-   * An access token of the session, refreshed when it has expired. A Server Component gets a fresh token too, but
-   * cannot write cookies: what a refresh brought stays in the process until the next request that can, so call this in
-   * the proxy, with request and response, where pages need tokens. Throws `AccessTokenError`: `MISSING_SESSION`,
-   * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its `cause`), `REFRESH_NOT_PERSISTABLE`.
-   */
-  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
-  getAccessToken(
-    request: HostRequest | undefined,
-    response?: HostResponse,
-    options?: GetAccessTokenOptions,
-  ): Promise<AccessToken>
-  getAccessToken(
-    first?: HostRequest | GetAccessTokenOptions,
-    response?: HostResponse,
-    options?: GetAccessTokenOptions,
-  ): Promise<AccessToken> {
-    const [request, wanted] = isRequestLike(first) ? [first as HostRequest, options] : [undefined, first]
-    return this.#operate([request, response], (engine, x) => getAccessToken(engine, x, wanted))
-  }
-
-  /**
-   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
-   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
-   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
-   *
-   * @example
-   * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
-   * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
-   */
-  createFetcher(options?: FetcherOptions): Promise<Fetcher>
-  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
-  createFetcher(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
-    options?: FetcherOptions,
-  ): Promise<Fetcher>
-  createFetcher(
-    ...given: readonly [(HostRequest | FetcherOptions)?, (HostResponse | FetcherOptions)?, FetcherOptions?]
-  ): Promise<Fetcher> {
-    const [request, response, options = {}] = readHostArguments<HostRequest, HostResponse, FetcherOptions>(
-      given,
-    )
-    const ofSession: AccessTokenFactory = (wanted) =>
-      this.#operate([request, response], (engine, exchange) => getAccessToken(engine, exchange, wanted))
-    return this.#operate([request, response], async (engine, exchange) => {
-      const { createFetcher } = await import('../../flows/fetcher.ts')
-      return createFetcher(engine, exchange, options, ofSession)
-    })
-  }
-
-  /**
-   * Saves changes to the session; `internal` cannot be changed. Throws `SESSION_NOT_WRITABLE` in a Server Component,
-   * where Next takes no cookies. See `docs/reference/session.md` for what is kept.
-   */
-  updateSession(session: SessionData): Promise<void>
-  updateSession(request: HostRequest, response: HostResponse, session: SessionData): Promise<void>
-  updateSession(...given: [SessionData] | [HostRequest, HostResponse, SessionData]): Promise<void> {
-    const [request, response, session] = given.length === 3 ? given : [undefined, undefined, given[0]]
-    return this.#operate([request, response], (engine, exchange) => updateSession(engine, exchange, session))
+    return (request, response) => answerPagesApi(this.application, request, response)
   }
 
   /**
@@ -164,7 +86,7 @@ export class IdpClient {
     request?: HostRequest,
     response?: HostResponse,
   ): Promise<FrameworkResponse> {
-    return startNextLogin(this.#application, await bind(request, response), options)
+    return startNextLogin(this.application, await bind(request, response), options)
   }
 
   /**
@@ -185,8 +107,8 @@ export class IdpClient {
     options: PageGuardOptions<never> = {},
   ): unknown {
     return typeof first === 'function'
-      ? protectAppPage(this.#application, first, options)
-      : protectPagesPage(this.#application, first)
+      ? protectAppPage(this.application, first, options)
+      : protectPagesPage(this.application, first)
   }
 
   /**
@@ -198,16 +120,11 @@ export class IdpClient {
   ): AppRouteHandler<Context, Promise<Response>>
   withApiAuthRequired(handler: NextApiHandler): NextApiHandler
   withApiAuthRequired(handler: AppRouteHandler<never> | NextApiHandler): unknown {
-    return protectApi(this.#application, handler)
+    return protectApi(this.application, handler)
   }
 
-  /** The request is bound first: Next must see that it is read, also when everything else fails. */
-  async #operate<T>(
-    [request, response]: readonly [(HostRequest | undefined)?, (HostResponse | undefined)?],
-    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
-  ): Promise<T> {
-    const binding = await bind(request, response)
-    const engine = this.#application.engine()
-    return within(binding, (exchange) => operation(engine, exchange))
+  /** @internal */
+  protected override bind(request?: HostRequest, response?: HostResponse): Promise<Binding> {
+    return bind(request, response)
   }
 }

@@ -7,9 +7,20 @@ export type {
   OnCallbackResult,
 } from '../../config/hooks.ts'
 export * from '../../config/options.ts'
+export { generateDpopKeyPair } from '../../crypto/keys.ts'
 export * from '../../errors/index.ts'
+export type {
+  AuthorizationDetail,
+  BackchannelAuthenticationOptions,
+  BackchannelAuthenticationResult,
+} from '../../flows/backchannel-auth.ts'
+export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from '../../flows/exchange-token.ts'
 export type { Fetcher } from '../../flows/fetcher.ts'
 export type { AccessToken } from '../../flows/get-access-token.ts'
+export type {
+  ConnectionAccessToken,
+  GetAccessTokenForConnectionOptions,
+} from '../../flows/get-connection-token.ts'
 export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
 export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from '../../session/claims.ts'

@@ -1,0 +1,184 @@
+import type { Binding } from './binding.ts'
+import { within } from './binding.ts'
+import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
+import type { Application, Engine } from './engine.ts'
+import type {
+  BackchannelAuthenticationOptions,
+  BackchannelAuthenticationResult,
+} from './flows/backchannel-auth.ts'
+import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
+import type { Fetcher } from './flows/fetcher.ts'
+import type { AccessToken } from './flows/get-access-token.ts'
+import { getAccessToken } from './flows/get-access-token.ts'
+import type {
+  ConnectionAccessToken,
+  GetAccessTokenForConnectionOptions,
+} from './flows/get-connection-token.ts'
+import { getSession } from './flows/get-session.ts'
+import { updateSession } from './flows/update-session.ts'
+import type { Exchange } from './http/exchange.ts'
+import { readHostArguments } from './http/is-request.ts'
+import type { SessionData, User } from './session/session-data.ts'
+import type { GetAccessTokenOptions } from './tokens/want.ts'
+
+/**
+ * The operations that every host has, in both calling styles: without request where there is a current one, else with
+ * the request, and the response that cookies go to. What is rarely used is loaded when it is.
+ */
+export abstract class Operations<HostRequest extends object, HostResponse extends object> {
+  /** @internal */
+  protected readonly application: Application
+
+  /** @internal */
+  protected constructor(application: Application) {
+    this.application = application
+  }
+
+  /** @internal */
+  protected abstract bind(request?: HostRequest, response?: HostResponse): Binding | Promise<Binding>
+
+  /** @internal Bound first: what a host must know of a request comes before everything else. */
+  protected async operate<T>(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
+  ): Promise<T> {
+    const binding = await this.bind(request, response)
+    const engine = this.application.engine()
+    return within(binding, (exchange) => operation(engine, exchange))
+  }
+
+  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
+  getSession(request?: HostRequest): Promise<SessionData | null> {
+    return this.operate(request, undefined, getSession)
+  }
+
+  /**
+   * Saves changes to the session; `internal` cannot be changed, tokens that were left alone stay the current ones. See
+   * `docs/reference/session.md` for what is kept. Throws `MISSING_SESSION`, `MISSING_SESSION_DATA`,
+   * `SESSION_NOT_WRITABLE` where the host takes no cookies (a Server Component), `SESSION_TOO_LARGE`.
+   */
+  updateSession(session: SessionData): Promise<void>
+  updateSession(request: HostRequest, response: HostResponse, session: SessionData): Promise<void>
+  updateSession(...given: [SessionData] | [HostRequest, HostResponse, SessionData]): Promise<void> {
+    const [request, response, session] = given.length === 3 ? given : [undefined, undefined, given[0]]
+    return this.operate(request, response, (engine, exchange) => updateSession(engine, exchange, session))
+  }
+
+  /**
+   * An access token of the session, refreshed when it has expired. The refreshed session is written where cookies can
+   * be; elsewhere (a Server Component, a request without response) it stays in the process until the next request that
+   * can. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its
+   * `cause`), `REFRESH_NOT_PERSISTABLE`.
+   */
+  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  getAccessToken(
+    request: HostRequest | undefined,
+    response?: HostResponse,
+    options?: GetAccessTokenOptions,
+  ): Promise<AccessToken>
+  getAccessToken(...given: readonly unknown[]): Promise<AccessToken> {
+    const [request, response, options] = readHostArguments<HostRequest, HostResponse, GetAccessTokenOptions>(
+      given,
+    )
+    return this.operate(request, response, (engine, x) => getAccessToken(engine, x, options))
+  }
+
+  /**
+   * An access token for the API of a connected account's provider, kept in the session until it expires. Throws
+   * `AccessTokenForConnectionError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * `FAILED_TO_EXCHANGE_REFRESH_TOKEN` (see its `cause`).
+   */
+  getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
+  getAccessTokenForConnection(
+    request: HostRequest,
+    response: HostResponse,
+    options: GetAccessTokenForConnectionOptions,
+  ): Promise<ConnectionAccessToken>
+  getAccessTokenForConnection(...given: readonly unknown[]): Promise<ConnectionAccessToken> {
+    const [request, response, options] = readHostArguments<
+      HostRequest,
+      HostResponse,
+      GetAccessTokenForConnectionOptions
+    >(given)
+    return this.operate(request, response, async (engine, exchange) => {
+      const { getConnectionToken } = await import('./flows/get-connection-token.ts')
+      return getConnectionToken(engine, exchange, options)
+    })
+  }
+
+  /**
+   * Exchanges a token of another kind for tokens of this provider (RFC 8693). Needs no session and changes none.
+   * Throws `CustomTokenExchangeError`: `MISSING_SUBJECT_TOKEN`, `INVALID_SUBJECT_TOKEN_TYPE` and other codes for its
+   * input, `EXCHANGE_FAILED` with the provider's words in the `cause`.
+   */
+  async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
+    const engine = this.application.engine()
+    const { exchangeToken } = await import('./flows/exchange-token.ts')
+    return exchangeToken(engine, options)
+  }
+
+  /**
+   * Asks a user on another device to sign in or to approve something (OpenID Connect CIBA, poll mode), and waits for the
+   * answer, at most as long as the provider granted. Needs no session and changes none. Throws
+   * `BackchannelAuthenticationError`, and ends early by `signal`.
+   */
+  async getTokenByBackchannelAuth(
+    options: BackchannelAuthenticationOptions,
+  ): Promise<BackchannelAuthenticationResult> {
+    const engine = this.application.engine()
+    const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
+    return backchannelAuthentication(engine, options)
+  }
+
+  /**
+   * The claims that the provider's UserInfo endpoint has about the user now; the session stays as it is. Throws what
+   * `getAccessToken` throws, `OAuthError` and `DiscoveryError`.
+   */
+  getUserInfo(request?: HostRequest, response?: HostResponse): Promise<User> {
+    return this.operate(request, response, async (engine, exchange) => {
+      const { getUserInfo } = await import('./flows/get-user-info.ts')
+      return getUserInfo(engine, exchange, getAccessToken)
+    })
+  }
+
+  /**
+   * Revokes the session's refresh token at the provider (RFC 7009); the session lives on without it. False when the
+   * provider offers no revocation. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * `FAILED_TO_REVOKE`, and `SESSION_NOT_WRITABLE`.
+   */
+  revokeRefreshToken(request?: HostRequest, response?: HostResponse): Promise<boolean> {
+    return this.operate(request, response, async (engine, exchange) => {
+      const { revokeRefreshToken } = await import('./flows/revoke-refresh-token.ts')
+      return revokeRefreshToken(engine, exchange)
+    })
+  }
+
+  /**
+   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
+   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
+   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
+   *
+   * @example
+   * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
+   * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
+   */
+  createFetcher(options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options?: FetcherOptions,
+  ): Promise<Fetcher>
+  createFetcher(...given: readonly unknown[]): Promise<Fetcher> {
+    const [request, response, options = {}] = readHostArguments<HostRequest, HostResponse, FetcherOptions>(
+      given,
+    )
+    const ofSession: AccessTokenFactory = (wanted) =>
+      this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, wanted))
+    return this.operate(request, response, async (engine, exchange) => {
+      const { createFetcher } = await import('./flows/fetcher.ts')
+      return createFetcher(engine, exchange, options, ofSession)
+    })
+  }
+}
