@@ -1,0 +1,25 @@
+import { expect, test, vi } from 'vitest'
+import { pause } from './pause.ts'
+
+test('resolves when the time is over', async () => {
+  vi.useFakeTimers()
+  const done = vi.fn()
+  const waiting = pause(5000).then(done)
+  await vi.advanceTimersByTimeAsync(4999)
+  expect(done).not.toHaveBeenCalled()
+  await vi.advanceTimersByTimeAsync(1)
+  await waiting
+  vi.useRealTimers()
+})
+
+test('an aborted signal ends it at once, before or during it, and leaves no listener behind', async () => {
+  const controller = new AbortController()
+  const add = vi.spyOn(controller.signal, 'addEventListener')
+  const remove = vi.spyOn(controller.signal, 'removeEventListener')
+  const waiting = pause(2 ** 31 - 1, controller.signal)
+  controller.abort()
+  await waiting
+  await pause(2 ** 31 - 1, controller.signal)
+  expect(add).toHaveBeenCalledTimes(1)
+  expect(remove.mock.calls.map(([type]) => type)).toEqual(['abort'])
+})

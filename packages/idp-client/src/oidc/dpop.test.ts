@@ -1,0 +1,176 @@
+import { createHash } from 'node:crypto'
+import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import type { Config } from '../config/config.ts'
+import type { DpopKeyPair, IdpClientOptions } from '../config/options.ts'
+import { generateDpopKeyPair, pemPair } from '../crypto/keys.ts'
+import {
+  dpopThumbprint,
+  isNonceChallenge,
+  learnNonce,
+  nonceRetryDelay,
+  protectedResourceProof,
+} from './dpop.ts'
+import { importDpopKeys } from './dpop-keys.ts'
+
+const TOKEN = 'access-token'
+let pair: DpopKeyPair
+beforeAll(async () => {
+  pair = await generateDpopKeyPair()
+})
+
+function configOf(options: IdpClientOptions = {}): Config {
+  return engineFor({ useDPoP: true, dpopKeyPair: pair, ...options }).engine.config
+}
+
+async function claimsOf(config: Config, url: string, method = 'GET') {
+  const proof = await protectedResourceProof(config, { method, url: new URL(url), accessToken: TOKEN })
+  const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
+    currentDate: new Date(1_800_000_000_000),
+  })
+  return { payload, protectedHeader }
+}
+
+const answer = (status: number, headers: Record<string, string>) => new Response(null, { status, headers })
+const challenge = { 'www-authenticate': 'DPoP error="use_dpop_nonce"' }
+
+describe('a proof for an API', () => {
+  test('[DP-01,DP-03,DP-04] says which key, method, address and token, and nothing else', async () => {
+    const url = 'https://api.example:8443/things/a%20b?x=1#y'
+    const { payload, protectedHeader } = await claimsOf(configOf(), url, 'POST')
+    expect(payload).toEqual({
+      jti: expect.stringMatching(/^[\w-]{22}$/),
+      htm: 'POST',
+      htu: 'https://api.example:8443/things/a%20b',
+      iat: 1_800_000_000,
+      ath: createHash('sha256').update(TOKEN).digest('base64url'),
+    })
+    expect({ ...protectedHeader, jwk: Object.keys(protectedHeader.jwk ?? {}).sort() }).toEqual({
+      alg: 'ES256',
+      typ: 'dpop+jwt',
+      jwk: ['crv', 'kty', 'x', 'y'],
+    })
+    expect(await calculateJwkThumbprint(protectedHeader.jwk as { kty: 'EC' })).toBe(
+      await dpopThumbprint(configOf()),
+    )
+  })
+
+  test('[DP-02] each has its own id', async () => {
+    const config = configOf()
+    const proofs = await Promise.all(
+      Array.from({ length: 20 }, () => claimsOf(config, 'https://api.example/')),
+    )
+    expect(new Set(proofs.map(({ payload }) => payload.jti)).size).toBe(20)
+  })
+
+  test('[DP-11] clockSkew shifts its time, clockTolerance does not', async () => {
+    const config = configOf({ dpopOptions: { clockSkew: -30, clockTolerance: 200 } })
+    expect((await claimsOf(config, 'https://api.example/')).payload.iat).toBe(1_800_000_000 - 30)
+  })
+
+  test('keys that only a fetcher asks for work without useDPoP, and bind nothing', async () => {
+    const config = configOf({ useDPoP: false })
+    expect((await claimsOf(config, 'https://api.example/')).payload['htm']).toBe('GET')
+    expect(await dpopThumbprint(config)).toBeUndefined()
+  })
+
+  test('without any key it is a configuration error', async () => {
+    const config = engineFor().engine.config
+    const proof = protectedResourceProof(config, {
+      method: 'GET',
+      url: new URL('https://a.example'),
+      accessToken: TOKEN,
+    })
+    await expect(proof).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION', message: /dpopKeyPair/ })
+  })
+})
+
+describe('[DP-05,DP-06] nonces of APIs', () => {
+  test('the latest of each origin is used, whatever the answer was', async () => {
+    const config = configOf()
+    const [one, two] = ['https://one.example/a', 'https://two.example/a'] as const
+    expect((await claimsOf(config, one)).payload['nonce']).toBeUndefined()
+    expect(learnNonce(config, new URL(one), answer(401, { ...challenge, 'dpop-nonce': 'n1' }))).toBe(true)
+    expect((await claimsOf(config, `${one}/b`)).payload['nonce']).toBe('n1')
+    expect((await claimsOf(config, two)).payload['nonce']).toBeUndefined()
+    expect(learnNonce(config, new URL(one), answer(200, { 'dpop-nonce': 'n2' }))).toBe(false)
+    expect(learnNonce(config, new URL(one), answer(200, {}))).toBe(false)
+    expect((await claimsOf(config, one)).payload['nonce']).toBe('n2')
+    expect((await claimsOf(configOf(), one)).payload['nonce']).toBeUndefined()
+  })
+
+  test('many origins: the memory is bounded', async () => {
+    const config = configOf()
+    for (let n = 0; n < 101; n++) {
+      learnNonce(config, new URL(`https://host-${n}.example`), answer(200, { 'dpop-nonce': `n${n}` }))
+    }
+    expect((await claimsOf(config, 'https://host-0.example')).payload['nonce']).toBeUndefined()
+    expect((await claimsOf(config, 'https://host-100.example')).payload['nonce']).toBe('n100')
+  })
+
+  test.each([
+    ['DPoP error="use_dpop_nonce", error_description="x"', true],
+    ['dpop ERROR=use_dpop_nonce', true],
+    ['DPoP algs="ES256", error="use_dpop_nonce"', true],
+    ['Bearer realm="a", DPoP error="use_dpop_nonce"', true],
+    ['DPoP error="invalid_token"', false],
+    ['DPoP error="use_dpop_nonces"', false],
+    ['Bearer error="use_dpop_nonce"', false],
+    ['XDPoP error="use_dpop_nonce"', false],
+  ])('%s: %s', (header, expected) => {
+    const response = answer(401, { 'www-authenticate': header, 'dpop-nonce': 'n' })
+    expect(learnNonce(configOf(), new URL('https://a.example'), response)).toBe(expected)
+    expect(isNonceChallenge(response, null)).toBe(expected)
+  })
+
+  test('the challenge of an authorization server is in its body', () => {
+    expect(isNonceChallenge(answer(400, {}), { error: 'use_dpop_nonce' })).toBe(true)
+    expect(isNonceChallenge(answer(400, {}), { error: 'invalid_grant' })).toBe(false)
+    expect(isNonceChallenge(answer(200, {}), { error: 'use_dpop_nonce' })).toBe(false)
+    expect(isNonceChallenge(answer(500, challenge), null)).toBe(false)
+  })
+})
+
+test('[S109,S111] the delay before a retry: as configured, or half to all of it', () => {
+  const delays = (jitter: boolean) =>
+    Array.from({ length: 200 }, () =>
+      nonceRetryDelay({ dpop: { ...configOf().dpop, retry: { delay: 100, jitter } } }),
+    )
+  expect(new Set(delays(false))).toEqual(new Set([100]))
+  expect(Math.min(...delays(true))).toBeGreaterThanOrEqual(50)
+  expect(Math.max(...delays(true))).toBeLessThanOrEqual(100)
+  expect(new Set(delays(true)).size).toBeGreaterThan(1)
+})
+
+describe('[DP-12] keys', () => {
+  test('[S070] of PEM text; the private one cannot be exported', async () => {
+    const made = await generateDpopKeyPair({ extractable: true })
+    const [publicKey, privateKey] = await pemPair(made)
+    const keys = await importDpopKeys({ kind: 'pem', publicKey, privateKey })
+    expect(keys.privateKey.extractable).toBe(false)
+    expect((await importDpopKeys({ kind: 'pair', ...made })).thumbprint).toBe(keys.thumbprint)
+  })
+
+  test('[S104] a generated pair is ES256, its private key not extractable unless asked for', async () => {
+    expect(pair.privateKey).toMatchObject({ extractable: false, type: 'private', usages: ['sign'] })
+    expect(pair.publicKey.algorithm).toMatchObject({ name: 'ECDSA', namedCurve: 'P-256' })
+    expect((await generateDpopKeyPair({ extractable: true })).privateKey.extractable).toBe(true)
+  })
+
+  test('that do not belong together or cannot be used are a configuration error without any key material', async () => {
+    const [publicKey] = await pemPair(await generateDpopKeyPair({ extractable: true }))
+    const [, privateKey] = await pemPair(await generateDpopKeyPair({ extractable: true }))
+    const wrong = [
+      { kind: 'pem', publicKey, privateKey },
+      { kind: 'pem', publicKey, privateKey: publicKey },
+      { kind: 'pem', publicKey: 'x', privateKey },
+      { kind: 'pair', publicKey: pair.publicKey, privateKey: (await generateDpopKeyPair()).privateKey },
+    ] as const
+    for (const keys of wrong) {
+      const error: unknown = await importDpopKeys(keys).catch((thrown: unknown) => thrown)
+      expect(error).toMatchObject({ name: 'InvalidConfigurationError' })
+      expect(String(error)).not.toContain(publicKey.slice(40, 60))
+    }
+  })
+})

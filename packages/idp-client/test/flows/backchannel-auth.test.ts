@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BackchannelAuthenticationOptions } from '../../src/flows/backchannel-auth.ts'
+import { backchannelAuthentication } from '../../src/flows/backchannel-auth.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { Realm } from '../support/provider-engine.ts'
+import { rejectionOf, startRealm } from '../support/provider-engine.ts'
+
+const SUB = 'dev|alice'
+
+let realm: Realm
+beforeAll(async () => {
+  realm = await startRealm()
+})
+afterAll(() => realm.provider.stop())
+beforeEach(() => {
+  realm.provider.settings.cibaAutoApprove = true
+  realm.provider.faults.clear()
+  realm.provider.clearRequests()
+  realm.events.length = 0
+})
+
+const authenticate = (
+  options: Partial<BackchannelAuthenticationOptions> = {},
+  client: IdpClientOptions = {},
+) =>
+  backchannelAuthentication(realm.engine({ httpTimeout: 500, ...client }), {
+    bindingMessage: 'Order 42',
+    loginHint: { sub: SUB },
+    ...options,
+  })
+
+const started = () => realm.provider.requests('backchannelAuthentication').map(({ body }) => body)
+
+/** The request that the provider shows to its user, once it is there. */
+async function pending() {
+  for (;;) {
+    const [request] = realm.provider.ciba.pending()
+    if (request) return request
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+function answer(status: number, body: unknown, headers: Record<string, string> = {}, times = 1): void {
+  realm.provider.faults.set(
+    'token',
+    {
+      kind: 'respond',
+      status,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...headers },
+    },
+    { times },
+  )
+}
+
+describe('the request', () => {
+  test('[S191,S192,S193,S194,S257,CI-01] the user approves: tokens and claims', async () => {
+    const result = await authenticate()
+    expect(result).toEqual({
+      tokenSet: {
+        accessToken: expect.any(String),
+        idToken: expect.any(String),
+        refreshToken: expect.any(String),
+        expiresAt: expect.any(Number),
+        scope: expect.stringContaining('openid'),
+        requestedScope: 'openid profile email offline_access',
+        token_type: 'Bearer',
+      },
+      idTokenClaims: expect.objectContaining({ sub: SUB, iss: realm.provider.issuer }),
+    })
+    expect(started()).toEqual([
+      {
+        scope: 'openid profile email offline_access',
+        binding_message: 'Order 42',
+        requested_expiry: '300',
+        login_hint: JSON.stringify({ format: 'iss_sub', iss: realm.provider.issuer, sub: SUB }),
+        client_id: realm.provider.clientId,
+      },
+    ])
+  })
+
+  test('expiry, parameters and details; what belongs to the browser or is ours is dropped', async () => {
+    await authenticate(
+      {
+        requestedExpiry: 60,
+        authorizationParams: {
+          audience: 'https://api.example.test/',
+          scope: 'openid read:things',
+          acr_values: 'loa2',
+          login_hint: 'mallory',
+          id_token_hint: 'x',
+          client_id: 'other',
+          redirect_uri: 'http://localhost:3000/x',
+          response_type: 'token',
+          state: 's',
+          requested_expiry: 9,
+        },
+        authorizationDetails: [{ type: 'payment', amount: '5.00' }],
+      },
+      { authorizationParameters: { ui_locales: 'de', response_mode: 'query' } },
+    )
+    const [body = {}] = started()
+    expect(body).toMatchObject({
+      requested_expiry: '60',
+      audience: 'https://api.example.test/',
+      scope: 'openid read:things',
+      acr_values: 'loa2',
+      ui_locales: 'de',
+      client_id: realm.provider.clientId,
+      login_hint: expect.stringContaining('dev|alice'),
+      authorization_details: '[{"type":"payment","amount":"5.00"}]',
+    })
+    for (const name of ['id_token_hint', 'redirect_uri', 'response_type', 'response_mode', 'state']) {
+      expect(body).not.toHaveProperty(name)
+    }
+  })
+
+  test('details that were granted are returned', async () => {
+    const details = [{ type: 'payment', amount: '5.00' }]
+    const stop = realm.provider.rewrite('token', (json) => ({ ...json, authorization_details: details }))
+    const result = await authenticate({ authorizationDetails: details })
+    stop()
+    expect(result.authorizationDetails).toEqual(details)
+  })
+
+  test.each([
+    [{ bindingMessage: '' }, /bindingMessage/],
+    [{ bindingMessage: undefined }, /bindingMessage/],
+    [{ bindingMessage: '   ' }, /bindingMessage/],
+    [{ loginHint: undefined }, /loginHint.sub/],
+    [{ loginHint: { sub: '' } }, /loginHint.sub/],
+    [{ loginHint: { sub: 7 } }, /loginHint.sub/],
+    [{ requestedExpiry: 0 }, /requestedExpiry/],
+    [{ requestedExpiry: -5 }, /requestedExpiry/],
+    [{ requestedExpiry: 1.5 }, /requestedExpiry/],
+    [{ requestedExpiry: '300' }, /requestedExpiry/],
+    [{ authorizationDetails: 'x' }, /authorizationDetails/],
+    [{ authorizationDetails: [{}] }, /authorizationDetails/],
+    [{ authorizationParams: { scope: 'profile' } }, /openid/],
+  ])('[CI-01] %j is refused before anything is sent', async (options, why) => {
+    const error = await rejectionOf(authenticate(options as Partial<BackchannelAuthenticationOptions>))
+    expect(error).toMatchObject({
+      name: 'BackchannelAuthenticationError',
+      code: 'INVALID_BACKCHANNEL_REQUEST',
+      message: expect.stringMatching(why),
+    })
+    expect(realm.provider.requests()).toEqual([])
+  })
+})
+
+describe('[S219] waiting for the user', () => {
+  test('approved while it polls; polls are no failures', async () => {
+    realm.provider.settings.cibaAutoApprove = false
+    const result = authenticate()
+    const { authReqId, bindingMessage } = await pending()
+    expect(bindingMessage).toBe('Order 42')
+    while (realm.provider.count('token') === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await realm.provider.ciba.approve(authReqId)
+    expect((await result).idTokenClaims.sub).toBe(SUB)
+    expect(realm.provider.requests('token').map(({ status }) => status)).toEqual([400, 200])
+    expect(realm.provider.requests('token')[0]?.body).toMatchObject({
+      grant_type: 'urn:openid:params:grant-type:ciba',
+      auth_req_id: authReqId,
+    })
+    expect(realm.events).toEqual([])
+  })
+
+  test('[CI-03] denied', async () => {
+    realm.provider.settings.cibaAutoApprove = false
+    const result = rejectionOf(authenticate())
+    await realm.provider.ciba.deny((await pending()).authReqId)
+    expect(await result).toMatchObject({
+      name: 'BackchannelAuthenticationError',
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { name: 'OAuthError', error: 'access_denied' },
+    })
+  })
+
+  test('[CI-03] not answered in time', async () => {
+    realm.provider.settings.cibaAutoApprove = false
+    const error = await rejectionOf(authenticate({ requestedExpiry: 2 }))
+    expect(error).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { error: 'expired_token' },
+    })
+    expect(realm.provider.count('token')).toBeLessThanOrEqual(2)
+    await realm.provider.ciba.deny((await pending()).authReqId)
+  })
+
+  test.each(['expired_token', 'transaction_failed', 'invalid_grant', 'invalid_request'])(
+    '[CI-03] %s ends it at once',
+    async (error) => {
+      answer(400, { error })
+      expect(await rejectionOf(authenticate())).toMatchObject({ cause: { error } })
+      expect(realm.provider.count('token')).toBe(1)
+    },
+  )
+
+  test('the caller gives up: while it waits, and before it began', async () => {
+    realm.provider.settings.cibaAutoApprove = false
+    const controller = new AbortController()
+    const result = rejectionOf(authenticate({ signal: controller.signal }))
+    const { authReqId } = await pending()
+    controller.abort('enough')
+    const expected = { code: 'BACKCHANNEL_AUTHENTICATION_ABORTED', cause: 'enough' }
+    expect(await result).toMatchObject(expected)
+    realm.provider.clearRequests()
+    expect(await rejectionOf(authenticate({ signal: controller.signal }))).toMatchObject(expected)
+    expect(realm.provider.requests()).toEqual([])
+    await realm.provider.ciba.deny(authReqId)
+  })
+
+  test('the caller gives up while a request is on its way', async () => {
+    realm.provider.faults.set('token', { kind: 'hang' })
+    const controller = new AbortController()
+    const result = rejectionOf(authenticate({ signal: controller.signal }, { httpTimeout: 20_000 }))
+    while (realm.provider.count('token') === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    controller.abort()
+    expect(await result).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ABORTED' })
+  })
+})
+
+describe('the provider fails', () => {
+  test('it offers no backchannel authentication', async () => {
+    const other = await startRealm()
+    other.provider.rewrite('discovery', (json) => {
+      const { backchannel_authentication_endpoint: _gone, ...rest } = json
+      return rest
+    })
+    const options = { bindingMessage: 'm', loginHint: { sub: SUB } }
+    const error = await rejectionOf(backchannelAuthentication(other.engine(), options))
+    expect(other.provider.count('backchannelAuthentication')).toBe(0)
+    await other.provider.stop()
+    expect(error).toMatchObject({
+      name: 'BackchannelAuthenticationError',
+      code: 'BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR',
+    })
+  })
+
+  test('[CI-02] an unknown user: its refusal, no poll', async () => {
+    const error = await rejectionOf(authenticate({ loginHint: { sub: 'dev|nobody' } }))
+    expect(error).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { error: 'unknown_user_id' },
+    })
+    expect(realm.provider.count('token')).toBe(0)
+  })
+
+  test.each([
+    [{ expires_in: 60 }],
+    [{ auth_req_id: 'a' }],
+    [{ auth_req_id: 'a', expires_in: 'soon' }],
+    [{ auth_req_id: 7, expires_in: 60 }],
+    [null],
+  ])('[CI-02] the start answers %j: a typed error, no poll', async (body) => {
+    realm.provider.faults.set('backchannelAuthentication', {
+      kind: 'respond',
+      status: 200,
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json' },
+    })
+    expect(await rejectionOf(authenticate())).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { code: 'RESPONSE_INVALID' },
+    })
+    expect(realm.provider.count('token')).toBe(0)
+  })
+
+  test.each(['hang', 'reset', 'truncate'] as const)(
+    '[TE-11] the start ends with %s: one request',
+    async (kind) => {
+      realm.provider.faults.set('backchannelAuthentication', { kind })
+      expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
+      expect(realm.provider.count('backchannelAuthentication')).toBe(1)
+      expect(realm.provider.count('token')).toBe(0)
+    },
+  )
+
+  test.each([
+    ['reset', { kind: 'reset' }],
+    ['time-out', { kind: 'hang' }],
+    ['503', { kind: 'respond', status: 503 }],
+    [
+      '502 HTML',
+      { kind: 'respond', status: 502, body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } },
+    ],
+  ] as const)('[CI-04,CI-05] a poll ends with %s: the next one brings the tokens', async (_name, fault) => {
+    realm.provider.faults.set('token', fault, { times: 1 })
+    expect((await authenticate()).idTokenClaims.sub).toBe(SUB)
+    expect(realm.provider.count('token')).toBe(2)
+    expect(realm.events).toMatchObject([{ code: 'PROVIDER_FAILURE', endpoint: 'token' }])
+  })
+
+  test.each([
+    ['for another user', (claims: Record<string, unknown>) => Object.assign(claims, { sub: 'dev|mallory' })],
+    ['for another client', (claims: Record<string, unknown>) => Object.assign(claims, { aud: 'other' })],
+  ])('[CI-06] an ID token %s is refused', async (_whom, change) => {
+    const stop = realm.provider.tamperIdToken((claims) => void change(claims))
+    const error = await rejectionOf(authenticate())
+    stop()
+    expect(error).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { code: 'ID_TOKEN_INVALID' },
+    })
+  })
+
+  test('[CI-06] no ID token: no result', async () => {
+    const stop = realm.provider.rewrite('token', (json) => ({ ...json, id_token: undefined }))
+    const error = await rejectionOf(authenticate())
+    stop()
+    expect(error).toMatchObject({ cause: { code: 'RESPONSE_INVALID' } })
+  })
+})

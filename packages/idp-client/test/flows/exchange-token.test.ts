@@ -1,0 +1,214 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
+import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
+import { exchangeToken } from '../../src/flows/exchange-token.ts'
+import { mfaChallengeOf } from '../../src/oidc/mfa-challenge.ts'
+import type { Realm } from '../support/provider-engine.ts'
+import { rejectionOf, startRealm } from '../support/provider-engine.ts'
+
+const API = 'https://api.example.test/'
+const TYPE = 'urn:example:user-name'
+
+let realm: Realm
+beforeAll(async () => {
+  realm = await startRealm()
+})
+afterAll(() => realm.provider.stop())
+beforeEach(() => {
+  realm.provider.faults.clear()
+  realm.provider.clearRequests()
+  realm.events.length = 0
+})
+
+const exchange = (options: Partial<CustomTokenExchangeOptions> = {}) =>
+  exchangeToken(realm.engine({ httpTimeout: 500 }), {
+    subjectToken: 'alice',
+    subjectTokenType: TYPE,
+    ...options,
+  })
+
+const sent = () => realm.provider.requests('token').map(({ body }) => body)
+
+function answer(status: number, body: unknown): void {
+  const headers = { 'content-type': 'application/json' }
+  realm.provider.faults.set('token', { kind: 'respond', status, body: JSON.stringify(body), headers })
+}
+
+describe('an exchange', () => {
+  test('[S178,S179,S181,TX-01] brings tokens of the subject; the default scope when none is given', async () => {
+    const result = await exchange()
+    expect(result).toEqual({
+      accessToken: expect.any(String),
+      idToken: expect.any(String),
+      refreshToken: expect.any(String),
+      tokenType: 'Bearer',
+      expiresIn: 3600,
+      scope: expect.stringContaining('openid'),
+    })
+    expect(decodeJwt(result.idToken ?? '')).toMatchObject({ sub: 'dev|alice' })
+    expect(sent()).toEqual([
+      {
+        grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+        subject_token: 'alice',
+        subject_token_type: TYPE,
+        scope: 'openid profile email offline_access',
+      },
+    ])
+    expect(realm.provider.requests('token')[0]?.url).not.toContain('?')
+  })
+
+  test('[S180] audience, scope and organization reach the provider', async () => {
+    const result = await exchange({ audience: API, scope: 'read:things', organization: 'acme' })
+    expect(sent()).toMatchObject([{ audience: API, scope: 'read:things', organization: 'acme' }])
+    expect(decodeJwt(result.accessToken)).toMatchObject({ aud: API, scope: 'read:things' })
+    expect(result).toMatchObject({ scope: 'read:things' })
+    expect(result).not.toHaveProperty('idToken')
+    expect(result).not.toHaveProperty('refreshToken')
+  })
+
+  test('an actor: the result says who acts', async () => {
+    const result = await exchange({ actorToken: 'bob', actorTokenType: 'https://example.com/user-name' })
+    expect(result.act).toEqual({ sub: 'dev|bob' })
+    await exchange({ actorTokenType: 'not a uri' })
+    expect(sent()[1]).not.toHaveProperty('actor_token_type')
+  })
+
+  test('additional parameters: as text, lists one by one, null and undefined left out', async () => {
+    const bodies: string[] = []
+    const engine = realm.engine({
+      [customFetch]: async (input, init) => {
+        if (init?.body) bodies.push(String(init.body))
+        return fetch(input, init)
+      },
+    })
+    const additionalParameters = {
+      device: 7,
+      flag: false,
+      empty: '',
+      none: null,
+      gone: undefined,
+      many: ['a', 'b'],
+    }
+    await exchangeToken(engine, { subjectToken: 'alice', subjectTokenType: TYPE, additionalParameters })
+    const form = new URLSearchParams(bodies[0])
+    expect(bodies).toHaveLength(1)
+    expect(form.getAll('many')).toEqual(['a', 'b'])
+    expect([form.get('device'), form.get('flag'), form.get('empty')]).toEqual(['7', 'false', ''])
+    expect([form.has('none'), form.has('gone')]).toEqual([false, false])
+  })
+
+  test('[TX-02] a missing issued_token_type and lifetime are tolerated', async () => {
+    answer(200, { access_token: 'opaque', token_type: 'bearer' })
+    expect(await exchange()).toEqual({ accessToken: 'opaque', tokenType: 'Bearer', expiresIn: 300 })
+  })
+})
+
+describe('[S182,TX-01,TX-04] options are checked before anything is sent', () => {
+  test.each([
+    [{ subjectToken: '' }, 'MISSING_SUBJECT_TOKEN'],
+    [{ subjectToken: '  \n' }, 'MISSING_SUBJECT_TOKEN'],
+    [{ subjectToken: undefined }, 'MISSING_SUBJECT_TOKEN'],
+    [{ subjectToken: 7 }, 'MISSING_SUBJECT_TOKEN'],
+    [{ subjectTokenType: undefined }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: '' }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: 'urn:a:b' }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: 'no uri at all' }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: 'urn:missing-namespace-specific-part' }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: ' urn:example:token' }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ subjectTokenType: `https://example.com/${'x'.repeat(100)}` }, 'INVALID_SUBJECT_TOKEN_TYPE'],
+    [{ actorToken: 'bob' }, 'MISSING_ACTOR_TOKEN_TYPE'],
+    [{ actorToken: 'bob', actorTokenType: ' ' }, 'MISSING_ACTOR_TOKEN_TYPE'],
+    [{ actorToken: 'bob', actorTokenType: 'user-name-of-an-actor' }, 'INVALID_ACTOR_TOKEN_TYPE'],
+    [{ actorToken: '', actorTokenType: TYPE }, 'MISSING_ACTOR_TOKEN'],
+    [{ additionalParameters: { grant_type: 'password' } }, 'RESERVED_PARAMETER'],
+    [{ additionalParameters: { client_id: 'other' } }, 'RESERVED_PARAMETER'],
+    [{ additionalParameters: { client_assertion: 'x' } }, 'RESERVED_PARAMETER'],
+    [{ additionalParameters: { subject_token: 'mallory' } }, 'RESERVED_PARAMETER'],
+    [{ additionalParameters: { scope: 'admin' } }, 'RESERVED_PARAMETER'],
+  ])('%j is %s', async (options, code) => {
+    const error = await rejectionOf(exchange(options as Partial<CustomTokenExchangeOptions>))
+    expect(error).toMatchObject({ name: 'CustomTokenExchangeError', code })
+    expect(sent()).toEqual([])
+  })
+
+  test('the shortest and the longest type', async () => {
+    answer(200, { access_token: 'a', token_type: 'bearer' })
+    for (const subjectTokenType of ['urn:ab:cde', `urn:example:${'x'.repeat(88)}`, 'https://example.com/t']) {
+      await exchange({ subjectTokenType })
+    }
+    expect(sent()).toHaveLength(3)
+  })
+})
+
+describe('[S183] an exchange that fails', () => {
+  test('the provider refuses: EXCHANGE_FAILED with its words in the cause, and no token anywhere', async () => {
+    const subjectToken = 'a-subject-token-nobody-knows'
+    const error = await rejectionOf(exchange({ subjectToken }))
+    expect(error).toMatchObject({
+      name: 'CustomTokenExchangeError',
+      code: 'EXCHANGE_FAILED',
+      cause: { name: 'OAuthError', error: 'invalid_grant', status: 400 },
+    })
+    // TX-05: neither error nor log repeat it.
+    const { cause } = error as { cause: Error }
+    expect([error.stack, cause.stack, JSON.stringify([error, cause, realm.events])].join()).not.toContain(
+      subjectToken,
+    )
+    expect(realm.provider.count('token')).toBe(1)
+  })
+
+  test.each([
+    [{ token_type: 'bearer' }],
+    [{ access_token: 'a' }],
+    [{ access_token: '', token_type: 'bearer' }],
+    [{ access_token: 'a', token_type: 'N_A' }],
+    [null],
+  ])('[TX-02] the answer %j is refused', async (body) => {
+    answer(200, body)
+    expect(await rejectionOf(exchange())).toMatchObject({
+      code: 'EXCHANGE_FAILED',
+      cause: { code: 'RESPONSE_INVALID' },
+    })
+  })
+
+  test('an ID token for another client is refused', async () => {
+    const stop = realm.provider.tamperIdToken((claims) => {
+      claims['aud'] = 'somebody-else'
+    })
+    const error = await rejectionOf(exchange())
+    stop()
+    expect(error).toMatchObject({ code: 'EXCHANGE_FAILED', cause: { code: 'ID_TOKEN_INVALID' } })
+  })
+
+  test.each([
+    ['reset', 'REQUEST_FAILED'],
+    ['hang', 'REQUEST_TIMEOUT'],
+  ] as const)('%s: one request, %s', async (kind, code) => {
+    realm.provider.faults.set('token', { kind })
+    expect(await rejectionOf(exchange())).toMatchObject({
+      code: 'EXCHANGE_FAILED',
+      cause: { code, transient: true },
+    })
+    expect(realm.provider.count('token')).toBe(1)
+  })
+
+  test('discovery fails: the cause is the DiscoveryError', async () => {
+    const down = await startRealm()
+    down.provider.faults.set('discovery', { kind: 'respond', status: 500 })
+    const options = { subjectToken: 'alice', subjectTokenType: TYPE }
+    const error = await rejectionOf(exchangeToken(down.engine(), options))
+    await down.provider.stop()
+    expect(error).toMatchObject({ code: 'EXCHANGE_FAILED', cause: { name: 'DiscoveryError' } })
+  })
+
+  test('mfa_required: what it demands is kept beside the error, not on it', async () => {
+    const requirements = { challenge: [{ type: 'otp' }] }
+    answer(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
+    const error = await rejectionOf(exchange())
+    const { cause } = error as { cause: Parameters<typeof mfaChallengeOf>[0] }
+    expect(cause).toMatchObject({ error: 'mfa_required', status: 403 })
+    expect(mfaChallengeOf(cause)).toEqual({ token: 'raw-mfa-token', requirements })
+    expect(JSON.stringify([error, cause, Object.entries(cause), realm.events])).not.toContain('raw-mfa-token')
+  })
+})

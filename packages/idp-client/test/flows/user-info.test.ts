@@ -1,0 +1,175 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
+import { createApplication } from '../../src/engine.ts'
+import { getAccessToken } from '../../src/flows/get-access-token.ts'
+import { getUserInfo } from '../../src/flows/get-user-info.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+import { Cookies, SECRET } from '../support/engine.ts'
+import { rejectionOf } from '../support/provider-engine.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({ httpTimeout: 500 })
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+/** The flow for what a browser carries, on the engine of an equal client. */
+function userInfoOf(browser: Browser, options: IdpClientOptions = {}, from: World = world) {
+  const { engine } = createApplication({
+    domain: from.provider.issuer,
+    clientId: from.provider.clientId,
+    clientSecret: from.provider.clientSecret,
+    secret: SECRET,
+    allowInsecureRequests: true,
+    logger: () => {},
+    ...options,
+  })
+  const cookies = new Cookies()
+  for (const [name, { value }] of browser.cookies)
+    cookies.stored.set(name, { value, attributes: {} as never })
+  return getUserInfo(engine(), cookies.exchange('http://localhost:3000/'), getAccessToken)
+}
+
+describe('getUserInfo', () => {
+  test('fresh claims about the user of the session; nothing is written', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, nickname: 'renamed today' }))
+    const claims = await userInfoOf(browser)
+    stop()
+    expect(claims).toMatchObject({ sub: 'dev|alice', nickname: 'renamed today', email: expect.any(String) })
+    expect(world.provider.requests('userinfo')[0]).toMatchObject({
+      method: 'GET',
+      headers: { authorization: expect.stringMatching(/^Bearer /) },
+    })
+    expect((await world.client.getSession(browser.request('/')))?.user.nickname).not.toBe('renamed today')
+  })
+
+  test('without a session: MISSING_SESSION, and no request', async () => {
+    expect(await rejectionOf(userInfoOf(world.newBrowser()))).toMatchObject({
+      name: 'AccessTokenError',
+      code: 'MISSING_SESSION',
+    })
+    expect(world.provider.count('userinfo')).toBe(0)
+  })
+
+  test('claims about somebody else are refused', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    for (const sub of ['dev|mallory', '', undefined, 7]) {
+      const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, sub }))
+      expect(await rejectionOf(userInfoOf(browser))).toMatchObject({
+        name: 'OAuthError',
+        code: 'RESPONSE_INVALID',
+      })
+      stop()
+    }
+  })
+
+  test.each([
+    [
+      'a refusal',
+      { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
+      { status: 401 },
+    ],
+    [
+      'a signed answer',
+      { body: 'a.b.c', headers: { 'content-type': 'application/jwt' } },
+      { message: /signed/ },
+    ],
+    ['HTML', { body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } }, {}],
+    ['an overloaded provider', { status: 503 }, { transient: true }],
+  ])('%s is a typed error', async (_what, answer, expected) => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    world.provider.faults.set('userinfo', { kind: 'respond', ...answer })
+    const error = await rejectionOf(userInfoOf(browser))
+    const { message, ...members } = expected as { message?: RegExp }
+    expect(error).toMatchObject({ name: 'OAuthError', ...members })
+    if (message) expect(error.message).toMatch(message)
+    expect(world.provider.count('userinfo')).toBe(1)
+  })
+
+  test('[DP-04,DP-05,DP-06] a bound token is proven with its hash; nonces of the resource are its own', async () => {
+    const dpopKeyPair = await generateDpopKeyPair()
+    const options = { useDPoP: true, dpopKeyPair, dpopOptions: { retry: { delay: 1 } } }
+    const bound = await startWorld(options, { requireDpop: true, dpopNonces: true })
+    await bound.login(bound.browser)
+    const claims = await userInfoOf(bound.browser, options, bound)
+    const asked = bound.provider.requests('userinfo')
+    await bound.provider.stop()
+    expect(claims.sub).toBe('dev|alice')
+    expect(asked.map(({ status }) => status)).toEqual([401, 200])
+    for (const { headers } of asked) {
+      expect(headers['authorization']).toMatch(/^DPoP /)
+      const [, payload = ''] = String(headers['dpop']).split('.')
+      expect(JSON.parse(Buffer.from(payload, 'base64url').toString())).toMatchObject({
+        htm: 'GET',
+        ath: expect.stringMatching(/^[\w-]{43}$/),
+      })
+    }
+  })
+})
+
+describe('fetchUserInfo', () => {
+  test('off by default: no request', async () => {
+    await world.login(world.newBrowser())
+    expect(world.provider.count('userinfo')).toBe(0)
+  })
+
+  test('on: its claims are in user, those of the ID token win, the protocol’s own do not count', async () => {
+    const { browser, client } = world.another({ fetchUserInfo: true })
+    const stop = world.provider.rewrite('userinfo', (json) => ({
+      ...json,
+      name: 'Other Name',
+      department: 'research',
+      sid: 'forged',
+      iss: 'https://evil.example',
+    }))
+    expect((await world.login(browser)).status).toBe(302)
+    stop()
+    const session = await client.getSession(browser.request('/'))
+    expect(session?.user).toMatchObject({ sub: 'dev|alice', department: 'research' })
+    expect(session?.user.name).not.toBe('Other Name')
+    expect(session?.user).not.toHaveProperty('iss')
+    expect(session?.internal.sid).not.toBe('forged')
+  })
+
+  test.each([
+    ['about somebody else', (json: Record<string, unknown>) => ({ ...json, sub: 'dev|mallory' }), 502],
+    ['without sub', ({ sub: _sub, ...json }: Record<string, unknown>) => json, 502],
+  ])('claims %s: no session', async (_what, change, status) => {
+    const errors: unknown[] = []
+    const { browser } = world.another({
+      fetchUserInfo: true,
+      onCallback: ({ error }) => void errors.push(error),
+    })
+    const stop = world.provider.rewrite('userinfo', change)
+    expect((await world.login(browser)).status).toBe(status)
+    stop()
+    expect(browser.cookies.size).toBe(0)
+    expect(errors).toMatchObject([
+      { name: 'CallbackError', code: 'USERINFO_ERROR', cause: { name: 'OAuthError' } },
+    ])
+  })
+
+  test.each([
+    ['respond', 502],
+    ['reset', 502],
+    ['hang', 504],
+    ['truncate', 502],
+  ] as const)('the endpoint answers with %s: %s, no session, one request', async (kind, status) => {
+    const { browser } = world.another({ fetchUserInfo: true })
+    world.provider.faults.set('userinfo', kind === 'respond' ? { kind, status: 500 } : { kind })
+    expect((await world.login(browser)).status).toBe(status)
+    expect(browser.cookies.size).toBe(0)
+    expect(world.provider.count('userinfo')).toBe(1)
+  })
+})

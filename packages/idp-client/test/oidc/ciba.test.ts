@@ -1,0 +1,138 @@
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { BackchannelGrant } from '../../src/oidc/ciba.ts'
+import { authenticateByBackchannel } from '../../src/oidc/ciba.ts'
+import { providerOf, recordingLog, rejection } from './client.ts'
+import type { SigningKey } from './local-provider.ts'
+import { json, LocalProvider, signingKey } from './local-provider.ts'
+
+/** What each poll is answered with; after the last one come tokens. */
+type Script = readonly (readonly [status: number, body: unknown, headers?: Record<string, string>])[]
+
+let key: SigningKey
+let op: LocalProvider
+let now: number
+let waits: number[]
+beforeAll(async () => {
+  key = await signingKey('k1', 'ES256')
+})
+beforeEach(async () => {
+  op = await new LocalProvider(key).start()
+  now = 1_900_000_000
+  waits = []
+  op.clock = () => now
+  op.metadata = { backchannel_authentication_endpoint: `${op.issuer}/token?start` }
+})
+afterEach(() => op.stop())
+
+const pending = [400, { error: 'authorization_pending' }] as const
+const slowDown = [400, { error: 'slow_down' }] as const
+
+/** Time passes only by waiting, unless `frozen`: then no clock runs at all. */
+function run(script: Script, start: Record<string, unknown> = {}, frozen = false): Promise<BackchannelGrant> {
+  let polls = 0
+  op.answers.set('token', async (response, { url }) => {
+    if (url.endsWith('?start')) return json(response, { auth_req_id: 'a-1', expires_in: 120, ...start })
+    const [status, body, headers] = script[polls++] ?? []
+    if (status !== undefined) return json(response, body, status, headers)
+    const { nonce: _none, ...claims } = op.claims()
+    json(response, { ...(await op.tokenAnswer()), id_token: await op.sign({ ...claims, nonce: undefined }) })
+  })
+  const provider = providerOf(op.issuer, { clock: () => now, httpTimeout: 300, log: recordingLog() })
+  const request = { parameters: new Map([['scope', 'openid']]), subject: 'alice', bindingMessage: 'm' }
+  return authenticateByBackchannel(provider, { ...request, requestedExpiry: 120 }, async (milliseconds) => {
+    waits.push(milliseconds / 1000)
+    if (!frozen) now += milliseconds / 1000
+  })
+}
+
+const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
+
+describe('[CI-03] when it polls', () => {
+  test('[CI-02] after the interval, 5 seconds when none is named', async () => {
+    expect((await run([pending, pending])).claims.sub).toBe('alice')
+    expect(waits).toEqual([5, 5, 5])
+  })
+
+  test('after the interval that is named', async () => {
+    await run([pending], { interval: 2 })
+    expect(waits).toEqual([2, 2])
+  })
+
+  test('slow_down adds 5 seconds for good', async () => {
+    await run([slowDown, pending, slowDown, pending], { interval: 2 })
+    expect(waits).toEqual([2, 7, 7, 12, 12])
+  })
+
+  test('Retry-After counts where it asks for more, once', async () => {
+    await run(
+      [
+        [400, { error: 'authorization_pending' }, { 'retry-after': '9' }],
+        [503, 'down', { 'retry-after': '20' }],
+        [400, { error: 'slow_down' }, { 'retry-after': '1' }],
+        [429, { error: 'temporarily_unavailable' }, { 'retry-after': '30' }],
+      ],
+      { interval: 2 },
+    )
+    expect(waits).toEqual([2, 9, 20, 7, 30])
+  })
+
+  test('[CI-04] 5xx, HTML and broken connections are waited out at the usual pace', async () => {
+    await run(
+      [
+        [500, { error: 'server_error' }],
+        [502, '<h1>no</h1>', { 'content-type': 'text/html' }],
+        [503, ''],
+      ],
+      { interval: 3 },
+    )
+    expect(waits).toEqual([3, 3, 3, 3])
+  })
+
+  test('[CI-05] after answers that do not come in time it asks less often', async () => {
+    let hung = 0
+    const grant = run([], { interval: 20 })
+    const answer = op.answers.get('token')
+    op.answers.set('token', (response, request) => {
+      if (request.url.endsWith('?start') || hung++ >= 2) return answer?.(response, request)
+    })
+    await grant
+    expect(waits).toEqual([20, 40, 60])
+  })
+
+  test.each([true, false])(
+    'it ends with the time, without a last wait (frozen clock: %s)',
+    async (frozen) => {
+      const script = Array.from({ length: 100 }, () => pending)
+      const error = await rejection(run(script, { interval: 7, expires_in: 30 }, frozen))
+      expect(error).toMatchObject({ name: 'OAuthError', error: 'expired_token' })
+      expect(waits).toEqual([7, 7, 7, 7])
+      expect(polls()).toHaveLength(4)
+    },
+  )
+
+  test('a provider that stays away is asked until the time is up, never faster', async () => {
+    const script = Array.from({ length: 100 }, () => [500, ''] as const)
+    const error = await rejection(run(script, { interval: 10, expires_in: 60 }))
+    expect(error).toMatchObject({ error: 'expired_token' })
+    expect(waits).toEqual([10, 10, 10, 10, 10, 10])
+  })
+
+  test('a Retry-After beyond the end ends it at once', async () => {
+    const script = [[503, '', { 'retry-after': '3600' }]] as const
+    expect(await rejection(run(script))).toMatchObject({ error: 'expired_token' })
+    expect(waits).toEqual([5])
+  })
+
+  test('an absurd lifetime is bounded to a day', async () => {
+    const script = Array.from({ length: 30 }, () => pending)
+    expect(await rejection(run(script, { interval: 40_000, expires_in: 1e15 }))).toMatchObject({
+      error: 'expired_token',
+    })
+    expect(waits).toEqual([40_000, 40_000])
+  })
+})
+
+test('[CI-06] an ID token from before the request is refused', async () => {
+  op.claims = () => ({ iss: op.issuer, sub: 'alice', aud: 'client-1', exp: now + 60, iat: now - 3600 })
+  expect(await rejection(run([]))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
+})
