@@ -50,7 +50,7 @@ const defaults = {
   logoutStrategy: (config) => config.logoutStrategy,
   includeIdTokenHintInOIDCLogoutUrl: (config) => config.includeIdTokenHint,
   tokenRefreshBuffer: (config) => config.tokenRefreshBuffer,
-  useDPoP: (config) => config.dpop.keys.kind !== 'off',
+  useDPoP: (config) => config.dpop.enabled,
   'dpopOptions.clockTolerance': (config) => config.dpop.clockTolerance,
   'dpopOptions.clockSkew': (config) => config.dpop.clockSkew,
   'dpopOptions.retry.delay': (config) => config.dpop.retry.delay,

@@ -28,7 +28,7 @@ describe('dpop-keys', () => {
     const { code, stdout, stderr } = await run(['dpop-keys'])
     expect([code, stderr]).toEqual([0, ''])
     const env = parseEnv(stdout)
-    expect(Object.keys(env)).toEqual(['IDP_DPOP_PUBLIC_KEY', 'IDP_DPOP_PRIVATE_KEY'])
+    expect(Object.keys(env).sort()).toEqual(['IDP_DPOP_PRIVATE_KEY', 'IDP_DPOP_PUBLIC_KEY'])
     const note = vi.fn()
     expect(resolveDpop({ useDPoP: true }, env, note).keys).toMatchObject({ kind: 'pem' })
     expect(note).not.toHaveBeenCalled()

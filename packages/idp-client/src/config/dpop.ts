@@ -66,6 +66,8 @@ function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, note
   return pairFromOption(options, note)
 }
 
+/** Seconds by which the clocks of provider and application may differ. */
+const DEFAULT_TOLERANCE = 60
 const longTolerance = 300
 
 export function resolveDpop(options: IdpClientOptions, env: Env, note: Note): DpopConfig {
@@ -76,7 +78,7 @@ export function resolveDpop(options: IdpClientOptions, env: Env, note: Note): Dp
   const skew = field('dpopOptions.clockSkew', given.clockSkew, env, 'IDP_DPOP_CLOCK_SKEW')
   const delay = field('dpopOptions.retry.delay', retry.delay, env, 'IDP_RETRY_DELAY')
   const jitter = field('dpopOptions.retry.jitter', retry.jitter, env, 'IDP_RETRY_JITTER')
-  const clockTolerance = readNumber(tolerance, seconds, note) ?? 60
+  const clockTolerance = readNumber(tolerance, seconds, note) ?? DEFAULT_TOLERANCE
   if (clockTolerance > longTolerance) {
     note(
       'notice',
