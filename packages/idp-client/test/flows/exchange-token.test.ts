@@ -4,6 +4,7 @@ import { customFetch } from '../../src/config/options.ts'
 import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
 import { exchangeToken } from '../../src/flows/exchange-token.ts'
 import { mfaChallengeOf } from '../../src/oidc/mfa-challenge.ts'
+import { startWorld } from '../support/app.ts'
 import type { Realm } from '../support/provider-engine.ts'
 import { rejectionOf, startRealm } from '../support/provider-engine.ts'
 
@@ -211,4 +212,18 @@ describe('[S183] an exchange that fails', () => {
     expect(mfaChallengeOf(cause)).toEqual({ token: 'raw-mfa-token', requirements })
     expect(JSON.stringify([error, cause, Object.entries(cause), realm.events])).not.toContain('raw-mfa-token')
   })
+})
+
+test('[S218,TX-03] the session of whoever asks is left alone, and none is needed', async () => {
+  const world = await startWorld()
+  await world.login(world.browser, '', { user: 'bob' })
+  const before = await world.client.getSession(world.browser.request('/'))
+  const handled = await world.client.middleware(world.browser.request('/api'), async () => {
+    const result = await world.client.customTokenExchange({ subjectToken: 'alice', subjectTokenType: TYPE })
+    return Response.json({ sub: decodeJwt(result.idToken ?? '').sub })
+  })
+  expect(await handled.json()).toEqual({ sub: 'dev|alice' })
+  expect(handled.headers.getSetCookie()).toEqual([])
+  expect(await world.client.getSession(world.browser.request('/'))).toEqual(before)
+  await world.provider.stop()
 })
