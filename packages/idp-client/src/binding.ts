@@ -7,9 +7,14 @@ export interface Binding {
   commit(): Promise<boolean>
 }
 
-/** Runs one operation on one host's request: nothing is written unless the operation resolved. */
+/**
+ * Runs one operation on one host's request and flushes what it staged, also when it fails: an operation that stages and
+ * then throws means it (a dead refresh token must not be tried again).
+ */
 export async function within<T>(binding: Binding, operation: (exchange: Exchange) => Promise<T>): Promise<T> {
-  const value = await operation(binding.exchange)
-  await binding.commit()
-  return value
+  try {
+    return await operation(binding.exchange)
+  } finally {
+    await binding.commit()
+  }
 }

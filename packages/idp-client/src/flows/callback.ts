@@ -192,11 +192,16 @@ interface Complete {
   readonly id: string
 }
 
+/** A hook may write into what it is given, but `internal` is not its to change. */
+function withOwnInternal(session: SessionData): SessionData {
+  return { ...session, internal: { ...session.internal } }
+}
+
 /** The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. */
 async function signIn(engine: Engine, { context, appBaseUrl, complete, id }: Complete): Promise<Attempt> {
   const { config } = engine
   try {
-    const decision = await decideCallback(config, { ...context, session: complete })
+    const decision = await decideCallback(config, { ...context, session: withOwnInternal(complete) })
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const data = await beforeSaved(config, complete, complete.tokenSet.idToken)
     const session = freshlyStored(data, data.internal.createdAt)

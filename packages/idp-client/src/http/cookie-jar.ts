@@ -48,6 +48,7 @@ export class CookieJar {
   readonly #received: ReadonlyMap<string, string>
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
+  readonly #afterFlush: (() => void)[] = []
 
   constructor(received: ReadonlyMap<string, string>) {
     this.#received = received
@@ -88,6 +89,12 @@ export class CookieJar {
       sink.set(name, value, attributes)
       this.#pending.delete(name)
     }
+    for (const done of this.#afterFlush.splice(0)) done()
+  }
+
+  /** Runs `done` once what is staged now has been handed to the host; never, if that does not happen. */
+  whenFlushed(done: () => void): void {
+    this.#afterFlush.push(done)
   }
 
   /** Takes over a write that was staged in another jar of the same request. */

@@ -146,20 +146,19 @@ function payloadOf(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
   return payload
 }
 
-/** Computes a member when it is first read; from then on it is an ordinary one. */
+/** Computes a member when it is first read. The value is kept beside the object, which may have been frozen by then. */
 function onFirstRead(holder: TokenHolder, name: string, compute: () => unknown): void {
-  const common = { configurable: true, enumerable: true }
-  const settle = (value: unknown): void => {
-    Object.defineProperty(holder, name, { ...common, value, writable: true })
-  }
+  let made: { value: unknown } | undefined
   Object.defineProperty(holder, name, {
-    ...common,
+    configurable: true,
+    enumerable: true,
     get() {
-      const value = compute()
-      settle(value)
-      return value
+      made ??= { value: compute() }
+      return made.value
     },
-    set: settle,
+    set(value: unknown) {
+      made = { value }
+    },
   })
 }
 

@@ -31,13 +31,16 @@ export async function beforeSaved(
 
 /** What of a refresh the hook needs to see. */
 export interface RefreshedClaims {
+  /** The user before the refresh, as a hook once decided. */
+  readonly previous: SessionData['user']
   readonly idToken?: string
   readonly claims?: { readonly [claim: string]: unknown }
 }
 
 /**
  * The session as it is saved after a refresh that brought `grant`. `session.user` holds all claims when the grant has
- * some. A hook that fails is reported, and the session goes on without it: the rotated tokens must not be lost.
+ * some. A hook that fails is reported; the rotated tokens are kept all the same, and the user stays as it was, since the
+ * hook may be what keeps claims out.
  */
 export async function afterRefresh(
   config: Config,
@@ -51,7 +54,7 @@ export async function afterRefresh(
     return await beforeSaved(config, known ? { ...session, user: known } : session, grant.idToken)
   } catch {
     config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: 'HOOK_FAILED' })
-    return unhooked
+    return { ...session, user: grant.previous }
   }
 }
 
@@ -62,6 +65,11 @@ export type CallbackDecision =
 
 function isResponse(value: object): value is Response {
   return value instanceof Response || ('status' in value && 'headers' in value && 'clone' in value)
+}
+
+/** A body that was read, or `Response.error()`, would only show as a failure once the session is written. */
+function isSendable(response: Response): boolean {
+  return !response.bodyUsed && response.status >= 200
 }
 
 /** What the application's `onCallback` decides about one attempt. `HOOK_FAILED` when it throws or returns nonsense. */
@@ -76,7 +84,7 @@ export async function decideCallback(config: Config, context: OnCallbackContext)
   }
   if (result === undefined || result === null) return { kind: 'default' }
   if (typeof result === 'object') {
-    if (isResponse(result)) return { kind: 'response', response: result }
+    if (isResponse(result) && isSendable(result)) return { kind: 'response', response: result }
     if ('returnTo' in result && typeof result.returnTo === 'string') {
       return { kind: 'return-to', returnTo: result.returnTo }
     }

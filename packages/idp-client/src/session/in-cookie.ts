@@ -6,6 +6,7 @@ import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Bytes } from '../lib/base64url.ts'
 import { utf8Length } from '../lib/base64url.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
@@ -53,19 +54,23 @@ function timesOf({ data, usedAt }: StoredSession): SessionTimes {
   return { createdAt: data.internal.createdAt, usedAt }
 }
 
-interface OpenerParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
+interface ReaderParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
   readonly connections: ConnectionCookies
 }
 
-/** How the session of a jar is read; null for whatever is no live session of this client. */
-function opener({
-  config,
-  sealer,
-  client,
-  connections,
-}: OpenerParts): (jar: CookieJar) => Promise<StoredSession | null> {
+interface Reader extends Pick<SessionStorage, 'load' | 'original'> {
+  /** What this request loads from now on. */
+  remember(jar: CookieJar, session: StoredSession | null): void
+}
+
+/** Opens the cookie of a request once, however many operations ask. */
+function reader({ config, sealer, client, connections }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
-  return async (jar) => {
+  const received = new WeakMap<CookieJar, Promise<StoredSession | null>>()
+  const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
+  const sources = new WeakMap<StoredSession, Bytes>()
+
+  async function open(jar: CookieJar): Promise<StoredSession | null> {
     const sealed = joinCookie(cookie.name, (name) => jar.get(name))
     if (sealed === null) return null
     const bytes = await sealer.open('session', sealed)
@@ -73,9 +78,31 @@ function opener({
     if (!session) return null
     if (session.client !== undefined && session.client !== (await client())) return null
     if (!isAlive(timesOf(session), rules, config.clock())) return null
+    sources.set(session, bytes)
     const connectionTokenSets = await connections.read(jar, session.handle)
     if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
     return session
+  }
+
+  function receive({ cookies }: Exchange): Promise<StoredSession | null> {
+    const session = received.get(cookies) ?? open(cookies)
+    received.set(cookies, session)
+    return session
+  }
+
+  return {
+    load: (exchange) => current.get(exchange.cookies) ?? receive(exchange),
+
+    // Read anew: the application may have changed the object that it was given.
+    async original(exchange) {
+      const session = await receive(exchange)
+      const bytes = session && sources.get(session)
+      return bytes ? decodeSession(bytes) : session
+    },
+
+    remember(jar, session) {
+      current.set(jar, Promise.resolve(session))
+    },
   }
 }
 
@@ -83,19 +110,7 @@ function opener({
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie, ...rules } = config.session
   const connections = connectionCookies(cookie.name, sealer)
-  const opened = new WeakMap<CookieJar, Promise<StoredSession | null>>()
-  const loaded = new WeakMap<CookieJar, Promise<StoredSession | null>>()
-
-  const open = opener({ config, sealer, client, connections })
-
-  function original({ cookies }: Exchange): Promise<StoredSession | null> {
-    const session = opened.get(cookies) ?? open(cookies)
-    opened.set(cookies, session)
-    return session
-  }
-
-  const load = (exchange: Exchange): Promise<StoredSession | null> =>
-    loaded.get(exchange.cookies) ?? original(exchange)
+  const { load, original, remember } = reader({ config, sealer, client, connections })
 
   const namesIn = (jar: CookieJar): string[] => [
     ...chunkNames(cookie.name, jar.names()),
@@ -137,13 +152,13 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
       clear(exchange, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
-      loaded.set(exchange.cookies, Promise.resolve(session))
+      remember(exchange.cookies, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
     },
 
     async destroy(exchange) {
       clear(exchange)
-      loaded.set(exchange.cookies, Promise.resolve(null))
+      remember(exchange.cookies, null)
     },
 
     async sweep(exchange) {

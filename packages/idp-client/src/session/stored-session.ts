@@ -13,6 +13,11 @@ export interface StoredSession {
   readonly behind?: true
 }
 
+/** The session as if it had been written and read again: nothing that somebody does to one copy reaches the other. */
+export function copyOf(session: StoredSession): StoredSession {
+  return { ...session, data: JSON.parse(JSON.stringify(session.data)) as SessionData }
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

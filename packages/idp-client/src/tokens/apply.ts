@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import type { AccessTokenSet, SessionData, TokenSet, User } from '../session/session-data.ts'
-import { sameScope, unitedScope } from './scope.ts'
+import { coversScope, sameScope, unitedScope } from './scope.ts'
 import type { Entry } from './select.ts'
 import { entryFor, wantsMain } from './select.ts'
 import type { Want } from './want.ts'
@@ -16,7 +16,8 @@ export interface Refreshed {
   readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
 }
 
-function entryOf(grant: Refreshed, want: Want): Entry {
+/** What is handed out of a refresh. */
+export function entryOf(grant: Refreshed, want: Want): Entry {
   return {
     accessToken: grant.accessToken,
     expiresAt: grant.expiresAt,
@@ -59,15 +60,21 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   const shared = sharedTokens(data.tokenSet, grant)
   const user = grant.claims ? { user: { ...grant.claims } as User } : {}
   const entry = entryOf(grant, want)
-  const audience = want.audience
-  if (audience === undefined || wantsMain(config, data, want)) {
+  const { audience } = want
+  if (wantsMain(config, data, want) || (audience === undefined && coversMain(data, want))) {
     const kept = data.tokenSet.audience ?? audience
     const tokenSet = { ...entry, ...shared, ...(kept === undefined ? {} : { audience: kept }) }
     return { ...data, ...user, tokenSet }
   }
-  const { accessToken: main, ...rest } = data.tokenSet
-  const tokenSet: TokenSet = { accessToken: main, ...rest, ...shared }
+  const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
+  // Without an audience there is no entry to keep it under, and it is less than what the login's token can do.
+  if (audience === undefined) return { ...data, ...user, tokenSet }
   return { ...data, ...user, tokenSet, accessTokens: withEntry(data, want, { ...entry, audience }, now) }
+}
+
+/** Whether a token for this scope can stand in for the one of the login. */
+function coversMain({ tokenSet }: SessionData, want: Want): boolean {
+  return coversScope(want.scope, tokenSet.requestedScope ?? tokenSet.scope)
 }
 
 /** The session once its refresh token is known to be dead: everything else stays until its own limit. */

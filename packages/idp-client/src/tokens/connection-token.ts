@@ -2,6 +2,7 @@ import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { isFinal } from './fresh-token.ts'
 import type { KeepParts } from './keep.ts'
@@ -99,7 +100,8 @@ export async function connectionToken(
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
-    const { failure, session: after } = await redemption
+    const { failure, session: redeemed } = await redemption
+    const after = copyOf(redeemed)
     await keep(parts, exchange, { line, session: after })
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found

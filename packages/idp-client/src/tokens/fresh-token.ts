@@ -3,11 +3,14 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { claimsOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
+import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import { applyRefresh, withoutRefreshToken } from './apply.ts'
+import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
 import { keep } from './keep.ts'
 import { mayHandOver } from './lineage.ts'
 import type { Redemption } from './refresh-once.ts'
@@ -40,6 +43,11 @@ function chosen({ config }: FreshTokenParts, session: StoredSession, want: Want,
   return select(config.authorization, session.data, want, { now: config.clock(), buffer })
 }
 
+/** The provider's name of the user; a hook may have given `user.sub` another meaning. */
+function subjectOf({ tokenSet, user }: SessionData): string {
+  return claimsOf(tokenSet.idToken)?.sub ?? user.sub
+}
+
 async function redeem(
   { config, refresh }: FreshTokenParts,
   session: StoredSession,
@@ -48,11 +56,11 @@ async function redeem(
 ): Promise<Redemption> {
   const { data } = session
   try {
-    const grant = await refresh({ refreshToken, subject: data.user.sub, ...want.sent })
+    const grant = await refresh({ refreshToken, subject: subjectOf(data), ...want.sent })
     const now = config.clock()
     const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
-    const saved = await afterRefresh(config, applied, grant)
-    return { session: { ...session, data: saved, usedAt: now } }
+    const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
+    return { session: { ...session, data: saved, usedAt: now }, entry: entryOf(grant, want) }
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     return { session: { ...session, data: withoutRefreshToken(data) }, failure }
@@ -99,10 +107,12 @@ export async function freshToken(
       },
       redeem: (latest, token) => redeem(parts, latest, want, token),
     })
-    const { failure, session: after } = await redemption
+    const { entry, failure, session: redeemed } = await redemption
+    const after = copyOf(redeemed)
     await keep(parts, exchange, { line, session: after })
     const found = chosen(parts, after, unforced, 0)
     if (found.kind === 'usable') return found.entry
+    if (entry) return entry
     throw failedWith(failure)
   } catch (error) {
     if (isIdpError(error) && error.name === 'AccessTokenError') throw error

@@ -1,11 +1,11 @@
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
-import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { copyOf } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
-import { closeLine, findLine, hasLines, markWritten, tokenKey } from './lineage.ts'
+import { closeLine, findLine, hasEnded, hasLines, markEnded, markWritten, tokenKey } from './lineage.ts'
 
 export interface HandOverParts {
   readonly clock: Clock
@@ -18,54 +18,71 @@ export interface HandOverParts {
  */
 export function handedOver(storage: SessionStorage, { client, clock }: HandOverParts): SessionStorage {
   async function lineOf(session: StoredSession): Promise<Line | undefined> {
+    if (!hasLines()) return undefined
     const { refreshToken } = session.data.tokenSet
-    if (!hasLines() || !refreshToken) return undefined
-    return findLine(await tokenKey(await client(), refreshToken), session, clock())
+    return refreshToken ? findLine(await tokenKey(await client(), refreshToken), session, clock()) : undefined
   }
 
-  /** By value: an update writes the tokens that it did not change. */
-  function isBehind({ data }: StoredSession, { latest }: Line): boolean {
-    const tokens = ({ accessTokens, connectionTokenSets, tokenSet }: SessionData): string =>
-      JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
-    return tokens(data) !== tokens(latest.data)
-  }
-
-  const seen = new WeakMap<CookieJar, StoredSession | null>()
+  const found = new WeakMap<CookieJar, StoredSession>()
 
   async function load(exchange: Exchange): Promise<StoredSession | null> {
     const session = await storage.load(exchange)
-    const line = session && (await lineOf(session))
-    const found: StoredSession | null =
-      session && line && isBehind(session, line)
-        ? { ...line.latest, usedAt: Math.max(session.usedAt, line.latest.usedAt), behind: true }
-        : session
-    if (!seen.has(exchange.cookies)) seen.set(exchange.cookies, found)
-    return found
+    if (!session || hasEnded(session)) return null
+    const line = await lineOf(session)
+    if (!line || !isBehind(session, line.latest)) return session
+    const usedAt = Math.max(session.usedAt, line.latest.usedAt)
+    const led: StoredSession = { ...copyOf(line.latest), usedAt, behind: true }
+    if (!found.has(exchange.cookies)) found.set(exchange.cookies, copyOf(led))
+    return led
+  }
+
+  async function ended(session: StoredSession | null): Promise<void> {
+    if (!session) return
+    markEnded(session)
+    const line = await lineOf(session)
+    if (line) closeLine(line)
   }
 
   return {
-    ...storage,
     load,
 
     async original(exchange) {
-      const found = await load(exchange)
-      return seen.get(exchange.cookies) ?? found
+      await load(exchange)
+      return found.get(exchange.cookies) ?? storage.original(exchange)
     },
 
     async save(exchange, session, options) {
       const { behind: _written, ...kept } = session
+      const before = await storage.load(exchange)
       await storage.save(exchange, kept, options)
-      const line = await lineOf(kept)
+      if (before && before.handle !== kept.handle) await ended(before)
+      // A session that lost its token leads on under the one that it had.
+      const line = (await lineOf(kept)) ?? (before ? await lineOf(before) : undefined)
       if (!line) return
-      line.latest = kept
-      if (exchange.canWrite()) markWritten(line)
+      line.latest = copyOf(kept)
+      exchange.cookies.whenFlushed(() => markWritten(line))
     },
 
     async destroy(exchange) {
       const session = await storage.load(exchange)
-      const line = session && (await lineOf(session))
       await storage.destroy(exchange)
-      if (line) closeLine(line)
+      await ended(session)
+    },
+
+    async sweep(exchange) {
+      const session = await storage.load(exchange)
+      // The browser may hold another session by now, which a deletion would hit.
+      return session && hasEnded(session) ? false : storage.sweep(exchange)
     },
   }
+}
+
+/** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */
+function isBehind(mine: StoredSession, latest: StoredSession): boolean {
+  const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
+  // With a token that does not rotate, another process may have gone on from here.
+  if (token === newer && mine.usedAt > latest.usedAt) return false
+  const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
+    JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
+  return tokens(mine) !== tokens(latest)
 }

@@ -26,12 +26,15 @@ export async function keep(
   const { createdAt } = session.data.internal
   const handOver = (): void =>
     markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
-  if (!exchange.canWrite()) return handOver()
+  // The session ended while its token was redeemed: bringing it back would undo a logout or another login.
+  if (line.closed) return
+  // Until its cookie has left, what a redemption brought is only here.
+  handOver()
+  if (!exchange.canWrite()) return
   try {
     await sessions.save(exchange, session)
   } catch (error) {
     // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
-    handOver()
     const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
     config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
   }

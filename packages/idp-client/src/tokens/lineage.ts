@@ -12,6 +12,10 @@ export interface Line {
   latest: StoredSession
   /** What `latest` holds has reached no browser or store yet: a Server Component refreshed it. */
   unwritten: boolean
+  /** The session ended: nothing may be led to it or written of it any more. */
+  closed: boolean
+  /** The key that it was opened under. */
+  readonly key: string
   /** Redemptions under way, by what they are for. */
   readonly flights: Map<string, Promise<unknown>>
   /** The end of the queue: redemptions of one line run one after the other. */
@@ -55,6 +59,8 @@ export function openLine(key: string, session: StoredSession): Line {
   const line: Line = {
     latest: session,
     unwritten: false,
+    closed: false,
+    key,
     flights: new Map(),
     tail: Promise.resolve(),
     until: new Map(),
@@ -77,6 +83,7 @@ export function advance(
   keys: { from: string; to?: string },
   now: number,
 ): void {
+  if (line.closed) return
   const { byToken } = lines()
   line.latest = latest
   line.until.set(keys.from, now + JOIN_SECONDS)
@@ -120,12 +127,27 @@ export function markUnwritten(line: Line, endsAt: number): void {
 }
 
 export function markWritten(line: Line): void {
+  if (line.unwritten) forgetLater(line)
   line.unwritten = false
   lines().unwritten.delete(line)
 }
 
 /** The session ended: nothing of it leads anywhere any more. */
 export function closeLine(line: Line): void {
+  line.closed = true
   markWritten(line)
-  for (const key of line.until.keys()) lines().byToken.delete(key)
+  for (const key of [line.key, ...line.until.keys()]) lines().byToken.delete(key)
+}
+
+const ENDED = 20_000
+
+const endedHandles = (): Lru<string, true> => shared('ended-sessions/1', () => new Lru(ENDED))
+
+/** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
+export function markEnded({ handle }: StoredSession): void {
+  endedHandles().set(handle, true)
+}
+
+export function hasEnded({ handle }: StoredSession): boolean {
+  return endedHandles().get(handle) === true
 }

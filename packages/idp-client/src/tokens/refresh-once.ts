@@ -1,11 +1,15 @@
 import type { Clock } from '../lib/clock.ts'
+import { withChanges } from '../session/session.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
 import { advance, dropUnused, findLine, openLine, tokenKey } from './lineage.ts'
+import type { Entry } from './select.ts'
 
 /** What a redemption came to. With a `failure` the session has changed all the same: its dead token is gone. */
 export interface Redemption {
   readonly session: StoredSession
+  /** The token that it brought, which the session need not hold. */
+  readonly entry?: Entry
   readonly failure?: unknown
 }
 
@@ -29,13 +33,25 @@ export interface Refreshing {
   readonly redemption: Promise<Redemption>
 }
 
+/** What other requests saved while the redemption was under way is not undone by it. */
+function withUpdates(
+  redeemed: StoredSession,
+  before: StoredSession,
+  meanwhile: StoredSession,
+): StoredSession {
+  if (meanwhile === before) return redeemed
+  const data = withChanges({ current: redeemed.data, found: before.data, changes: meanwhile.data })
+  return { ...redeemed, data }
+}
+
 async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
   const { client, clock } = request
   const before = line.latest
   const { refreshToken } = before.data.tokenSet
   if (before !== request.session && (!refreshToken || request.isSatisfiedBy(before)))
     return { session: before }
-  const redeemed = await request.redeem(before, refreshToken ?? request.refreshToken)
+  const result = await request.redeem(before, refreshToken ?? request.refreshToken)
+  const redeemed = { ...result, session: withUpdates(result.session, before, line.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
   const from = await tokenKey(client, refreshToken ?? request.refreshToken)
   const to = successor === undefined ? undefined : await tokenKey(client, successor)

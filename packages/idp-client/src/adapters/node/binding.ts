@@ -26,7 +26,7 @@ export function bindNode(
     const view = viewOf(request)
     return { request: view, cookies: new CookieJar(parseCookies(view.headers.get('cookie'))) }
   })
-  const canWrite = (): boolean => response !== undefined && !response.headersSent
+  const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {
     exchange: {
       request: path === undefined ? state.request : { ...state.request, path },
