@@ -7,26 +7,26 @@ const files = { 'a/login.test.ts': "test('[S001, U5a] logs in', () => {})" }
 const problems = (...rows) => conformanceProblems(rowsOf(table(...rows)), (path) => files[path] ?? null)
 
 test('a proof must exist and carry the id', () => {
-  expect(problems('| S001 | a | b | Tokens | `a/login.test.ts` › logs in |')).toEqual([])
-  expect(problems('| S001 | a | b | Tokens | `a/none.test.ts` |')).toEqual([
+  expect(problems('| S001 | a | b | Later | `a/login.test.ts` › logs in |')).toEqual([])
+  expect(problems('| S001 | a | b | Later | `a/none.test.ts` |')).toEqual([
     expect.stringContaining('does not exist'),
   ])
-  expect(problems('| S001 | a | b | Tokens | somewhere |')).toEqual([expect.stringContaining('no test file')])
-  expect(
-    problems('| S001 | a | b | Tokens | open |', '| S002 | a | b | Tokens | `a/login.test.ts` |'),
-  ).toEqual([expect.stringContaining('[S002]')])
+  expect(problems('| S001 | a | b | Later | somewhere |')).toEqual([expect.stringContaining('no test file')])
+  expect(problems('| S001 | a | b | Later | open |', '| S002 | a | b | Later | `a/login.test.ts` |')).toEqual(
+    [expect.stringContaining('[S002]')],
+  )
 })
 
 test('an open row is fine for work to come only', () => {
-  expect(problems('| S001 | a | b | Tokens | open |')).toEqual([])
+  expect(problems('| S001 | a | b | Later | open |')).toEqual([])
   expect(problems('| S001 | a | b | A person logs in | open |')).toEqual([
     expect.stringContaining('finished'),
   ])
 })
 
 test('missing and repeated ids are found; an escaped bar does not split a cell', () => {
-  expect(problems('| S002 | a | b | Tokens | open |')).toEqual([expect.stringContaining('lacks S001')])
-  expect(problems('| S001 | a | b \\| c | Tokens | open |', '| S001 | a | b | Tokens | open |')).toEqual([
+  expect(problems('| S002 | a | b | Later | open |')).toEqual([expect.stringContaining('lacks S001')])
+  expect(problems('| S001 | a | b \\| c | Later | open |', '| S001 | a | b | Later | open |')).toEqual([
     expect.stringContaining('twice'),
   ])
 })
