@@ -81,7 +81,7 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
 function isBehind(mine: StoredSession, latest: StoredSession): boolean {
   const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
   // With a token that does not rotate, another process may have gone on from here.
-  if (token === newer && mine.usedAt > latest.usedAt) return false
+  if (token === newer && mine.usedAt >= latest.usedAt) return false
   const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
     JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
   return tokens(mine) !== tokens(latest)

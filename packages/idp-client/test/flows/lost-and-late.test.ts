@@ -1,0 +1,329 @@
+import { createServer, request as httpRequest } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
+import type { IdpClientOptions, SessionData } from '../../src/index.ts'
+import { customClock, customFetch } from '../../src/index.ts'
+import { generateSessionCookie } from '../../src/testing/session-cookie.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+import { SECRET } from '../support/engine.ts'
+
+const TTL = 600
+const TOKEN = '/auth/access-token'
+
+let world: World
+beforeEach(async () => {
+  world = await startWorld({}, { accessTokenTtl: TTL })
+})
+afterEach(() => world.provider.stop())
+
+function pass(seconds: number): void {
+  world.clock.now += seconds
+  world.provider.clock.advance(seconds)
+}
+
+async function expired(options: IdpClientOptions = {}) {
+  const made = world.another(options)
+  await world.login(made.browser)
+  pass(TTL + 1)
+  world.provider.clearRequests()
+  return made
+}
+
+const isRefresh = ({ body }: { body: Record<string, unknown> }) => body['grant_type'] === 'refresh_token'
+
+/** Holds back the next refresh until it is let go. */
+function holdRefresh(): { begun: Promise<void>; release: () => void; options: IdpClientOptions } {
+  let begin = (): void => {}
+  let release = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const held: typeof fetch = async (input, init) => {
+    if (String(init?.body ?? '').includes('grant_type=refresh_token')) {
+      begin()
+      await gate
+    }
+    return fetch(input, init)
+  }
+  return { begun, release: () => release(), options: { [customFetch]: held } }
+}
+
+const with_ = (session: SessionData | null, changes: Record<string, unknown>) =>
+  ({ ...session, ...changes }) as SessionData
+
+describe('a rotated token survives an answer that never carried it', () => {
+  test('the handler throws after its refresh', async () => {
+    const { browser, client } = await expired()
+    const failing = client.middleware(browser.request('/page'), async () => {
+      await client.getAccessToken()
+      throw new Error('the database is down')
+    })
+    await expect(failing).rejects.toThrow('database')
+    pass(TTL + 1)
+    expect((await browser.send(TOKEN)).status).toBe(200)
+  })
+
+  test('the refresh comes after the response was handed over', async () => {
+    const { browser, client } = await expired()
+    let late: Promise<unknown> = Promise.resolve()
+    let go = (): void => {}
+    const answered = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    const response = await client.middleware(browser.request('/page'), () => {
+      late = answered.then(() => client.getAccessToken())
+      return new Response('done')
+    })
+    browser.store(response)
+    go()
+    await late
+    pass(TTL + 1)
+    expect((await browser.send(TOKEN)).status).toBe(200)
+  })
+
+  test('the browser goes away during the refresh (Express)', async () => {
+    const hold = holdRefresh()
+    const { browser } = await expired()
+    const cookie = browser.request('/').headers.get('cookie') ?? ''
+    const { issuer, clientId, clientSecret } = world.provider
+    const idp = new ExpressClient({
+      domain: issuer,
+      clientId,
+      clientSecret,
+      secret: SECRET,
+      appBaseUrl: APP,
+      allowInsecureRequests: true,
+      logger: () => {},
+      [customClock]: () => world.clock.now,
+      ...hold.options,
+    })
+    const app = express()
+    app.use(idp.middleware)
+    const left = new Promise<void>((resolve) => {
+      app.get('/api', async (req, res) => {
+        res.once('close', () => hold.release())
+        await idp.getAccessToken(req, res)
+        res.end()
+        resolve()
+      })
+    })
+    const server = createServer(app)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const options = { port, host: '127.0.0.1', headers: { cookie, host: 'localhost:3000' } }
+    const gone = httpRequest({ ...options, path: '/api' })
+    gone.on('error', () => {})
+    gone.end()
+    await hold.begun
+    gone.destroy()
+    await left
+    pass(TTL + 1)
+    const status = await new Promise((resolve) => {
+      httpRequest({ ...options, path: TOKEN }, (answer) => resolve(answer.resume().statusCode)).end()
+    })
+    server.closeAllConnections()
+    server.close()
+    expect(status).toBe(200)
+  })
+})
+
+describe('a late refresh undoes nothing', () => {
+  test('[U8] a logout while the token is refreshed stays a logout', async () => {
+    const hold = holdRefresh()
+    const { browser, client } = await expired(hold.options)
+    const slow = client.middleware(browser.request(TOKEN))
+    await hold.begun
+    await browser.send('/auth/logout')
+    hold.release()
+    browser.store(await slow)
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+
+  test('[U8] 30 requests in flight and a logout, answers in any order: no session comes back', async () => {
+    const { browser, client } = await expired()
+    const requests = Array.from({ length: 30 }, (_, at) => browser.request(at % 2 ? TOKEN : '/page'))
+    const before = await Promise.all(requests.slice(0, 15).map((request) => client.middleware(request)))
+    const during = requests.slice(15).map((request) => client.middleware(request))
+    await browser.send('/auth/logout')
+    // Whatever was on its way reaches the browser after the logout, the oldest last.
+    for (const answer of [...(await Promise.all(during)), ...before.reverse()]) browser.store(answer)
+    expect(browser.cookies.has('__session')).toBe(true)
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+
+  test('a login as somebody else while the token is refreshed stays that login', async () => {
+    const hold = holdRefresh()
+    const { browser, client } = await expired(hold.options)
+    const back = await world.authorize(await world.begin(browser), { user: 'bob' })
+    const slow = client.middleware(browser.request(TOKEN))
+    await hold.begun
+    await browser.send(back)
+    hold.release()
+    browser.store(await slow)
+    expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
+  })
+
+  test('[U14c] an update while the token is refreshed is kept, and so is the token', async () => {
+    const hold = holdRefresh()
+    const { browser, client } = await expired(hold.options)
+    const slow = client.middleware(browser.request(TOKEN))
+    await hold.begun
+    const request = browser.request('/save')
+    const headers = new Headers()
+    await client.updateSession(request, headers, with_(await client.getSession(request), { theme: 'dark' }))
+    browser.store(new Response(null, { headers }))
+    hold.release()
+    const response = await slow
+    browser.store(response)
+    const session = await client.getSession(browser.request('/'))
+    expect(session?.['theme']).toBe('dark')
+    expect(session?.tokenSet.accessToken).toBe(((await response.json()) as { token: string }).token)
+  })
+
+  test('[RT-06] a dead refresh token is written off also where the call throws', async () => {
+    const { browser, client } = await expired()
+    world.provider.faults.set('token', {
+      kind: 'respond',
+      status: 400,
+      body: '{"error":"invalid_grant"}',
+      headers: { 'content-type': 'application/json' },
+    })
+    for (let count = 0; count < 4; count++) {
+      const headers = new Headers()
+      await expect(client.getAccessToken(browser.request('/api'), headers)).rejects.toMatchObject({
+        name: 'AccessTokenError',
+      })
+      browser.store(new Response(null, { headers }))
+      pass(61)
+    }
+    expect(world.provider.requests('token').filter(isRefresh)).toHaveLength(1)
+  })
+})
+
+describe('what an application does to its copy of the session stays there', () => {
+  test('members that it deletes or changes reach no other request', async () => {
+    const { browser, client } = await expired()
+    const request = browser.request('/')
+    const headers = new Headers()
+    const { token } = await client.getAccessToken(request, headers)
+    browser.store(new Response(null, { headers }))
+    const mine = (await client.getSession(request)) as Partial<SessionData> & SessionData
+    mine.tokenSet.accessToken = 'redacted'
+    Reflect.deleteProperty(mine, 'user')
+    browser.store(await client.middleware(browser.request('/page')))
+    expect((await browser.send('/auth/profile')).status).toBe(200)
+    expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(token)
+  })
+
+  test('it may freeze it', async () => {
+    await world.login(world.browser)
+    const session = await world.client.getSession(world.browser.request('/'))
+    expect(Object.freeze(session)?.tokenSet.accessToken).toEqual(expect.any(String))
+    expect(session?.tokenSet.accessToken).toEqual(expect.any(String))
+  })
+
+  test('a change in place is a change, also with a refresh in between', async () => {
+    const { browser, client } = await expired()
+    const request = browser.request('/')
+    const headers = new Headers()
+    const session = await client.getSession(request)
+    if (session) session.user['plan'] = 'pro'
+    await client.getAccessToken(request, headers)
+    if (session) await client.updateSession(request, headers, session)
+    browser.store(new Response(null, { headers }))
+    expect((await client.getSession(browser.request('/')))?.user['plan']).toBe('pro')
+    expect((await browser.send(TOKEN)).status).toBe(200)
+  })
+
+  test('onCallback cannot lengthen a session through internal', async () => {
+    const { browser, client } = world.another({
+      onCallback: ({ session }) => {
+        if (session) session.internal.createdAt += 1_000_000
+      },
+    })
+    await world.login(browser)
+    expect((await client.getSession(browser.request('/')))?.internal.createdAt).toBe(world.clock.now)
+  })
+})
+
+describe('hooks at the edge of their contract', () => {
+  test('one that fails at a refresh opens nothing that it had closed', async () => {
+    let calls = 0
+    const { browser, client } = await expired({
+      beforeSessionSaved: (session) => {
+        if (++calls > 1) throw new Error('the database is down')
+        return { ...session, user: { sub: session.user.sub, role: 'member' } }
+      },
+    })
+    expect((await browser.send(TOKEN)).status).toBe(200)
+    expect((await client.getSession(browser.request('/')))?.user).toEqual({
+      sub: 'dev|alice',
+      role: 'member',
+    })
+  })
+
+  test('one that gives the user a sub of its own does not end refreshing', async () => {
+    const { browser } = await expired({
+      beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, sub: 'row-42' } }),
+    })
+    expect((await browser.send(TOKEN)).status).toBe(200)
+  })
+
+  test.each([
+    [
+      'was read',
+      async () => {
+        const response = new Response('x')
+        await response.text()
+        return response
+      },
+    ],
+    ['is an error', () => Response.error()],
+  ])('onCallback with a response that %s: no session', async (_, onCallback) => {
+    const { browser, client } = world.another({ onCallback })
+    expect((await world.login(browser)).status).toBe(500)
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+})
+
+test('grants that died in Server Components leave room for others', async () => {
+  const { client } = world
+  const fault = { kind: 'respond', status: 400, body: '{"error":"invalid_grant"}' } as const
+  world.provider.faults.set('token', { ...fault, headers: { 'content-type': 'application/json' } })
+  for (let user = 0; user < 1001; user++) {
+    const tokenSet = { accessToken: 'x', expiresAt: world.clock.now - 1, refreshToken: `dead-${user}` }
+    const value = await generateSessionCookie(
+      { user: { sub: `u${user}` }, tokenSet },
+      { secret: SECRET, now: world.clock.now },
+    )
+    const request = () =>
+      new Request(`${APP}/p`, { headers: { cookie: `__session=${value}`, host: 'localhost:3000' } })
+    await client.getAccessToken(request()).catch(() => undefined)
+    await client.middleware(request())
+  }
+  world.provider.faults.clear()
+  const { browser } = await expired()
+  expect((await client.getAccessToken(browser.request('/p'))).token).toEqual(expect.any(String))
+})
+
+test('[RT-08] a scope that somebody names in the query does not replace the token of the login', async () => {
+  // A provider that grants what it knows of the scope that was asked for (RFC 6749 section 3.3).
+  const narrowing: typeof fetch = (input, init) => {
+    const body = new URLSearchParams(String(init?.body ?? ''))
+    if (!isRefresh({ body: Object.fromEntries(body) }) || !body.has('scope')) return fetch(input, init)
+    body.set('scope', 'openid')
+    return fetch(input, { ...init, body })
+  }
+  const { browser } = world.another({ [customFetch]: narrowing })
+  await world.login(browser)
+  const before = (await (await browser.send(TOKEN)).json()) as { scope: string }
+  expect((await browser.send(`${TOKEN}?scope=anything&mergeScopes=false`)).status).toBe(200)
+  const after = (await (await browser.send(TOKEN)).json()) as { scope: string }
+  expect(after.scope).toBe(before.scope)
+})
