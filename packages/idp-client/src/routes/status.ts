@@ -25,5 +25,7 @@ export function statusOf(error: IdpError): number {
   }
   if (!isOAuthError(cause)) return status
   if (cause.transient) return upstreamStatus(cause)
+  // An answer that is none, or tokens that were refused, are no word of the provider about this session.
+  if (code === 'FAILED_TO_REFRESH_TOKEN' && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
   return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status
 }

@@ -48,6 +48,14 @@ function subjectOf({ tokenSet, user }: SessionData): string {
   return claimsOf(tokenSet.idToken)?.sub ?? user.sub
 }
 
+/** What UserInfo told at the login is in no ID token, so a refreshed one does not take it away. */
+function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
+  if (!fetchUserInfo || after.user === before.user) return after
+  const told = claimsOf(before.tokenSet.idToken) ?? {}
+  const beyond = Object.entries(before.user).filter(([name]) => !(name in told))
+  return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
+}
+
 async function redeem(
   { config, refresh }: FreshTokenParts,
   session: StoredSession,
@@ -58,7 +66,11 @@ async function redeem(
   try {
     const grant = await refresh({ refreshToken, subject: subjectOf(data), ...want.sent })
     const now = config.clock()
-    const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
+    const applied = withUserInfo(
+      config,
+      data,
+      applyRefresh(data, { config: config.authorization, want, grant, now }),
+    )
     const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
     return { session: { ...session, data: saved, usedAt: now }, entry: entryOf(grant, want) }
   } catch (failure) {

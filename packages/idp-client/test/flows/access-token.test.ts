@@ -222,6 +222,18 @@ describe('what the provider may answer to a refresh', () => {
     },
   )
 
+  test.each([
+    ['HTML', { kind: 'respond', body: '<h1>portal</h1>', headers: { 'content-type': 'text/html' } }],
+    ['half a JSON', { kind: 'truncate' }],
+    ['nothing', { kind: 'empty' }],
+    ['too much', { kind: 'huge' }],
+  ] as const)('%s in place of tokens: 502, never 401, and the session stays', async (_, fault) => {
+    const { browser, client } = await expired()
+    world.provider.faults.set('token', fault)
+    expect((await browser.send('/auth/access-token')).status).toBe(502)
+    expect(await client.getSession(browser.request('/'))).not.toBeNull()
+  })
+
   test('50 parallel requests share one failure', async () => {
     const { browser, client } = await expired()
     respond(503, { error: 'temporarily_unavailable' })

@@ -119,6 +119,21 @@ describe('getUserInfo', () => {
 })
 
 describe('fetchUserInfo', () => {
+  test('what only UserInfo told stays when a refresh brings a new ID token', async () => {
+    const { browser, client } = world.another({ fetchUserInfo: true })
+    const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))
+    await world.login(browser)
+    stop()
+    const rename = world.provider.tamperIdToken((claims) => {
+      claims['name'] = 'Renamed'
+    })
+    const headers = new Headers()
+    const request = browser.request('/')
+    await client.getAccessToken(request, headers, { refresh: true })
+    rename()
+    expect((await client.getSession(request))?.user).toMatchObject({ department: 'sales', name: 'Renamed' })
+  })
+
   test('off by default: no request', async () => {
     await world.login(world.newBrowser())
     expect(world.provider.count('userinfo')).toBe(0)
