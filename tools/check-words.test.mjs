@@ -16,7 +16,7 @@ test('relative paths, routes and imports are fine', () => {
   expect(
     forbidden(
       'a.ts',
-      "import '../work/item.ts'\nfetch('/auth/login')\nconst url = 'https://a.example/tmp/x'",
+      "import '../home/item.ts'\nfetch('/auth/login')\nconst url = 'https://a.example/tmp/x'",
     ),
   ).toEqual([])
 })

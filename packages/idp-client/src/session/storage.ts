@@ -11,6 +11,11 @@ export interface SessionStorage {
   save(exchange: Exchange, session: StoredSession, options?: { readonly fresh?: boolean }): Promise<void>
   /** Stages the deletion of everything that `save` may ever have written. */
   destroy(exchange: Exchange): Promise<void>
+  /**
+   * Runs `work` while no other process does so for this session: where several share a store, one of them redeems a
+   * refresh token. Absent where a session has no place but its browser.
+   */
+  exclusively?<T>(session: StoredSession, work: () => Promise<T>): Promise<T>
   /** Stages the deletion of session cookies that open as no live session; true when there were any. */
   sweep(exchange: Exchange): Promise<boolean>
 }

@@ -6,7 +6,7 @@ import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { isFinal } from './fresh-token.ts'
 import type { KeepParts } from './keep.ts'
-import { keep } from './keep.ts'
+import { exclusivity, keep } from './keep.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 
@@ -98,6 +98,7 @@ export async function connectionToken(
       purpose: JSON.stringify(['connection', want.connection, want.loginHint]),
       clock,
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
+      ...exclusivity(parts.sessions, session),
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
     const { failure, session: redeemed } = await redemption

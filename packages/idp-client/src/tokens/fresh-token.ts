@@ -11,7 +11,7 @@ import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
-import { keep } from './keep.ts'
+import { exclusivity, keep } from './keep.ts'
 import { mayHandOver } from './lineage.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
@@ -117,6 +117,7 @@ export async function freshToken(
         const found = chosen(parts, latest, unforced, config.tokenRefreshBuffer)
         return found.kind === 'usable' && found.entry.accessToken !== fallback?.accessToken
       },
+      ...exclusivity(parts.sessions, session),
       redeem: (latest, token) => redeem(parts, latest, want, token),
     })
     const { entry, failure, session: redeemed } = await redemption

@@ -44,6 +44,7 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
   }
 
   return {
+    ...(storage.exclusively ? { exclusively: storage.exclusively } : {}),
     load,
 
     async original(exchange) {

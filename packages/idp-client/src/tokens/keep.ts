@@ -39,3 +39,11 @@ export async function keep(
     config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
   }
 }
+
+/** The lock of a session storage that has one, as a redemption takes it. */
+export function exclusivity(
+  { exclusively }: SessionStorage,
+  session: StoredSession,
+): { readonly exclusively?: <T>(work: () => Promise<T>) => Promise<T> } {
+  return exclusively ? { exclusively: (work) => exclusively(session, work) } : {}
+}

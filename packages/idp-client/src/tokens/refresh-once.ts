@@ -24,6 +24,8 @@ export interface RefreshOnce {
   readonly clock: Clock
   /** Whether another request has brought already what is wanted here. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
+  /** Keeps other processes from redeeming at the same time, where the session storage can. */
+  readonly exclusively?: (work: () => Promise<Redemption>) => Promise<Redemption>
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
   readonly redeem: (session: StoredSession, refreshToken: string) => Promise<Redemption>
 }
@@ -50,7 +52,8 @@ async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
   const { refreshToken } = before.data.tokenSet
   if (before !== request.session && (!refreshToken || request.isSatisfiedBy(before)))
     return { session: before }
-  const result = await request.redeem(before, refreshToken ?? request.refreshToken)
+  const redeem = (): Promise<Redemption> => request.redeem(before, refreshToken ?? request.refreshToken)
+  const result = await (request.exclusively ? request.exclusively(redeem) : redeem())
   const redeemed = { ...result, session: withUpdates(result.session, before, line.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
   const from = await tokenKey(client, refreshToken ?? request.refreshToken)

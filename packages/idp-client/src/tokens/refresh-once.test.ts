@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import { randomToken } from '../crypto/random.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Redemption, RefreshOnce } from './refresh-once.ts'
+import { refreshOnce } from './refresh-once.ts'
+
+function session(refreshToken = randomToken()): StoredSession & { refreshToken: string } {
+  const tokenSet = { accessToken: 'old', expiresAt: 0, refreshToken }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: 0 } }
+  return { data, handle: randomToken(), usedAt: 0, refreshToken }
+}
+
+function request(of: ReturnType<typeof session>, changes: Partial<RefreshOnce> = {}): RefreshOnce {
+  return {
+    session: of,
+    refreshToken: of.refreshToken,
+    client: 'client',
+    purpose: 'api',
+    clock: () => 0,
+    isSatisfiedBy: ({ data }) => data.tokenSet.accessToken !== 'old',
+    redeem: async (latest, token) => renewed(latest, `${token}+`),
+    ...changes,
+  }
+}
+
+function renewed(latest: StoredSession, refreshToken: string): Redemption {
+  const tokenSet = { accessToken: 'new', expiresAt: 60, refreshToken }
+  return { session: { ...latest, data: { ...latest.data, tokenSet } } }
+}
+
+test('[RT-03] the lock of a storage is held while the token is redeemed, once for all who wait', async () => {
+  const order: string[] = []
+  const one = session()
+  const given = request(one, {
+    exclusively: async (work) => {
+      order.push('locked')
+      try {
+        return await work()
+      } finally {
+        order.push('unlocked')
+      }
+    },
+    redeem: async (latest, token) => {
+      order.push(`redeemed ${token === one.refreshToken}`)
+      return renewed(latest, 'next')
+    },
+  })
+  const refreshing = await Promise.all([refreshOnce(given), refreshOnce(given), refreshOnce(given)])
+  const results = await Promise.all(refreshing.map(({ redemption }) => redemption))
+  expect(order).toEqual(['locked', 'redeemed true', 'unlocked'])
+  expect(new Set(results).size).toBe(1)
+})
+
+test('[RT-04] the same refresh token under another handle, client or key shares nothing', async () => {
+  const token = randomToken()
+  const people = [session(token), session(token)]
+  const subjects: string[] = []
+  const ask = async (of: ReturnType<typeof session>, client: string) => {
+    const { redemption } = await refreshOnce(
+      request(of, {
+        client,
+        redeem: async (latest) => {
+          subjects.push(latest.handle)
+          return renewed(latest, randomToken())
+        },
+      }),
+    )
+    return (await redemption).session.handle
+  }
+  const [alice, bob] = people
+  if (!alice || !bob) throw new Error('two sessions')
+  expect(await ask(alice, 'client')).toBe(alice.handle)
+  expect(await ask(bob, 'client')).toBe(bob.handle)
+  expect(await ask(alice, 'other')).toBe(alice.handle)
+  expect(subjects).toEqual([alice.handle, bob.handle, alice.handle])
+})
+
+test('a redemption that fails is forgotten: the next one tries again', async () => {
+  const one = session()
+  let tries = 0
+  const failing = request(one, {
+    redeem: async (latest) => {
+      if (++tries === 1) throw new Error('reset')
+      return renewed(latest, 'next')
+    },
+  })
+  await expect((await refreshOnce(failing)).redemption).rejects.toThrow('reset')
+  const { redemption } = await refreshOnce(failing)
+  expect((await redemption).session.data.tokenSet.accessToken).toBe('new')
+})
