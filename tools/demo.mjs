@@ -1,14 +1,21 @@
-// npm run demo [-- --check]: the example application, its API and a development provider, from a fresh clone.
-import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
+// npm run demo [-- --check] [--dpop]: the example application, its API and a development provider, from a fresh clone.
+import { parseEnv } from 'node:util'
+import { bin, fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { setup } from './setup.mjs'
 
 const example = 'examples/next'
+
+/** What binds the tokens of this run to a key pair that nobody has seen before. */
+async function dpopVariables() {
+  const lines = await must(process.execPath, [fromRoot('packages/idp-client/dist/cli.js'), 'dpop-keys'])
+  return { ...parseEnv(lines), DEMO_DPOP: '1' }
+}
 
 /**
  * Starts all three. The provider is on 127.0.0.1 and the application on localhost, because a browser keeps
  * one set of cookies per host name, whatever the port.
  */
-async function start() {
+async function start(dpop) {
   const { freePort } = await import('./lib/ports.mjs')
   const { startServer } = await import('./lib/server-process.mjs')
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
@@ -18,10 +25,16 @@ async function start() {
   provider.registerApp(url, { backChannelLogout: false })
   const apiUrl = `http://127.0.0.1:${await freePort(4500)}`
   const variables = { ...provider.env, APP_BASE_URL: url, NODE_ENV: undefined }
+  if (dpop) Object.assign(variables, await dpopVariables())
   const api = startServer(['api-server.mjs'], {
     cwd: fromRoot(example),
     // No secrets: an API needs none to check tokens.
-    env: { IDP_DOMAIN: provider.issuer, APP_BASE_URL: url, ORDERS_API_PORT: new URL(apiUrl).port },
+    env: {
+      IDP_DOMAIN: provider.issuer,
+      APP_BASE_URL: url,
+      ORDERS_API_URL: apiUrl,
+      ORDERS_API_PORT: new URL(apiUrl).port,
+    },
     show: (line) => console.log(`api: ${line.trimEnd()}`),
   })
   const server = startServer([bin.next, 'dev', '-H', '127.0.0.1', '-p', new URL(url).port], {
@@ -54,11 +67,11 @@ async function firstAnswer({ url, apiUrl, provider, server, api }) {
   if (refused !== 401) throw new Error(`${apiUrl} answers ${refused} to nobody`)
 }
 
-async function demo(check) {
+async function demo({ check, dpop }) {
   if (!(await setup())) return 1
   const built = await runNode([fromRoot('tools/build.mjs')], { show: true })
   if (built.code !== 0) return built.code
-  const running = await start()
+  const running = await start(dpop)
   const interrupted = new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => resolve('interrupted'))
   })
@@ -77,7 +90,8 @@ async function demo(check) {
 
 if (isMain(import.meta)) {
   const check = process.argv.includes('--check')
-  process.exitCode = await demo(check).catch((error) => {
+  const dpop = process.argv.includes('--dpop') || process.env.DEMO_DPOP === '1'
+  process.exitCode = await demo({ check, dpop }).catch((error) => {
     console.error(error instanceof Error ? error.message : error)
     return 1
   })

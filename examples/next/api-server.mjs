@@ -3,9 +3,12 @@
  * token of the identity provider for this API is served. `npm run demo` starts it; by hand:
  *
  *   IDP_DOMAIN=… APP_BASE_URL=… ORDERS_API_PORT=4500 node api-server.mjs
+ *
+ * Behind a proxy it needs ORDERS_API_URL as well: proofs of possession name the address that the caller used.
  */
 import { createServer } from 'node:http'
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose'
+import { currentNonce, proofFault } from './api-dpop.mjs'
 
 const audience = 'https://api.example.test/'
 const scope = 'read:things'
@@ -23,6 +26,29 @@ const orders = new Map([
     ],
   ],
   ['dev|bob', [{ id: 'B-2003', item: 'Coffee grinder', quantity: 1, cents: 8900, placed: '2026-11-11' }]],
+])
+
+const transfers = new Map([
+  [
+    'dev|alice',
+    [
+      { id: 'T-310', to: 'Bob', cents: 2500, made: '2026-11-02' },
+      { id: 'T-318', to: 'Mallory', cents: 1000, made: '2026-11-15' },
+    ],
+  ],
+  ['dev|bob', [{ id: 'T-322', to: 'Alice', cents: 4000, made: '2026-11-18' }]],
+])
+
+/** Money is served for bound tokens only, and never to browsers: they do not hold the key. */
+const routes = new Map([
+  [
+    '/orders',
+    { onlyBound: false, methods: 'GET, OPTIONS', content: (sub) => ({ orders: orders.get(sub) ?? [] }) },
+  ],
+  [
+    '/transfers',
+    { onlyBound: true, methods: 'GET', content: (sub) => ({ transfers: transfers.get(sub) ?? [] }) },
+  ],
 ])
 
 function variable(name) {
@@ -49,18 +75,19 @@ async function load() {
   return { issuer, keys: createRemoteJWKSet(new URL(jwks_uri)) }
 }
 
-/** The refusals of RFC 6750 section 3.1. */
+/** The challenges of RFC 6750 section 3 and RFC 9449 section 7.1. */
 const missing = { status: 401, challenge: 'Bearer' }
-const invalid = { status: 401, challenge: 'Bearer error="invalid_token"' }
-const insufficient = { status: 403, challenge: `Bearer error="insufficient_scope", scope="${scope}"` }
+const missingProof = { status: 401, challenge: 'DPoP algs="ES256"' }
+
+function refusal(bound, error) {
+  return { status: 401, challenge: bound ? `DPoP error="${error}", algs="ES256"` : `Bearer error="${error}"` }
+}
 
 /** Not the token is to blame, but the keys could not be had. */
 const faultsOfKeySet = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'])
 
-/** Whose token this is, or why it is none for this API. */
-async function authorize({ authorization = '' }) {
-  const [, token] = /^Bearer +(\S+)$/i.exec(authorization) ?? []
-  if (!token) return missing
+/** What the token says, or null when it is none for this API. */
+async function claimsOf(token) {
   const { issuer, keys } = await discover()
   try {
     // A signature alone is not enough: the token must come from our provider, for this API, as an access token.
@@ -71,24 +98,51 @@ async function authorize({ authorization = '' }) {
       algorithms: ['RS256', 'PS256', 'ES256'],
       requiredClaims: ['exp', 'sub'],
     })
-    // A token that is bound to a key is worth nothing without proof of that key, which this API does not ask for.
-    if (payload.cnf !== undefined) return invalid
-    const granted = typeof payload.scope === 'string' ? payload.scope.split(' ') : []
-    return granted.includes(scope) ? { status: 200, sub: payload.sub } : insufficient
+    return payload
   } catch (error) {
-    if (error instanceof errors.JOSEError && !faultsOfKeySet.has(error.code)) return invalid
+    if (error instanceof errors.JOSEError && !faultsOfKeySet.has(error.code)) return null
     throw error
   }
 }
 
-async function answer(request) {
-  if (new URL(request.url, 'http://api').pathname !== '/orders') return { status: 404 }
+/** Whose token this is, or why it is not accepted. */
+async function authorize({ headers, method }, url, onlyBound) {
+  const [, scheme = '', token] = /^(Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '') ?? []
+  const bound = scheme.toLowerCase() === 'dpop'
+  if (onlyBound && !bound) return missingProof
+  if (!token) return missing
+  const claims = await claimsOf(token)
+  if (claims === null) return refusal(bound, 'invalid_token')
+  if (bound) {
+    const request = { proof: headers.dpop, method, url, token }
+    const fault = await proofFault({ ...request, boundTo: claims.cnf?.jkt, demandsNonce: onlyBound })
+    if (fault) return refusal(bound, fault)
+  } else if (claims.cnf !== undefined) {
+    // Whoever stole a bound token would bring it as a Bearer token, for want of the key.
+    return refusal(bound, 'invalid_token')
+  }
+  const granted = typeof claims.scope === 'string' ? claims.scope.split(' ') : []
+  if (granted.includes(scope)) return { status: 200, sub: claims.sub }
+  const challenge = `${bound ? 'DPoP' : 'Bearer'} error="insufficient_scope", scope="${scope}"`
+  return { status: 403, challenge }
+}
+
+async function answer(request, path) {
+  const route = routes.get(path)
+  if (!route) return { status: 404 }
+  const { content, methods, onlyBound } = route
+  if (!methods.split(', ').includes(request.method)) return { status: 405, headers: { allow: methods } }
   // The browser asks before it sends a token to another origin. Only the application gets an answer that it can use.
   if (request.method === 'OPTIONS') return { status: 204 }
-  if (request.method !== 'GET') return { status: 405, headers: { allow: 'GET, OPTIONS' } }
-  const { status, challenge, sub } = await authorize(request.headers)
-  if (challenge) return { status, headers: { 'www-authenticate': challenge } }
-  return { status, body: { owner: sub, orders: orders.get(sub) ?? [] } }
+  const { status, challenge, sub } = await authorize(request, new URL(path, publicUrl()), onlyBound)
+  const headers = onlyBound ? { 'dpop-nonce': currentNonce() } : {}
+  if (challenge) return { status, headers: { ...headers, 'www-authenticate': challenge } }
+  return { status, headers, body: { owner: sub, ...content(sub) } }
+}
+
+/** Where callers reach this API. */
+function publicUrl() {
+  return process.env.ORDERS_API_URL || `http://127.0.0.1:${server.address().port}`
 }
 
 const cors = {
@@ -99,7 +153,8 @@ const cors = {
 }
 
 const server = createServer(async (request, response) => {
-  const { status, headers, body } = await answer(request).catch((error) => {
+  const [path] = request.url.split('?')
+  const { status, headers, body } = await answer(request, path).catch((error) => {
     // Never the token: what is printed here is read by more people than the request.
     process.stderr.write(`orders API: ${error.message}\n`)
     return { status: 503 }
@@ -107,7 +162,7 @@ const server = createServer(async (request, response) => {
   response.writeHead(status, {
     vary: 'Origin',
     'cache-control': 'private, no-store',
-    ...(request.headers.origin === application ? cors : {}),
+    ...(request.headers.origin === application && !routes.get(path)?.onlyBound ? cors : {}),
     ...headers,
     ...(body ? { 'content-type': 'application/json' } : {}),
   })

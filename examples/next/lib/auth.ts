@@ -1,13 +1,17 @@
 import { IdpClient } from 'idp-client/next'
+import { boundTokens } from './bound-tokens'
 import { ordersApi } from './orders-api'
 
 // `form_post` makes the provider answer by a POST, which keeps the code out of addresses; needs https.
 const responseMode = process.env['DEMO_RESPONSE_MODE']
 
-// Everything else comes from IDP_DOMAIN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_SECRET and APP_BASE_URL.
+// Everything else comes from IDP_DOMAIN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_SECRET and APP_BASE_URL, with bound tokens
+// from IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY as well.
 export const idp = new IdpClient({
   // The development provider speaks http on this machine; production refuses http whatever stands here.
   allowInsecureRequests: process.env.NODE_ENV !== 'production',
+  // The browser has no key to use a bound token with, so it gets none.
+  ...(boundTokens ? { useDPoP: true, enableAccessTokenEndpoint: false } : {}),
   authorizationParameters: {
     ...(responseMode ? { response_mode: responseMode } : {}),
     // The login asks for an access token that the orders API accepts, and for a refresh token to renew it with.

@@ -7,12 +7,13 @@ export interface Order {
   readonly placed: string
 }
 
-/** The orders of whoever the token was issued for; works on the server and in the browser. */
+/** The orders of whoever the Bearer token was issued for. */
 export async function fetchOrders(url: string, token: string): Promise<readonly Order[]> {
-  const response = await fetch(new URL('/orders', url), {
-    headers: { authorization: `Bearer ${token}` },
-    cache: 'no-store',
-  })
+  const headers = { authorization: `Bearer ${token}` }
+  return readOrders(await fetch(new URL('/orders', url), { headers, cache: 'no-store' }))
+}
+
+export async function readOrders(response: Response): Promise<readonly Order[]> {
   if (!response.ok) throw new OrdersError(`The orders API answered with status ${response.status}.`)
   const { orders } = (await response.json()) as { orders: readonly Order[] }
   return orders

@@ -1,11 +1,13 @@
-import { isIdpError } from 'idp-client/next'
 import type { Metadata } from 'next'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
+import { boundTokens } from '../../lib/bound-tokens'
 import type { Order } from '../../lib/orders'
-import { fetchOrders, OrdersError } from '../../lib/orders'
+import { readOrders } from '../../lib/orders'
 import { ordersApi } from '../../lib/orders-api'
+import { NotInBrowser, Transfers } from './bound-orders'
 import { BrowserOrders } from './browser-orders'
+import { explainFailure } from './explain'
 import { OrdersTable } from './orders-table'
 
 export const metadata: Metadata = { title: 'Orders' }
@@ -21,7 +23,14 @@ export default idp.withPageAuthRequired(
         {ordersApi ? (
           <>
             <ServerOrders url={ordersApi.url} />
-            <BrowserOrders url={ordersApi.url} />
+            {boundTokens ? (
+              <>
+                <Transfers url={ordersApi.url} />
+                <NotInBrowser />
+              </>
+            ) : (
+              <BrowserOrders url={ordersApi.url} />
+            )}
           </>
         ) : (
           <section className="card" aria-label="No API">
@@ -51,19 +60,9 @@ async function ServerOrders({ url }: { url: string }) {
 /** The orders, or what to tell the visitor. */
 async function load(url: string): Promise<readonly Order[] | string> {
   try {
-    const { token } = await idp.getAccessToken()
-    return await fetchOrders(url, token)
+    const { fetchWithAuth } = await idp.createFetcher({ baseUrl: url })
+    return await readOrders(await fetchWithAuth('/orders', { cache: 'no-store' }))
   } catch (error) {
-    if (isIdpError(error) && error.name === 'AccessTokenError') return explain(error.code)
-    if (error instanceof OrdersError) return error.message
-    if (error instanceof TypeError) return 'The orders API cannot be reached.'
-    // What Next throws to steer a render has to pass.
-    throw error
+    return explainFailure(error)
   }
-}
-
-function explain(code: string): string {
-  return code === 'MISSING_REFRESH_TOKEN'
-    ? 'Your access has expired. Log out and log in again.'
-    : 'The provider gives no access right now. Try again in a moment.'
 }

@@ -1,0 +1,78 @@
+import { formatDate, formatPrice } from '../../lib/format'
+import type { Transfer, TransfersAnswer } from '../../lib/transfers'
+import { fetchTransfers } from '../../lib/transfers'
+import { explainFailure } from './explain'
+
+/** Instead of the part for the browser, where tokens are bound to a key that only the server has. */
+export function NotInBrowser() {
+  return (
+    <section className="card" aria-labelledby="browser-orders-title">
+      <h2 id="browser-orders-title">Asked by the browser</h2>
+      <p>
+        Not with this token: it is bound to a key of the server. Bound tokens stay on the server, and the
+        route that hands out access tokens is switched off.
+      </p>
+    </section>
+  )
+}
+
+export async function Transfers({ url }: { url: string }) {
+  const result = await load(url)
+  return (
+    <section className="card" aria-labelledby="transfers-title">
+      <h2 id="transfers-title">Transfers</h2>
+      <p>The API hands them out for bound tokens only, with a proof of the key in each request.</p>
+      {typeof result === 'string' ? <p role="alert">{result}</p> : <Answer {...result} />}
+    </section>
+  )
+}
+
+async function load(url: string): Promise<TransfersAnswer | string> {
+  try {
+    return await fetchTransfers(url)
+  } catch (error) {
+    return explainFailure(error)
+  }
+}
+
+function Answer({ requests, transfers }: TransfersAnswer) {
+  return (
+    <>
+      <p>
+        {requests === 1
+          ? 'Answered at once: the proof carried a nonce of the API that was known already.'
+          : 'Answered after a nonce challenge: the API sent the first proof back with a nonce for the second.'}
+      </p>
+      {transfers.length === 0 ? (
+        <p>You have transferred nothing yet.</p>
+      ) : (
+        <TransfersTable transfers={transfers} />
+      )}
+    </>
+  )
+}
+
+function TransfersTable({ transfers }: { transfers: readonly Transfer[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Transfer</th>
+          <th scope="col">Made</th>
+          <th scope="col">To</th>
+          <th scope="col">Amount</th>
+        </tr>
+      </thead>
+      <tbody>
+        {transfers.map(({ id, to, cents, made }) => (
+          <tr key={id}>
+            <th scope="row">{id}</th>
+            <td data-label="Made">{formatDate(made)}</td>
+            <td data-label="To">{to}</td>
+            <td data-label="Amount">{formatPrice(cents)}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
