@@ -295,9 +295,11 @@ describe('logins that do not end well', () => {
     forgetful.front.withholdCookies()
     const page = await arrive()
     await page.goto(`${forgetful.url}/profile`)
+    // Waited for from the start: the restart follows the callback at once.
+    const restarted = page.waitForRequest((request) => request.url().includes('restarted=1'))
     await enterAs(page, 'alice')
-    await page.waitForRequest((request) => request.url().includes('restarted=1'))
-    await page.waitForURL((url) => url.pathname === '/auth/callback')
+    await restarted
+    await expect.poll(() => answersOf('/auth/callback').length, { timeout: 30_000 }).toBe(2)
     await page.getByRole('heading', { name: 'This login is no longer valid' }).waitFor()
     await page.waitForLoadState('networkidle')
     expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 400])
