@@ -24,9 +24,7 @@ export async function fetchTransfers(url: string): Promise<TransfersAnswer> {
     return fetch(input, init)
   }
   const { fetchWithAuth } = await idp.createFetcher({ baseUrl: url, fetch: counting })
-  // A fetcher has no time limit of its own, and a page should not wait forever.
-  const signal = AbortSignal.timeout(10_000)
-  const response = await fetchWithAuth('/transfers', { cache: 'no-store', signal })
+  const response = await fetchWithAuth('/transfers', { cache: 'no-store' })
   if (!response.ok) throw new OrdersError(`The orders API answered with status ${response.status}.`)
   const { transfers } = (await response.json()) as { transfers: readonly Transfer[] }
   return { transfers, requests }

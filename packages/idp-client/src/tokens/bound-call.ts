@@ -14,14 +14,16 @@ export interface Possession {
   retryDelay(): number
 }
 
-/** Nothing of it is read, and its connection is free again. */
-async function discard(answer: Response): Promise<void> {
-  // An answer that was lost on the way is discarded as well.
-  await answer.body?.cancel().catch(() => {})
+/**
+ * Nothing of it is read, and its connection is free again. Not waited for: one half of an answer that a host shares
+ * between callers is cancelled only when the other half is.
+ */
+function discard(answer: Response): void {
+  answer.body?.cancel().catch(() => undefined)
 }
 
-async function refuse(answer: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_GONE'): Promise<never> {
-  await discard(answer)
+function refuse(answer: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_GONE'): never {
+  discard(answer)
   throw new IdpError(code)
 }
 
@@ -49,7 +51,7 @@ export async function sendBound(
   }
   const init = await repetition()
   if (!init) return refuse(first, 'FETCHER_BODY_GONE')
-  await discard(first)
+  discard(first)
   await pause(possession.retryDelay(), signal)
   signal?.throwIfAborted()
   // Other calls may have learnt others meanwhile, and a nonce may be good for one proof only.

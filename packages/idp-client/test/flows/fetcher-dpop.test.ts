@@ -55,6 +55,20 @@ function streamOf(text: string): RequestInit {
 }
 
 describe('proofs', () => {
+  test('[DP-05] a fetch that keeps the other half of every answer does not hold the retry up', async () => {
+    const api = await apiWith('any')
+    // As hosts do that serve one answer to several callers: cancelling one half of a tee settles with the other only.
+    const kept: Response[] = []
+    const sharing: typeof fetch = async (input, init) => {
+      const response = await fetch(input, init)
+      kept.push(response)
+      return response.clone()
+    }
+    const { fetchWithAuth } = await signedIn(api, { fetch: sharing })
+    expect((await fetchWithAuth('/')).status).toBe(200)
+    expect(kept).toHaveLength(2)
+  })
+
   test('[S221,S235,DP-01,DP-02,DP-03,DP-04] each call has its own proof, for what goes over the wire', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api)
