@@ -1,6 +1,7 @@
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
@@ -53,7 +54,8 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
     },
 
     async save(exchange, session, options) {
-      const { behind: _written, ...kept } = session
+      const { behind: _written, ...given } = session
+      const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
       await storage.save(exchange, kept, options)
       if (before && before.handle !== kept.handle) await ended(before)
@@ -76,6 +78,15 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
       return session && hasEnded(session) ? false : storage.sweep(exchange)
     },
   }
+}
+
+/** A session that was loaded before a refresh and is saved after it gets the tokens of now: the old ones are spent. */
+function ahead(session: StoredSession, line: Line | undefined): StoredSession {
+  const newer = line?.latest.data
+  if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
+  const { accessTokens: _older, ...data } = session.data
+  const { accessTokens, tokenSet } = newer
+  return { ...session, data: { ...data, tokenSet, ...(accessTokens ? { accessTokens } : {}) } as SessionData }
 }
 
 /** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */

@@ -1,0 +1,51 @@
+import { expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { randomToken } from '../crypto/random.ts'
+import { freshlyStored } from '../session/session.ts'
+import { freshToken } from './fresh-token.ts'
+import { wantOf } from './want.ts'
+
+async function signedIn() {
+  const { clock, engine } = engineFor()
+  const cookies = new Cookies()
+  const first = `rt-${randomToken()}`
+  const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: first }
+  const exchange = cookies.exchange()
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  await engine.sessions.save(exchange, freshlyStored(data, clock.now))
+  cookies.take(exchange)
+  const redeemed: string[] = []
+  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+    redeemed.push(refreshToken)
+    const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
+    return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const { client, config, sessions } = engine
+  const ask = async (on: ReturnType<Cookies['exchange']>) => {
+    const session = await sessions.load(on)
+    if (!session) throw new Error('no session')
+    const parts = { client, config, sessions, refresh }
+    return (await freshToken(parts, on, session, wantOf(config.authorization, {}))).accessToken
+  }
+  return { ask, clock, cookies, engine, redeemed }
+}
+
+test('[U1c] a session that was loaded before a refresh and saved after it does not bring spent tokens back', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  const quick = cookies.exchange()
+  expect(await ask(quick)).toBe('at-2')
+  cookies.take(quick)
+  if (loaded) await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const session = await engine.sessions.load(cookies.exchange())
+  expect(session?.data.tokenSet).toMatchObject({
+    accessToken: 'at-2',
+    refreshToken: expect.stringMatching(/\+1$/),
+  })
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-3')
+  expect(new Set(redeemed).size).toBe(redeemed.length)
+})
