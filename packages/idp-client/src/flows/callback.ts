@@ -280,7 +280,7 @@ export async function callback(
   }
   const { outcome, session } = joined.result
   if (session) {
-    await engine.sessions.save(exchange, session, { fresh: true })
+    await engine.sessions.save(exchange, session)
     engine.config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id: input.correlationId })
   }
   return outcome.kind === 'response' ? { kind: 'response', response: outcome.response.clone() } : outcome

@@ -105,15 +105,4 @@ describe('CookieJar', () => {
     expect(() => jar.flush(refusing)).toThrow('read-only')
     expect(jar.pending().map(({ name }) => name)).toEqual(['session', 'other'])
   })
-
-  it('adopts a write of another jar of the same request', () => {
-    const { sink, written } = recorder()
-    const first = new CookieJar(new Map())
-    first.set(spec, 'v')
-    const second = new CookieJar(new Map([['session', 'old']]))
-    for (const staged of first.pending()) second.adopt(staged)
-    expect(second.get('session')).toBe('v')
-    second.flush(sink)
-    expect(written).toHaveLength(1)
-  })
 })

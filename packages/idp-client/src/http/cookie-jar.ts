@@ -97,12 +97,6 @@ export class CookieJar {
     this.#afterFlush.push(done)
   }
 
-  /** Takes over a write that was staged in another jar of the same request. */
-  adopt(staged: StagedCookie): void {
-    this.#staged.set(staged.name, staged)
-    this.#pending.add(staged.name)
-  }
-
   /**
    * Every cookie as a request would carry it after the staged writes, received ones letter for letter; for hosts that
    * forward the request.

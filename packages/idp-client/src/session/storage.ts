@@ -7,8 +7,11 @@ export interface SessionStorage {
   load(exchange: Exchange): Promise<StoredSession | null>
   /** The session as the first operation of this request saw it, whatever was saved since. */
   original(exchange: Exchange): Promise<StoredSession | null>
-  /** Stages the session; `SESSION_TOO_LARGE` when it does not fit. With `fresh` it replaces whatever was there. */
-  save(exchange: Exchange, session: StoredSession, options?: { readonly fresh?: boolean }): Promise<void>
+  /**
+   * Stages the session; `SESSION_TOO_LARGE` when it does not fit. One with another handle than the request's ends the
+   * session that was there.
+   */
+  save(exchange: Exchange, session: StoredSession): Promise<void>
   /** Stages the deletion of everything that `save` may ever have written. */
   destroy(exchange: Exchange): Promise<void>
   /**

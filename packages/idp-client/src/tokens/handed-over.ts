@@ -53,11 +53,11 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
       return found.get(exchange.cookies) ?? storage.original(exchange)
     },
 
-    async save(exchange, session, options) {
+    async save(exchange, session) {
       const { behind: _written, ...given } = session
       const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
-      await storage.save(exchange, kept, options)
+      await storage.save(exchange, kept)
       if (before && before.handle !== kept.handle) await ended(before)
       // A session that lost its token leads on under the one that it had.
       const line = (await lineOf(kept)) ?? (before ? await lineOf(before) : undefined)
