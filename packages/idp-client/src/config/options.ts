@@ -30,15 +30,63 @@ export interface LogoutToken {
   iss?: string
 }
 
-/** Keeps sessions outside the cookie, which then carries only an encrypted id. */
+/** Until when a record has to be kept: seconds since the epoch. The library checks lifetimes itself; a store may forget. */
+export interface SessionExpiry {
+  expiresAt: number
+}
+
+/** One of a user's sessions, as `listBySubject` of a store gives it. */
+export interface SessionRecord {
+  /** The key that the session was stored under. */
+  id: string
+  session: SessionData
+}
+
+/** A lease that one process holds; `release` before its end frees it, and does nothing once another one has it. */
+export interface SessionLock {
+  release(): Promise<void>
+}
+
+/**
+ * Keeps sessions outside the cookie, which then carries only an encrypted random name. Every `id` is a hash of that
+ * name (43 characters of `A-Z a-z 0-9 _ -`), so that who reads the store cannot make a cookie of it. What is stored is
+ * plain JSON; `internal` has members beyond those that applications see, which have to come back unchanged. The three
+ * required members suffice; `docs/guides/session-stores.md` says what each optional one is good for. A member that
+ * rejects makes the operation fail with `SESSION_STORE_FAILED`.
+ */
 export interface SessionDataStore {
   /** The session under `id`, or null when there is none (any more). */
   get(id: string): Promise<SessionData | null>
-  set(id: string, session: SessionData): Promise<void>
+  /** Creates or replaces the record. */
+  set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   /** Deleting an id that does not exist is no error. */
   delete(id: string): Promise<void>
-  /** Without it the back-channel logout route answers 501. */
+  /** Deletes the session with this `sid`, or without `sid` all of `sub`. Without it the back-channel logout route answers 501. */
   deleteByLogoutToken?(logoutToken: LogoutToken): Promise<void>
+  /**
+   * Replaces the record by what the pure, synchronous `change` makes of the current one, atomically: no write of
+   * another process comes between (`change` may be called again). Gives what was stored; null, and nothing is written,
+   * when there is no record. Without it two processes that write at once may lose one of the writes.
+   */
+  update?(
+    id: string,
+    change: (current: SessionData) => SessionData,
+    expiry: SessionExpiry,
+  ): Promise<SessionData | null>
+  /**
+   * Takes the lease of `id` for that many milliseconds; null when somebody else has it. Never waits. Without it two
+   * processes may redeem the same refresh token at once.
+   */
+  lock?(id: string, milliseconds: number): Promise<SessionLock | null>
+  /** The live sessions of a user, in any order. */
+  listBySubject?(sub: string): Promise<readonly SessionRecord[]>
+  /** Deletes every session of a user; gives how many there were. */
+  deleteBySubject?(sub: string): Promise<number>
+  /**
+   * Remembers a name until `expiresAt`; true when it was not known before. For names that count once, such as the `jti`
+   * of logout tokens. Without it each process remembers for itself.
+   */
+  once?(name: string, expiry: SessionExpiry): Promise<boolean>
 }
 
 /** Attributes of the session cookie. `HttpOnly` is always set and is therefore no option. */
@@ -241,7 +289,10 @@ export interface IdpClientOptions {
   includeIdTokenHintInOIDCLogoutUrl?: boolean | undefined
   beforeSessionSaved?: BeforeSessionSavedHook | undefined
   onCallback?: OnCallbackHook | undefined
-  /** Keeps sessions outside the cookie. Default: in encrypted cookies. Not available in this version. */
+  /**
+   * Keeps sessions outside the cookie: `memoryStore`, `redisStore` or `postgresStore` of `idp-client/stores/*`, or your
+   * own. Default: in encrypted cookies.
+   */
   sessionStore?: SessionDataStore | undefined
   routes?: RoutesOptions | undefined
   /** Permits plain http to the provider, except when `NODE_ENV` is `production`. Default false. */
@@ -252,11 +303,11 @@ export interface IdpClientOptions {
   enableTelemetry?: boolean | undefined
   /** Mounts the access-token route. Default true; false keeps access tokens away from the browser. */
   enableAccessTokenEndpoint?: boolean | undefined
-  /** Seconds before its end from which on an access token is refreshed. Default 0. Others are not available in this version. */
+  /** Seconds before its end from which on an access token is refreshed. Default 0. */
   tokenRefreshBuffer?: number | undefined
   /** The profile route answers 204 instead of 401 without a session. Default false. */
   noContentProfileResponseWhenUnauthenticated?: boolean | undefined
-  /** Mounts the connect-account route. Default false. Not available in this version. */
+  /** Mounts the connect-account route. Default false. */
   enableConnectAccountEndpoint?: boolean | undefined
   /**
    * Binds tokens to a key pair (DPoP, RFC 9449): token requests and, by fetchers, API requests prove its possession, and

@@ -28,7 +28,6 @@ import {
 import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
 import { resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
-import { noteUnavailable } from './unavailable.ts'
 import { noteUnknownKeys } from './unknown-keys.ts'
 
 type FlagOption = {
@@ -182,7 +181,6 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const note: Note = (kind, message) => problems.push({ kind, message })
   const options: IdpClientOptions = readGroup('options', given, note)
   noteUnknownKeys(options, note)
-  noteUnavailable(options, note)
   const foundation = resolveFoundation(options, env, note)
   const { settings, appBaseUrl } = foundation
   // Their routes are decided by the same flags; only here their types are checked.

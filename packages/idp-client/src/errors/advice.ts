@@ -79,4 +79,33 @@ export const advice: Readonly<Record<Code, string>> = {
     'Check the nonces of the API: RFC 9449 section 9 wants a DPoP-Nonce header beside the challenge.',
   FETCHER_BODY_GONE:
     'Pass the body as a string, buffer, blob or form, or call the API without a body before.',
+  SESSION_STORE_FAILED:
+    'The cause is the error of the store; sessions stay valid and are found again once it answers.',
+  SESSION_STORE_INCAPABLE:
+    'Set sessionStore to one that implements the member named in docs/guides/session-stores.md.',
+  BACKCHANNEL_LOGOUT_ERROR: 'The message names the check that failed; compare issuer, client id and clocks.',
+  LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was obeyed.',
+  BACKCHANNEL_LOGOUT_NOT_SUPPORTED:
+    'Set sessionStore to a store with deleteByLogoutToken, or do not register the route at the provider.',
+  MFA_REQUIRED:
+    'Pass mfa_token of the error to the methods of idp.mfa, or send the user to the login route with acr_values.',
+  MFA_TOKEN_EXPIRED: 'Ask for the token again, which makes a new mfa_token; or raise mfaTokenTtl.',
+  MFA_TOKEN_INVALID: 'Pass the mfa_token of the MfaRequiredError as it is, in a request of the same session.',
+  MFA_NO_AVAILABLE_FACTORS: 'Use a type that mfa_requirements names, or enroll a factor first.',
+  MFA_GET_AUTHENTICATORS_ERROR: 'The cause tells what the provider said or the network did.',
+  MFA_CHALLENGE_ERROR: 'The cause tells what the provider said or the network did.',
+  MFA_ENROLLMENT_ERROR: 'The cause tells what the provider said or the network did.',
+  MFA_VERIFY_ERROR:
+    'With cause.error invalid_grant the code was wrong: let the user try again with the same mfa_token.',
+  FAILED_TO_INITIATE:
+    'The cause tells what the account API said; check that connected accounts are enabled there.',
+  FAILED_TO_COMPLETE: 'The cause tells what the account API said; the user may begin again.',
+  FAILED_TO_LIST: 'The cause tells what the account API said.',
+  FAILED_TO_DELETE: 'The cause tells what the account API said.',
+  MY_ACCOUNT_API_ERROR:
+    'Read type, status and validationErrors; title and detail are untrusted text of the provider.',
+  INSUFFICIENT_USER_AUTHENTICATION:
+    'Send the user to the login route with the max_age and acr_values of the challenge (RFC 9470).',
+  INSUFFICIENT_SCOPE: 'Send the user to the login route with the scope of the challenge.',
+  WRONG_ORGANIZATION: 'Send the user to the login route with that organization.',
 }

@@ -295,6 +295,112 @@ export const codes = {
     message: 'The API asked for a DPoP nonce, and the body of the request cannot be sent again.',
     status: 502,
   },
+  SESSION_STORE_FAILED: {
+    class: 'SessionStoreError',
+    message: 'The session store could not be read or written.',
+    status: 503,
+  },
+  SESSION_STORE_INCAPABLE: {
+    class: 'SessionStoreError',
+    message: 'Sessions are in no store, or in one without the member that this needs.',
+    status: 501,
+  },
+  BACKCHANNEL_LOGOUT_ERROR: {
+    class: 'LogoutTokenError',
+    message: 'The logout token was refused.',
+    status: 400,
+  },
+  LOGOUT_TOKEN_REPLAYED: {
+    class: 'LogoutTokenError',
+    message: 'The logout token was used already.',
+    status: 400,
+  },
+  BACKCHANNEL_LOGOUT_NOT_SUPPORTED: {
+    class: 'LogoutTokenError',
+    message:
+      'Sessions are in no store, or in one without deleteByLogoutToken: no logout notification can be obeyed.',
+    status: 501,
+  },
+  MFA_REQUIRED: {
+    class: 'MfaRequiredError',
+    message: 'The provider demands a further factor for this token.',
+    status: 403,
+  },
+  MFA_TOKEN_EXPIRED: {
+    class: 'MfaError',
+    message: 'The mfa_token is older than mfaTokenTtl.',
+    status: 401,
+  },
+  MFA_TOKEN_INVALID: {
+    class: 'MfaError',
+    message: 'The mfa_token is none of this application, or belongs to another session.',
+    status: 401,
+  },
+  MFA_NO_AVAILABLE_FACTORS: {
+    class: 'MfaError',
+    message: 'The provider does not accept a factor of this type here.',
+    status: 400,
+  },
+  MFA_GET_AUTHENTICATORS_ERROR: {
+    class: 'MfaError',
+    message: 'The enrolled factors could not be listed.',
+    status: 400,
+  },
+  MFA_CHALLENGE_ERROR: {
+    class: 'MfaError',
+    message: 'The challenge could not be started.',
+    status: 400,
+  },
+  MFA_ENROLLMENT_ERROR: {
+    class: 'MfaError',
+    message: 'The factor could not be enrolled.',
+    status: 400,
+  },
+  MFA_VERIFY_ERROR: {
+    class: 'MfaError',
+    message: 'The factor could not be verified.',
+    status: 400,
+  },
+  FAILED_TO_INITIATE: {
+    class: 'ConnectAccountError',
+    message: 'The connection of an account could not be begun.',
+    status: 502,
+  },
+  FAILED_TO_COMPLETE: {
+    class: 'ConnectAccountError',
+    message: 'The connection of an account could not be completed.',
+    status: 502,
+  },
+  FAILED_TO_LIST: {
+    class: 'ConnectedAccountsError',
+    message: 'The connected accounts could not be listed.',
+    status: 502,
+  },
+  FAILED_TO_DELETE: {
+    class: 'ConnectedAccountsError',
+    message: 'The account could not be disconnected.',
+    status: 502,
+  },
+  MY_ACCOUNT_API_ERROR: {
+    class: 'AccountApiError',
+    message: "The provider's account API refused the request.",
+    status: 502,
+  },
+  INSUFFICIENT_USER_AUTHENTICATION: {
+    class: 'IdpError',
+    message: 'The user has to authenticate again, or with a further factor.',
+    status: 401,
+  },
+  INSUFFICIENT_SCOPE: {
+    class: 'IdpError',
+    message: 'The session was not granted the scope that is needed here.',
+    status: 403,
+  },
+  WRONG_ORGANIZATION: {
+    class: 'IdpError',
+    message: 'The session is not one of the organization that is needed here.',
+    status: 403,
+  },
 } as const
 
 codes satisfies Readonly<Record<string, CodeEntry>>

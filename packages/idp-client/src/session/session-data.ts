@@ -62,6 +62,17 @@ export interface InternalSessionData {
   createdAt: number
 }
 
+/** `internal` as a session store gets it and has to give it back: what the library needs beside what applications see. */
+export interface StoredInternalData extends InternalSessionData {
+  /** When use was last recorded, seconds since the epoch. */
+  usedAt?: number
+  /** Tag of provider and client. */
+  client?: string
+  /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
+  iss?: string
+  sub?: string
+}
+
 /** A signed-in user's session, as applications read it and session stores keep it. Further keys are kept as they are. */
 export interface SessionData {
   user: User

@@ -1,0 +1,11 @@
+import { IdpError } from './base.ts'
+
+export type LogoutTokenErrorCode =
+  | 'BACKCHANNEL_LOGOUT_ERROR'
+  | 'LOGOUT_TOKEN_REPLAYED'
+  | 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED'
+
+/** A back-channel logout notification that is not obeyed (OIDC Back-Channel Logout 1.0). */
+export class LogoutTokenError extends IdpError<LogoutTokenErrorCode> {
+  override readonly name = 'LogoutTokenError'
+}
