@@ -1,8 +1,9 @@
 import type { Engine } from '../engine.ts'
-import type { CallbackOutcome } from '../flows/callback.ts'
-import { callback as endLogin } from '../flows/callback.ts'
+import { callback as endTransaction } from '../flows/callback.ts'
+import { completeLogin } from '../flows/complete-login.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
+import type { CallbackOutcome } from '../session/attempt.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
@@ -33,11 +34,9 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
 async function handle(engine: Engine, request: RouteRequest): Promise<Response> {
   const { exchange, hostRequest, id, query } = request
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
-  return answer(
-    engine,
-    request,
-    await endLogin(engine, exchange, { parameters, request: hostRequest, correlationId: id }),
-  )
+  const input = { parameters, request: hostRequest, correlationId: id }
+  const outcome = await endTransaction(engine, exchange, input, (found) => completeLogin(engine, found))
+  return answer(engine, request, outcome)
 }
 
 export const callback: RouteHandler = { handle, fail: failWithPage }
