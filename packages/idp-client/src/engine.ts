@@ -11,6 +11,7 @@ import { createSealer } from './crypto/seal.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
 import { inCookie as sessionsInCookie } from './session/in-cookie.ts'
+import { inStore as sessionsInStore } from './session/in-store.ts'
 import type { SessionStorage } from './session/storage.ts'
 import { handedOver } from './tokens/handed-over.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
@@ -36,7 +37,10 @@ export function createEngine(config: Config): Engine {
   return {
     config,
     sealer,
-    sessions: handedOver(sessionsInCookie(parts), { client, clock: config.clock }),
+    sessions: config.sessionStore
+      ? sessionsInStore({ ...parts, store: config.sessionStore })
+      : // A cookie tells what its browser knows; a store, what every process knows.
+        handedOver(sessionsInCookie(parts), { client, clock: config.clock }),
     transactions: transactionsInCookie(parts),
     client,
     baseUrl,

@@ -95,6 +95,14 @@ export function resolveTransaction(
 }
 
 const required = ['get', 'set', 'delete'] as const
+const optional = [
+  'deleteByLogoutToken',
+  'update',
+  'lock',
+  'listBySubject',
+  'deleteBySubject',
+  'once',
+] as const
 
 /** Checks the shape only; a store is the application's object and is never copied or frozen. */
 export function resolveSessionStore(options: IdpClientOptions, note: Note): SessionDataStore | undefined {
@@ -104,9 +112,6 @@ export function resolveSessionStore(options: IdpClientOptions, note: Note): Sess
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
     return refuse(setting, note, 'must be an object with the functions get, set and delete')
   }
-  const { deleteByLogoutToken } = store
-  if (deleteByLogoutToken !== undefined && typeof deleteByLogoutToken !== 'function') {
-    return refuse(setting, note, 'has a member deleteByLogoutToken that is no function')
-  }
-  return store
+  const wrong = optional.find((name) => store[name] !== undefined && typeof store[name] !== 'function')
+  return wrong ? refuse(setting, note, `has a member ${wrong} that is no function`) : store
 }

@@ -1,7 +1,27 @@
 import type { Engine } from '../engine.ts'
+import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import { rollIsDue } from '../session/lifetime.ts'
+import type { SessionStorage } from '../session/storage.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+
+/**
+ * Ended meanwhile: the next request finds no session, and clears its cookies. A store that fails is in the log; the
+ * request is served all the same, and the next one tries again.
+ */
+async function isKept(
+  sessions: SessionStorage,
+  exchange: Exchange,
+  session: StoredSession,
+): Promise<boolean> {
+  try {
+    return await sessions.save(exchange, session)
+  } catch (error) {
+    if (isIdpError(error, 'SESSION_STORE_FAILED')) return false
+    throw error
+  }
+}
 
 /**
  * Records use of the session, when a write is due; true when something was staged.
@@ -20,7 +40,7 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   const { createdAt } = session.data.internal
   const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
   if (!due && !session.behind) return false
-  await sessions.save(exchange, { ...session, usedAt: now })
+  if (!(await isKept(sessions, exchange, { ...session, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true
 }

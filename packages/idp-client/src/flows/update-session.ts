@@ -8,7 +8,7 @@ import { isSessionData } from '../session/stored-session.ts'
 /**
  * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
  * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
- * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`.
+ * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
  */
 export async function updateSession(engine: Engine, exchange: Exchange, changes: SessionData): Promise<void> {
   if (typeof changes !== 'object' || changes === null) throw new IdpError('MISSING_SESSION_DATA')
@@ -20,5 +20,6 @@ export async function updateSession(engine: Engine, exchange: Exchange, changes:
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  await engine.sessions.save(exchange, { ...session, data, usedAt: engine.config.clock() })
+  const kept = await engine.sessions.save(exchange, { ...session, data, usedAt: engine.config.clock() })
+  if (!kept) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
 }

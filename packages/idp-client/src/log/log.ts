@@ -32,6 +32,9 @@ export type LogEvent =
   | (Event<'LOGIN_FAILED'> & { readonly error: Code; readonly providerError?: string })
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
+  | (Event<'SESSION_STORE_FAILED'> & {
+      readonly operation: 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
+    })
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'PROVIDER_FAILURE'> & {
       readonly endpoint: ProviderEndpoint

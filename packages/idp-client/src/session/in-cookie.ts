@@ -3,16 +3,15 @@ import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { NamedValue } from '../http/chunks.ts'
 import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
-import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
-import { cookieScope } from '../http/cookie-scope.ts'
+import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { utf8Length } from '../lib/base64url.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { connectionCookies } from './connection-cookies.ts'
-import type { SessionTimes } from './lifetime.ts'
-import { isAlive, remaining } from './lifetime.ts'
+import { sessionCookies, timesOf } from './cookies.ts'
+import { isAlive } from './lifetime.ts'
 import type { SessionData } from './session-data.ts'
 import type { SessionStorage } from './storage.ts'
 import type { StoredSession } from './stored-session.ts'
@@ -24,8 +23,6 @@ export interface InCookieParts {
   readonly client: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 /** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
 function fieldBytes(data: SessionData): Record<string, number> {
@@ -48,10 +45,6 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
   const named = largest.map(([name, size]) => `${name} ${size}`).join(', ')
   const detail = `It takes ${bytes} of ${limit} bytes; largest: ${named}.`
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
-}
-
-function timesOf({ data, usedAt }: StoredSession): SessionTimes {
-  return { createdAt: data.internal.createdAt, usedAt }
 }
 
 interface ReaderParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
@@ -108,35 +101,23 @@ function reader({ config, sealer, client, connections }: ReaderParts): Reader {
 
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
-  const { cookie, ...rules } = config.session
+  const { cookie } = config.session
   const connections = connectionCookies(cookie.name, sealer)
   const { load, original, remember } = reader({ config, sealer, client, connections })
-
   const namesIn = (jar: CookieJar): string[] => [
     ...chunkNames(cookie.name, jar.names()),
     ...connections.names(jar),
   ]
+  const { attributes, clear } = sessionCookies({ config, baseUrl, namesIn })
 
-  const scopeOf = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
-
-  async function piecesOf(
-    session: StoredSession,
-    attributes: CookieAttributes,
-  ): Promise<readonly NamedValue[]> {
+  async function piecesOf(session: StoredSession, written: CookieAttributes): Promise<readonly NamedValue[]> {
     const { connectionTokenSets = [], ...data } = session.data
     const bytes = encodeSession({ ...session, data: data as SessionData, client: await client() })
     const sealed = await sealer.seal('session', bytes)
     // Before it is split: what is far too large would not even fit into the chunks that there may be.
     if (sealed.length > cookie.maxBytes) throw tooLarge(session.data, sealed.length, cookie.maxBytes)
-    const further = await connections.write(session.handle, connectionTokenSets, attributes)
-    return [...splitCookie(cookie.name, sealed, attributes), ...further]
-  }
-
-  function clear(exchange: Exchange, kept: ReadonlySet<string> = NONE): boolean {
-    const scope = scopeOf(exchange)
-    const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
-    for (const name of stale) exchange.cookies.clear({ name, scope })
-    return stale.length > 0
+    const further = await connections.write(session.handle, connectionTokenSets, written)
+    return [...splitCookie(cookie.name, sealed, written), ...further]
   }
 
   return {
@@ -144,16 +125,16 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     original,
 
     async save(exchange, session) {
-      const scope = scopeOf(exchange)
-      const maxAge = cookie.transient ? undefined : remaining(timesOf(session), rules, config.clock())
-      const lifetime = maxAge === undefined ? {} : { maxAge }
-      const pieces = await piecesOf(session, { ...scope, httpOnly: true, ...lifetime })
+      const written = attributes(exchange, session)
+      const { httpOnly: _always, maxAge, ...scope } = written
+      const pieces = await piecesOf(session, written)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
       clear(exchange, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       remember(exchange.cookies, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
+      return true
     },
 
     async destroy(exchange) {

@@ -29,41 +29,52 @@ function same(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Member by member: what the application left as it had found it comes from the current session, what it changed wins. */
-function mergedTokens(current: TokenSet, found: TokenSet, changed: TokenSet): TokenSet {
-  const names = new Set([...Object.keys(current), ...Object.keys(changed)]) as Set<keyof TokenSet>
-  const members = [...names].flatMap((name) => {
-    const value = same(changed[name], found[name]) ? current[name] : changed[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return Object.fromEntries(members) as unknown as TokenSet
-}
-
 export interface Update {
-  /** The session now, perhaps refreshed since the application read it. */
+  /** The session now, perhaps changed by others since `found` was read. */
   readonly current: SessionData
-  /** The session as the application read it. */
+  /** The session as it was when the changes were begun. */
   readonly found: SessionData
+  /** What it is to become, as far as whoever read `found` knows. */
   readonly changes: Partial<SessionData>
 }
 
+type Members = Readonly<Record<string, unknown>>
+
 /**
- * What an application's changes make of the session: members that it left out go, except those without which there is
- * no session; `internal` is never taken from outside; `user` and tokens that it did not change are the current ones, so
- * that an update never undoes a refresh.
+ * Member by member: what was left as it had been found comes from the current session, what was changed wins, and what
+ * was left out goes, unless somebody else gave it another value meanwhile: nothing new is lost.
+ */
+function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
+  const names = new Set([...Object.keys(current), ...Object.keys(changes)])
+  const members = [...names].flatMap((name) => {
+    const changed = changes[name]
+    const untouched = same(changed, found[name])
+    const gone = changed === undefined && same(current[name], found[name])
+    const value = untouched || (changed === undefined && !gone) ? current[name] : changed
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}
+
+/**
+ * What changes make of a session that others change too: see `merged`, for the session's own members and for those of
+ * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` is never
+ * taken from outside.
  */
 export function withChanges({ current, found, changes }: Update): SessionData {
-  const { accessTokens, tokenSet, user } = changes
-  const isToken = typeof tokenSet === 'object' && tokenSet !== null
-  const further = same(accessTokens, found.accessTokens) ? current.accessTokens : accessTokens
-  const { accessTokens: _replaced, ...rest } = changes
+  const { internal: _given, ...given } = changes
+  const user = changes.user ?? found.user
+  const tokenSet = changes.tokenSet ?? found.tokenSet
+  const tokens = isObject(tokenSet)
+    ? merged({ ...current.tokenSet }, { ...found.tokenSet }, { ...tokenSet })
+    : tokenSet
   return {
-    ...rest,
-    ...(further === undefined ? {} : { accessTokens: further }),
-    user: user === undefined || same(user, found.user) ? current.user : user,
-    tokenSet: isToken
-      ? mergedTokens(current.tokenSet, found.tokenSet, tokenSet)
-      : (tokenSet ?? current.tokenSet),
+    ...merged(current, found, { ...given, user, tokenSet: found.tokenSet }),
+    tokenSet: tokens,
     internal: current.internal,
-  }
+  } as SessionData
 }

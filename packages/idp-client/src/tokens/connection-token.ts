@@ -1,3 +1,4 @@
+import { isIdpError } from '../errors/base.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/session-data.ts'
@@ -6,7 +7,7 @@ import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { isFinal } from './fresh-token.ts'
 import type { KeepParts } from './keep.ts'
-import { exclusivity, keep } from './keep.ts'
+import { keep } from './keep.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 
@@ -98,7 +99,7 @@ export async function connectionToken(
       purpose: JSON.stringify(['connection', want.connection, want.loginHint]),
       clock,
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
-      ...exclusivity(parts.sessions, session),
+      ...(parts.sessions.shared ? { shared: parts.sessions.shared } : {}),
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
     const { failure, session: redeemed } = await redemption
@@ -108,7 +109,9 @@ export async function connectionToken(
     if (found) return found
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })
   } catch (cause) {
-    if (cause instanceof AccessTokenForConnectionError) throw cause
+    if (cause instanceof AccessTokenForConnectionError || isIdpError(cause, 'SESSION_STORE_FAILED'))
+      throw cause
+    if (isIdpError(cause, 'MISSING_SESSION')) throw new AccessTokenForConnectionError('MISSING_SESSION')
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause })
   }
 }

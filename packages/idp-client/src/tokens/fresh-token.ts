@@ -11,7 +11,7 @@ import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
-import { exclusivity, keep } from './keep.ts'
+import { keep } from './keep.ts'
 import { mayHandOver } from './lineage.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
@@ -117,7 +117,7 @@ export async function freshToken(
         const found = chosen(parts, latest, unforced, config.tokenRefreshBuffer)
         return found.kind === 'usable' && found.entry.accessToken !== fallback?.accessToken
       },
-      ...exclusivity(parts.sessions, session),
+      ...(parts.sessions.shared ? { shared: parts.sessions.shared } : {}),
       redeem: (latest, token) => redeem(parts, latest, want, token),
     })
     const { entry, failure, session: redeemed } = await redemption
@@ -126,10 +126,15 @@ export async function freshToken(
     const found = chosen(parts, after, unforced, 0)
     if (found.kind === 'usable') return found.entry
     if (entry) return entry
+    // Another process found out that it is dead.
+    if (failure === undefined && after.data.tokenSet.refreshToken === undefined)
+      throw new AccessTokenError('MISSING_REFRESH_TOKEN')
     throw failedWith(failure)
   } catch (error) {
     if (isIdpError(error) && error.name === 'AccessTokenError') throw error
+    // The session ended on another machine, while its token was redeemed.
+    if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
     if (fallback) return fallback
-    throw failedWith(error)
+    throw isIdpError(error, 'SESSION_STORE_FAILED') ? error : failedWith(error)
   }
 }

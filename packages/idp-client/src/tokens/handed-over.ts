@@ -14,7 +14,7 @@ export interface HandOverParts {
 }
 
 /**
- * A session storage that knows what this process refreshed lately: a request that still carries the session from
+ * A storage of sessions in cookies that knows what this process refreshed lately: a request that still carries the session from
  * before gets the one after, and everything that is saved becomes what later requests are led to.
  */
 export function handedOver(storage: SessionStorage, { client, clock }: HandOverParts): SessionStorage {
@@ -45,7 +45,6 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
   }
 
   return {
-    ...(storage.exclusively ? { exclusively: storage.exclusively } : {}),
     load,
 
     async original(exchange) {
@@ -57,13 +56,14 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
       const { behind: _written, ...given } = session
       const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
-      await storage.save(exchange, kept)
+      const isKept = await storage.save(exchange, kept)
       if (before && before.handle !== kept.handle) await ended(before)
       // A session that lost its token leads on under the one that it had.
       const line = (await lineOf(kept)) ?? (before ? await lineOf(before) : undefined)
-      if (!line) return
+      if (!line) return isKept
       line.latest = copyOf(kept)
       exchange.cookies.whenFlushed(() => markWritten(line))
+      return isKept
     },
 
     async destroy(exchange) {

@@ -26,6 +26,11 @@ export async function keep(
   const { createdAt } = session.data.internal
   const handOver = (): void =>
     markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
+  if (sessions.shared) {
+    // It was written with the redemption.
+    sessions.shared.adopt(exchange, session)
+    return
+  }
   // The session ended while its token was redeemed: bringing it back would undo a logout or another login.
   if (line.closed) return
   // Until its cookie has left, what a redemption brought is only here.
@@ -38,12 +43,4 @@ export async function keep(
     const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
     config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
   }
-}
-
-/** The lock of a session storage that has one, as a redemption takes it. */
-export function exclusivity(
-  { exclusively }: SessionStorage,
-  session: StoredSession,
-): { readonly exclusively?: <T>(work: () => Promise<T>) => Promise<T> } {
-  return exclusively ? { exclusively: (work) => exclusively(session, work) } : {}
 }

@@ -32,13 +32,17 @@ test('[RT-03] the lock of a storage is held while the token is redeemed, once fo
   const order: string[] = []
   const one = session()
   const given = request(one, {
-    exclusively: async (work) => {
-      order.push('locked')
-      try {
-        return await work()
-      } finally {
-        order.push('unlocked')
-      }
+    shared: {
+      exclusively: async (current, work) => {
+        order.push('locked')
+        try {
+          return await work(current)
+        } finally {
+          order.push('unlocked')
+        }
+      },
+      adopt: () => {},
+      currentId: async () => null,
     },
     redeem: async (latest, token) => {
       order.push(`redeemed ${token === one.refreshToken}`)

@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { withChanges } from '../session/session.ts'
+import type { SharedSessions } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
 import { advance, dropUnused, findLine, openLine, tokenKey } from './lineage.ts'
@@ -24,8 +25,8 @@ export interface RefreshOnce {
   readonly clock: Clock
   /** Whether another request has brought already what is wanted here. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
-  /** Keeps other processes from redeeming at the same time, where the session storage can. */
-  readonly exclusively?: (work: () => Promise<Redemption>) => Promise<Redemption>
+  /** Where processes share sessions: redeems from what the session is now, alone, and keeps what comes of it. */
+  readonly shared?: SharedSessions
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
   readonly redeem: (session: StoredSession, refreshToken: string) => Promise<Redemption>
 }
@@ -47,16 +48,20 @@ function withUpdates(
 }
 
 async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
-  const { client, clock } = request
+  const { client, clock, shared } = request
   const before = line.latest
-  const { refreshToken } = before.data.tokenSet
-  if (before !== request.session && (!refreshToken || request.isSatisfiedBy(before)))
-    return { session: before }
-  const redeem = (): Promise<Redemption> => request.redeem(before, refreshToken ?? request.refreshToken)
-  const result = await (request.exclusively ? request.exclusively(redeem) : redeem())
+  const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
+  const redeemFrom = async (now: StoredSession): Promise<Redemption> => {
+    const { refreshToken } = now.data.tokenSet
+    const isServed = now !== request.session && (!refreshToken || request.isSatisfiedBy(now))
+    return isServed ? { session: now } : request.redeem(now, refreshToken ?? request.refreshToken)
+  }
+  if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
+  const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
+  if (result.session === before) return result
   const redeemed = { ...result, session: withUpdates(result.session, before, line.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
-  const from = await tokenKey(client, refreshToken ?? request.refreshToken)
+  const from = await tokenKey(client, spent)
   const to = successor === undefined ? undefined : await tokenKey(client, successor)
   advance(line, redeemed.session, { from, ...(to === undefined ? {} : { to }) }, clock())
   return redeemed

@@ -1,0 +1,94 @@
+import type { Config } from '../config/config.ts'
+import type { SessionDataStore, SessionExpiry, SessionLock } from '../config/options.ts'
+import { SessionStoreError } from '../errors/session.ts'
+import { pause } from '../lib/pause.ts'
+import { shared } from '../lib/registry.ts'
+import type { SessionData } from './session-data.ts'
+
+export type Change = (current: SessionData) => SessionData
+
+/** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`, told to the log; `update` is always there. */
+export interface GuardedStore {
+  get(id: string): Promise<unknown>
+  set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
+  delete(id: string): Promise<void>
+  update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
+  /** Absent where the store cannot lock. Waits until nobody else has the lease. */
+  lock?(id: string): Promise<SessionLock>
+}
+
+const RETRY_MILLISECONDS = 40
+/** What a redemption may take beside the two requests of a nonce challenge: reading, a hook, writing. */
+const SLACK_MILLISECONDS = 5000
+
+/** Turns of one record in this process, for stores that cannot change one atomically. */
+const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
+
+/** Runs what concerns one record after what was begun before; the key names a session that nobody can guess. */
+function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+  const all = turns()
+  const before = all.get(id) ?? Promise.resolve()
+  const mine = before.then(work, work)
+  const over = mine.then(
+    () => {},
+    () => {},
+  )
+  all.set(id, over)
+  over.then(() => {
+    if (all.get(id) === over) all.delete(id)
+  })
+  return mine
+}
+
+type Operation = 'get' | 'set' | 'delete' | 'update' | 'lock'
+
+/**
+ * `isSession` tells a record from anything else that a store may hold under an id: what is none cannot be changed, only
+ * replaced by a new login.
+ */
+export function guardedStore(
+  { httpTimeout, log }: Config,
+  store: SessionDataStore,
+  isSession: (record: unknown) => record is SessionData,
+): GuardedStore {
+  async function call<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (cause) {
+      log.emit({ level: 'error', code: 'SESSION_STORE_FAILED', operation })
+      throw new SessionStoreError('SESSION_STORE_FAILED', { cause })
+    }
+  }
+
+  const emulated = (id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null> =>
+    inTurn(id, async () => {
+      const current: unknown = await store.get(id)
+      if (!isSession(current)) return null
+      const changed = change(current)
+      await store.set(id, changed, expiry)
+      return changed
+    })
+
+  const update = store.update?.bind(store)
+  const lease = httpTimeout * 2 + SLACK_MILLISECONDS
+  const lock = store.lock?.bind(store)
+
+  async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
+    // Whoever has the lease loses it after that time, alive or not.
+    for (let waited = 0; waited <= lease + SLACK_MILLISECONDS; waited += RETRY_MILLISECONDS) {
+      const lock = await take(id, lease)
+      if (lock) return lock
+      await pause(RETRY_MILLISECONDS)
+    }
+    throw new Error('the lease of a session was not to be had')
+  }
+
+  return {
+    get: (id) => call('get', () => store.get(id)),
+    set: (id, session, expiry) => call('set', () => store.set(id, session, expiry)),
+    delete: (id) => call('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
+    update: (id, change, expiry) =>
+      call('update', () => (update ? update(id, change, expiry) : emulated(id, change, expiry))),
+    ...(lock ? { lock: (id: string) => call('lock', () => acquire(id, lock)) } : {}),
+  }
+}

@@ -1,0 +1,36 @@
+import { hashToken } from '../crypto/random.ts'
+import { claimsOf } from './claims.ts'
+import type { SessionData, StoredInternalData } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+import { isSessionData } from './stored-session.ts'
+
+/** The id that a store knows a session by: who reads the store cannot make a cookie of it. */
+export async function recordId(handle: string): Promise<string> {
+  return hashToken(`session ${handle}`, 32)
+}
+
+/** The session as a store gets it. */
+export function recordOf({ client, data, usedAt }: StoredSession): SessionData {
+  const claims = claimsOf(data.tokenSet.idToken)
+  const iss = claims?.['iss']
+  const internal: StoredInternalData = {
+    ...data.internal,
+    usedAt,
+    ...(client === undefined ? {} : { client }),
+    ...(typeof iss === 'string' ? { iss } : {}),
+    sub: claims?.sub ?? data.user.sub,
+  }
+  return { ...data, internal }
+}
+
+/** What a store gave back; null for everything that is no session, whatever it is. */
+export function sessionOf(record: unknown, handle: string): StoredSession | null {
+  if (!isSessionData(record)) return null
+  const { client, createdAt, sid, usedAt }: StoredInternalData = record.internal
+  return {
+    data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
+    handle,
+    usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
+    ...(typeof client === 'string' ? { client } : {}),
+  }
+}
