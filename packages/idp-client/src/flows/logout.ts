@@ -1,8 +1,10 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { pause } from '../lib/pause.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
 import { providerFor } from '../oidc/provider.ts'
+import { revokeToken } from '../oidc/revoke.ts'
 import type { SessionData } from '../session/session-data.ts'
 
 export interface LogoutInput {
@@ -82,18 +84,47 @@ async function decide(
   return { strategy: 'local', location: localTarget(target, baseUrl) }
 }
 
+/** How long the way out waits for a revocation, which goes on without it. Milliseconds. */
+const REVOCATION_PATIENCE = 1000
+
+/** Revokes the refresh token where the provider offers it (RFC 7009). What goes wrong is in the log, and keeps nobody. */
+async function revoke({ config }: Engine, session: SessionData | undefined): Promise<void> {
+  const refreshToken = session?.tokenSet.refreshToken
+  if (refreshToken === undefined) return
+  const over = new AbortController()
+  const revoked = revokeToken(providerFor(config), refreshToken)
+    .then(
+      () => {},
+      () => {},
+    )
+    .finally(() => over.abort())
+  await Promise.race([revoked, pause(Math.min(REVOCATION_PATIENCE, config.httpTimeout), over.signal)])
+}
+
+/** The session for the hints and the revocation; a store that cannot be read keeps nobody logged in. */
+async function sessionOf(engine: Engine, exchange: Exchange): Promise<SessionData | undefined> {
+  try {
+    return (await engine.sessions.load(exchange))?.data
+  } catch (error) {
+    if (isIdpError(error, 'SESSION_STORE_FAILED')) return undefined
+    throw error
+  }
+}
+
 /**
  * Ends the local session and says where the browser goes to end the provider's.
  * 1. The session is read for the hints.
  * 2. The target is composed; a provider that cannot be reached never keeps anybody logged in here.
  * 3. The session and every transaction are deleted.
+ * 4. The refresh token is revoked; that may take longer than anybody waits here.
  */
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)
-  const session = await engine.sessions.load(exchange)
-  const { strategy, location } = await decide(engine, baseUrl, session?.data, input)
+  const session = await sessionOf(engine, exchange)
+  const { strategy, location } = await decide(engine, baseUrl, session, input)
   await engine.sessions.destroy(exchange)
   engine.transactions.clearAll(exchange)
+  await revoke(engine, session)
   engine.config.log.emit({ level: 'info', code: 'LOGOUT', id: input.correlationId, strategy })
   return location
 }
