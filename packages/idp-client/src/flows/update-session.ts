@@ -1,9 +1,32 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
+import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { withChanges } from '../session/session.ts'
 import type { SessionData } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
 import { isSessionData } from '../session/stored-session.ts'
+
+/** What an earlier update of the same request made of the session. */
+const updated = new WeakMap<CookieJar, SessionData>()
+
+/**
+ * What the application knows, which is what its changes are compared with: the members that it added itself, and the
+ * tokens and claims as it found them, since the library changes these as well.
+ */
+function foundBy({ cookies }: Exchange, { data }: StoredSession): SessionData {
+  const mine = updated.get(cookies)
+  if (!mine) return data
+  const { accessTokens: _a, connectionTokenSets: _c, ...own } = mine
+  const { accessTokens, connectionTokenSets, tokenSet, user } = data
+  return {
+    ...own,
+    user,
+    tokenSet,
+    ...(accessTokens ? { accessTokens } : {}),
+    ...(connectionTokenSets ? { connectionTokenSets } : {}),
+  } as SessionData
+}
 
 /**
  * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
@@ -14,12 +37,13 @@ export async function updateSession(engine: Engine, exchange: Exchange, changes:
   if (typeof changes !== 'object' || changes === null) throw new IdpError('MISSING_SESSION_DATA')
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
-  const found = (await engine.sessions.original(exchange)) ?? session
-  const data = withChanges({ current: session.data, found: found.data, changes })
+  const found = foundBy(exchange, (await engine.sessions.original(exchange)) ?? session)
+  const data = withChanges({ current: session.data, found, changes })
   if (!isSessionData(data)) {
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const kept = await engine.sessions.save(exchange, { ...session, data, usedAt: engine.config.clock() })
   if (!kept) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
+  updated.set(exchange.cookies, data)
 }
