@@ -2,6 +2,7 @@ import type { Binding } from './binding.ts'
 import { within } from './binding.ts'
 import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
 import type { Application, Engine } from './engine.ts'
+import type { SessionInfo } from './flows/administer-sessions.ts'
 import type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
@@ -21,6 +22,18 @@ import { readHostArguments } from './http/is-request.ts'
 import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
+/** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_INCAPABLE`. */
+export interface SessionAdministration<HostRequest> {
+  /** The user's live sessions on all devices, the latest first. Needs `listBySubject` of the store. */
+  listBySubject(sub: string): Promise<SessionInfo[]>
+  /** Ends one session at once, on every process; its tokens at the provider stay as they are. */
+  revoke(id: string): Promise<void>
+  /** Ends every session of the user; gives how many. Needs `listBySubject` or `deleteBySubject`. */
+  revokeBySubject(sub: string): Promise<number>
+  /** The id of this request's own session, to tell it from the user's others; null without one. */
+  currentId(request?: HostRequest): Promise<string | null>
+}
+
 /**
  * The operations that every host has, in both calling styles: without request where there is a current one, else with
  * the request, and the response that cookies go to. What is rarely used is loaded when it is.
@@ -32,6 +45,22 @@ export abstract class Operations<HostRequest extends object, HostResponse extend
   /** @internal */
   protected constructor(application: Application) {
     this.application = application
+  }
+
+  /** What an administrator, or the user on a page of devices, does with sessions in a store. */
+  readonly sessions: SessionAdministration<HostRequest> = {
+    listBySubject: async (sub) => (await this.#administration()).listSessions(this.application.engine(), sub),
+    revoke: async (id) => (await this.#administration()).revokeSession(this.application.engine(), id),
+    revokeBySubject: async (sub) =>
+      (await this.#administration()).revokeSessions(this.application.engine(), sub),
+    currentId: async (request) => {
+      const { currentSessionId } = await this.#administration()
+      return this.operate(request, undefined, currentSessionId)
+    },
+  }
+
+  #administration(): Promise<typeof import('./flows/administer-sessions.ts')> {
+    return import('./flows/administer-sessions.ts')
   }
 
   /** @internal */

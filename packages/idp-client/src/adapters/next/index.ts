@@ -9,6 +9,7 @@ export type {
 export * from '../../config/options.ts'
 export { generateDpopKeyPair } from '../../crypto/keys.ts'
 export * from '../../errors/index.ts'
+export type { SessionInfo } from '../../flows/administer-sessions.ts'
 export type {
   AuthorizationDetail,
   BackchannelAuthenticationOptions,
@@ -22,6 +23,7 @@ export type {
   GetAccessTokenForConnectionOptions,
 } from '../../flows/get-connection-token.ts'
 export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
+export type { SessionAdministration } from '../../operations.ts'
 export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from '../../session/claims.ts'
 export type {
