@@ -6,6 +6,7 @@ import type { Client, RegisteredClient } from './clients.ts'
 import type { DevProvider } from './dev-provider.ts'
 import { environmentOf } from './environment.ts'
 import { DevProviderError } from './error.ts'
+import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
 import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
 import type { Front } from './front.ts'
@@ -49,6 +50,7 @@ export function assemble(parts: Parts): DevProvider {
     ...registration(state, client),
     ...loggingOut(state, client),
     ciba: createCiba(state),
+    accounts: createAccounts(state),
     stop: async () => {
       state.clock.dispose()
       await listening.close()

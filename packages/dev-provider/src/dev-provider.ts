@@ -5,6 +5,7 @@ import type { CookieJar } from './browser/cookie-jar.ts'
 import type { LoginOptions, LoginResult } from './browser/login.ts'
 import type { AppOptions, ClientOptions, RegisteredClient } from './clients.ts'
 import type { VirtualClock } from './clock.ts'
+import type { Accounts } from './extensions/accounts/accounts.ts'
 import type { Ciba } from './extensions/ciba.ts'
 import type { LogoutNotice, LogoutSubject } from './extensions/logout-notices.ts'
 import type { SignOptions } from './keys.ts'
@@ -75,6 +76,7 @@ export interface DevProvider {
   users(): readonly User[]
 
   readonly ciba: Ciba
+  readonly accounts: Accounts
   /** Claims and signature of a correct logout token for a client; `change` makes a wrong one. */
   logoutToken(
     subject: LogoutSubject,

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { accountApi } from './extensions/accounts/api.ts'
+import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
@@ -7,7 +9,7 @@ import type { ProviderState } from './oidc/state.ts'
 import { devPage } from './pages/dev.ts'
 import { send, sendFaulty } from './wire/deliver.ts'
 import type { Endpoint } from './wire/endpoints.ts'
-import { DEV_PATH, endpointOf, PATHS } from './wire/endpoints.ts'
+import { DEV_PATH, endpointOf, originEndpointOf, PATHS } from './wire/endpoints.ts'
 import type { Fault, Rules } from './wire/faults.ts'
 import type { Answer, Call } from './wire/message.ts'
 import {
@@ -74,8 +76,8 @@ function isForUs(call: Call): boolean {
 
 function locate(state: ProviderState, call: Call): Endpoint {
   const path = pathOf(call)
-  // The vendor resolves this one from the origin, whatever the issuer's path.
-  if (path === PATHS.v2Logout) return 'v2Logout'
+  const fixed = originEndpointOf(path)
+  if (fixed) return fixed
   return isBelow(state, path) ? endpointOf(path.slice(state.mountPath.length)) : 'other'
 }
 
@@ -90,6 +92,13 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
       return v2Logout(state, call)
     case 'interaction':
       return interact(state, call)
+    case 'account-connect':
+    case 'account-complete':
+    case 'account-list':
+    case 'account-delete':
+      return accountApi(state, endpoint, call)
+    case 'connect-page':
+      return connectPage(state, call)
     case 'dev':
       return devPage(state, front.log, call)
     case 'token':

@@ -35,6 +35,13 @@ export interface DevProviderSettings {
   cibaAutoApprove: boolean
   /** Polling interval, in seconds, told to CIBA clients; default 1. */
   cibaInterval: number
+  /**
+   * Tokens of a connection need an account that the user connected. Default false: a connection that a user never
+   * connected an account of hands out tokens all the same, as if the login had gone through it.
+   */
+  connectionsNeedAccounts: boolean
+  /** Connected accounts on one page of the list, unless the request says otherwise; default 10. */
+  accountPageSize: number
 }
 
 /** Options of {@link startDevProvider}; every one is optional. */
@@ -95,5 +102,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,
     cibaInterval: options.cibaInterval ?? 1,
+    connectionsNeedAccounts: options.connectionsNeedAccounts ?? false,
+    accountPageSize: options.accountPageSize ?? 10,
   }
 }

@@ -8,6 +8,9 @@ import type { ClockScope } from './clock.ts'
 import { createClock } from './clock.ts'
 import type { DevProvider } from './dev-provider.ts'
 import { DevProviderError } from './error.ts'
+import { accountAudience } from './extensions/accounts/access.ts'
+import { ACCOUNT_SCOPES } from './extensions/accounts/api.ts'
+import { createAccountVault } from './extensions/accounts/vault.ts'
 import type { Front } from './front.ts'
 import { handle } from './front.ts'
 import { createKeyRing } from './keys.ts'
@@ -100,12 +103,16 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     oidc,
     users,
     clients: createClientRegistry(),
-    apis: createApiDirectory(options.apis ?? DEFAULT_APIS),
+    apis: createApiDirectory([
+      { audience: accountAudience(issuer), scopes: ACCOUNT_SCOPES },
+      ...(options.apis ?? DEFAULT_APIS),
+    ]),
     keys,
     clock,
     store: createStore(() => clock.now()),
     facts: new Map(),
     ciba: { open: new Map() },
+    accounts: createAccountVault(() => clock.now()),
     logoutNotices: [],
     log: options.log ?? (() => {}),
     acceptSubjectToken: options.acceptSubjectToken ?? ((token) => users.find(token)?.name),

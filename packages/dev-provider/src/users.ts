@@ -1,3 +1,11 @@
+/** A tenant of the application that users belong to. */
+export interface Organization {
+  /** Begins with `org_`. */
+  readonly id: string
+  /** Lower-case. */
+  readonly name: string
+}
+
 /** A user as tests and the command line describe one. */
 export interface UserOptions {
   /** What is typed on the login page and passed as `autoLogin`, `login_hint` or `user`. */
@@ -8,6 +16,8 @@ export interface UserOptions {
   readonly sub?: string
   /** Claims beside `sub`; any custom claim is delivered with the scope `openid`. */
   readonly claims?: Readonly<Record<string, unknown>>
+  /** Where the parameter `organization` lets the user in; default none. */
+  readonly organizations?: readonly Organization[]
 }
 
 export interface User {
@@ -15,6 +25,7 @@ export interface User {
   readonly label?: string
   readonly sub: string
   readonly claims: Readonly<Record<string, unknown>>
+  readonly organizations: readonly Organization[]
 }
 
 export interface UserDirectory {
@@ -65,9 +76,13 @@ export function portrait(name: string): string {
   )
 }
 
+const ACME: Organization = { id: 'org_acme', name: 'acme' }
+const GLOBEX: Organization = { id: 'org_globex', name: 'globex' }
+
 const BUILT_IN: readonly UserOptions[] = [
   {
     name: 'alice',
+    organizations: [ACME],
     claims: {
       name: 'Alice Anderson',
       given_name: 'Alice',
@@ -80,6 +95,7 @@ const BUILT_IN: readonly UserOptions[] = [
   },
   {
     name: 'bob',
+    organizations: [ACME, GLOBEX],
     claims: {
       name: 'Bob Brandt',
       given_name: 'Bob',
@@ -128,6 +144,7 @@ export function createUserDirectory(pictures: string, extra: readonly UserOption
         email: `${encodeURIComponent(options.name)}@example.test`,
         email_verified: false,
       },
+      organizations: options.organizations ?? [],
     }
     users.set(user.name, user)
     return user

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { DevProviderError } from '../error.ts'
-import { INTERACTION_PATH } from '../wire/endpoints.ts'
+import { CONNECT_PATH, INTERACTION_PATH } from '../wire/endpoints.ts'
 import type { CookieJar } from './cookie-jar.ts'
 import { createCookieJar } from './cookie-jar.ts'
 import type { Form } from './forms.ts'
@@ -16,7 +16,15 @@ export type VisitResult =
   /** A page of the provider that waits for a person, or an error page. */
   | { readonly kind: 'page'; readonly url: string; readonly status: number; readonly html: string }
 
-export interface VisitOptions {
+/** What to do on the page on which an account is connected. */
+export interface ConnectOptions {
+  /** Connects the account, or cancels. */
+  readonly connect?: 'accept' | 'cancel'
+  /** Name of the account; default the one that the page suggests. */
+  readonly account?: string
+}
+
+export interface VisitOptions extends ConnectOptions {
   /** Cookies of earlier visits, for single sign-on; default a fresh jar. */
   readonly jar?: CookieJar
   /** What to do on the login page; default: stop there. */
@@ -74,12 +82,20 @@ function load(visitor: Visitor, url: string, form?: Readonly<Record<string, stri
   })
 }
 
+/** What a person would enter on a page of that path, as the options say; `undefined`: nothing. */
+function submission(
+  path: string,
+  form: Form,
+  { submit, connect, account }: VisitOptions,
+): Readonly<Record<string, string>> | undefined {
+  if (path.includes(`${INTERACTION_PATH}/`)) return submit
+  if (path !== CONNECT_PATH || connect === undefined) return undefined
+  if (connect === 'cancel') return { cancel: 'yes' }
+  return account === undefined ? form.fields : { ...form.fields, account }
+}
+
 /** What a page leads to: the next page of the provider, or the end of the visit. */
-async function follow(
-  visitor: Visitor,
-  page: Page,
-  submit: VisitOptions['submit'],
-): Promise<Page | VisitResult> {
+async function follow(visitor: Visitor, page: Page, options: VisitOptions): Promise<Page | VisitResult> {
   if (page.status >= 300 && page.status < 400 && page.location !== undefined) {
     const target = new URL(page.location, page.url)
     if (target.origin !== visitor.origin) return { kind: 'redirect', location: page.location }
@@ -87,19 +103,20 @@ async function follow(
   }
   const form = firstForm(page.html, page.url)
   if (form && new URL(form.action).origin !== visitor.origin) return { kind: 'form', form }
-  const asksPerson = page.status === 200 && new URL(page.url).pathname.includes(`${INTERACTION_PATH}/`)
-  if (form && asksPerson && submit) return load(visitor, form.action, submit)
+  const fields =
+    form && page.status === 200 ? submission(new URL(page.url).pathname, form, options) : undefined
+  if (form && fields) return load(visitor, form.action, fields)
   return { kind: 'page', url: page.url, status: page.status, html: page.html }
 }
 
 /** A browser for one provider: follows its redirects, keeps its cookies, sends its forms. */
 export function createBrowser(origin: string, ca: string | undefined): Browser {
   return {
-    visit: async (url, { jar = createCookieJar(), submit } = {}) => {
-      const visitor = { origin, ca, jar }
+    visit: async (url, options = {}) => {
+      const visitor = { origin, ca, jar: options.jar ?? createCookieJar() }
       let page = await load(visitor, url)
       for (let hop = 0; hop < MAX_HOPS; hop += 1) {
-        const next = await follow(visitor, page, submit)
+        const next = await follow(visitor, page, options)
         if ('kind' in next) return next
         page = next
       }

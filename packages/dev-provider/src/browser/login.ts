@@ -1,9 +1,9 @@
 import { DevProviderError } from '../error.ts'
-import type { Browser, VisitResult } from './browse.ts'
+import type { Browser, ConnectOptions, VisitResult } from './browse.ts'
 import type { CookieJar } from './cookie-jar.ts'
 import type { Form } from './forms.ts'
 
-export interface LoginOptions {
+export interface LoginOptions extends ConnectOptions {
   /** User name; default `alice`. */
   readonly user?: string
   /** Presses "Deny" instead. */
@@ -32,9 +32,12 @@ function describe(result: Extract<VisitResult, { kind: 'page' }>): string {
 
 /** Does what a person does between the redirect to the provider and the way back. */
 export async function logIn(browser: Browser, url: string, options: LoginOptions): Promise<LoginResult> {
+  const { jar, connect = 'accept', account } = options
   const result = await browser.visit(url, {
     submit: submission(options),
-    ...(options.jar ? { jar: options.jar } : {}),
+    connect,
+    ...(account === undefined ? {} : { account }),
+    ...(jar ? { jar } : {}),
   })
   if (result.kind === 'redirect') return { location: result.location }
   if (result.kind === 'form') return { form: result.form }

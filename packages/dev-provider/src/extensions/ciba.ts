@@ -3,6 +3,7 @@ import { DevProviderError } from '../error.ts'
 import { factsOf, saveGrant } from '../oidc/authorization.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
 import { isRecord } from '../wire/message.ts'
+import { demandMembership } from './organizations.ts'
 
 /** A backchannel authentication request that waits for its user. */
 export interface PendingAuthentication {
@@ -68,7 +69,8 @@ async function remember(
   authReqId: string,
   account: Account,
 ): Promise<void> {
-  const facts = factsOf(ctx)
+  demandMembership(state, ctx)
+  const facts = factsOf(state, ctx, account.accountId)
   const message = ctx.oidc.params?.['binding_message']
   const pending: PendingAuthentication = {
     authReqId,

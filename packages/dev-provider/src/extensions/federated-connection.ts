@@ -3,6 +3,8 @@ import type { Provider, TokenEndpointGrantContext } from 'oidc-provider'
 import { GRANT_TYPES } from '../clients.ts'
 import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
+import { DEFAULT_UPSTREAM_SCOPES } from './accounts/api.ts'
+import type { ConnectedAccount } from './accounts/vault.ts'
 
 const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
@@ -33,6 +35,32 @@ async function subjectOf(
   return claims?.['client_id'] === clientId && typeof claims.sub === 'string' ? claims.sub : undefined
 }
 
+/**
+ * The account that the token is for: the one that `login_hint` names, else the one connected last. A user who never
+ * connected an account of the connection has one of the same name, unless the settings say otherwise.
+ */
+function accountFor(
+  state: ProviderState,
+  sub: string,
+  connection: string,
+  hint: string | undefined,
+): Pick<ConnectedAccount, 'name' | 'scopes'> {
+  const account = state.accounts
+    .list(sub)
+    .filter((one) => one.connection === connection && (hint === undefined || one.name === hint))
+    .findLast(({ expiresAt }) => expiresAt === undefined || expiresAt > state.clock.now())
+  if (account) return account
+  if (state.settings.connectionsNeedAccounts || state.accounts.hasUsed(sub, connection)) {
+    const { CustomOIDCProviderError } = state.oidc.errors
+    const error = new CustomOIDCProviderError(
+      'federated_connection_refresh_token_not_found',
+      'there is no connected account with a refresh token for this connection',
+    )
+    throw Object.assign(error, { status: 401, statusCode: 401 })
+  }
+  return { name: hint ?? state.users.bySub(sub)?.name ?? sub, scopes: DEFAULT_UPSTREAM_SCOPES }
+}
+
 async function exchange(state: ProviderState, ctx: TokenEndpointGrantContext<Parameters>): Promise<void> {
   const { InvalidGrant, InvalidRequest } = state.oidc.errors
   const { connection, login_hint: hint, subject_token: token, ...rest } = ctx.oidc.params
@@ -49,13 +77,13 @@ async function exchange(state: ProviderState, ctx: TokenEndpointGrantContext<Par
   if (sub === undefined)
     throw new InvalidGrant('the subject token is unknown, used, expired or another one’s')
 
-  const account = hint ?? state.users.bySub(sub)?.name ?? sub
+  const { name, scopes } = accountFor(state, sub, connection, hint)
   ctx.body = {
-    access_token: `${connection}.${Buffer.from(account).toString('base64url')}.${randomBytes(12).toString('base64url')}`,
+    access_token: `${connection}.${Buffer.from(name).toString('base64url')}.${randomBytes(12).toString('base64url')}`,
     issued_token_type: CONNECTION_TOKEN,
     token_type: 'Bearer',
     expires_in: state.settings.accessTokenTtl,
-    scope: 'upstream:read',
+    scope: scopes.join(' '),
   }
 }
 

@@ -11,6 +11,7 @@ import { saveGrant } from '../oidc/authorization.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
 import { claimsOfFacts, resourceServerOf, verifyOwnToken } from '../oidc/tokens.ts'
 import type { User } from '../users.ts'
+import { membershipOf } from './organizations.ts'
 
 const ISSUED_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 
@@ -46,7 +47,7 @@ async function personOf(state: ProviderState, token: string, type: string): Prom
   return name === undefined ? undefined : state.users.find(name)
 }
 
-async function factsFrom(state: ProviderState, ctx: Context): Promise<AuthorizationFacts> {
+async function factsFrom(state: ProviderState, ctx: Context, user: User): Promise<AuthorizationFacts> {
   const { InvalidGrant, InvalidRequest } = state.oidc.errors
   const { params } = ctx.oidc
   const actor = params.actor_token
@@ -54,10 +55,14 @@ async function factsFrom(state: ProviderState, ctx: Context): Promise<Authorizat
     : undefined
   if (params.actor_token && !params.actor_token_type) throw new InvalidRequest('actor_token_type is missing')
   if (params.actor_token && !actor) throw new InvalidGrant('the actor token is not accepted')
+  const organization = membershipOf(user, params.organization)
+  if (params.organization && !organization) {
+    throw new InvalidGrant('the user is not a member of the organization')
+  }
   return {
     scope: new Set((params.scope ?? '').split(' ').filter((scope) => scope !== '')),
     audience: params.audience,
-    organization: params.organization,
+    organization,
     actor: actor && { sub: actor.sub },
   }
 }
@@ -129,7 +134,7 @@ export function registerTokenExchange(state: ProviderState, engine: Provider): v
       if (!token || !type) throw new InvalidRequest('subject_token and subject_token_type are required')
       const user = await personOf(state, token, type)
       if (!user) throw new InvalidGrant('the subject token is not accepted')
-      await issue(state, ctx, user, await factsFrom(state, ctx))
+      await issue(state, ctx, user, await factsFrom(state, ctx, user))
     },
     NAMES,
   )

@@ -1,5 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
+import { membershipOf } from '../extensions/organizations.ts'
 import type { AuthorizationFacts, ProviderState } from './state.ts'
 
 type Grant = NonNullable<KoaContextWithOIDC['oidc']['grant']>
@@ -61,13 +62,13 @@ export function requestedAudience(ctx: KoaContextWithOIDC): string | undefined {
   return typeof resource === 'string' && resource !== '' ? resource : undefined
 }
 
-/** What the current request asks for, to be remembered under the id of its grant. */
-export function factsOf(ctx: KoaContextWithOIDC): AuthorizationFacts {
+/** What the current request asks for this person, to be remembered under the id of its grant. */
+export function factsOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): AuthorizationFacts {
   const resource = ctx.oidc.params?.['resource']
   return {
     scope: words(parameter(ctx, REQUESTED_SCOPE) ?? parameter(ctx, 'scope')),
     audience: parameter(ctx, 'audience') ?? (typeof resource === 'string' ? resource : undefined),
-    organization: parameter(ctx, 'organization'),
+    organization: membershipOf(state.users.bySub(sub), parameter(ctx, 'organization')),
   }
 }
 
@@ -97,7 +98,7 @@ export async function createGrant(state: ProviderState, ctx: KoaContextWithOIDC)
   const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId })
   const { id_token: inIdToken = {}, userinfo = {} } = ctx.oidc.claims
   grant.addOIDCClaims([...Object.keys(inIdToken), ...Object.keys(userinfo)])
-  await saveGrant(state, grant, factsOf(ctx))
+  await saveGrant(state, grant, factsOf(state, ctx, account.accountId))
   return grant
 }
 

@@ -133,7 +133,7 @@ function cookiesAndInteractions(state: ProviderState): Pick<Configuration, 'cook
       short: { ...long, httpOnly: true, signed: true },
     },
     interactions: {
-      policy: createPolicy(state.oidc.interactionPolicy),
+      policy: createPolicy(state),
       url: (_ctx, interaction) => `${state.mountPath}${INTERACTION_PATH}/${interaction.uid}`,
     },
   }

@@ -1,12 +1,13 @@
 import type { interactionPolicy } from 'oidc-provider'
-
-type Policy = typeof interactionPolicy
+import { demandMembership } from '../extensions/organizations.ts'
+import type { ProviderState } from './state.ts'
 
 /**
  * When a person is asked something. Consent is implicit, so it is asked for only by `prompt=consent`; an
  * `acr_values` that the session does not have leads to another login (step-up).
  */
-export function createPolicy({ base, Check, Prompt }: Policy): interactionPolicy.DefaultPolicy {
+export function createPolicy(state: ProviderState): interactionPolicy.DefaultPolicy {
+  const { base, Check, Prompt } = state.oidc.interactionPolicy
   const policy = base()
   policy.remove('consent')
   policy.get('login')?.checks.add(
@@ -24,5 +25,15 @@ export function createPolicy({ base, Check, Prompt }: Policy): interactionPolicy
   for (const name of ['consent', 'select_account', 'create']) {
     policy.add(new Prompt({ name, requestable: true }))
   }
+  // The last of all: only who has passed everything else is refused, so another person can still sign in.
+  policy.add(
+    new Prompt(
+      { name: 'organization' },
+      new Check('membership', 'membership of the organization', (ctx) => {
+        demandMembership(state, ctx)
+        return Check.NO_NEED_TO_PROMPT
+      }),
+    ),
+  )
   return policy
 }

@@ -2,12 +2,13 @@ import type { Provider } from 'oidc-provider'
 import type { ApiDirectory } from '../apis.ts'
 import type { ClientRegistry } from '../clients.ts'
 import type { ClockScope } from '../clock.ts'
+import type { AccountVault } from '../extensions/accounts/vault.ts'
 import type { CibaRequests } from '../extensions/ciba.ts'
 import type { LogoutNotice } from '../extensions/logout-notices.ts'
 import type { KeyRing } from '../keys.ts'
 import type { DevProviderSettings } from '../options.ts'
 import type { Store } from '../store.ts'
-import type { UserDirectory } from '../users.ts'
+import type { Organization, UserDirectory } from '../users.ts'
 import type { OidcModule } from './load.ts'
 
 /** What an authorization was asked for; oidc-provider has no place to keep it. */
@@ -15,7 +16,7 @@ export interface AuthorizationFacts {
   /** The requested scopes, which are fewer than those that the refresh token may be used for. */
   readonly scope: ReadonlySet<string>
   readonly audience: string | undefined
-  readonly organization: string | undefined
+  readonly organization: Organization | undefined
   /** `act` claim of tokens that came from a token exchange with an actor (RFC 8693, section 4.1). */
   readonly actor?: { readonly sub: string } | undefined
 }
@@ -41,6 +42,7 @@ export interface ProviderState {
   /** By grant id. */
   readonly facts: Map<string, AuthorizationFacts>
   readonly ciba: CibaRequests
+  readonly accounts: AccountVault
   readonly logoutNotices: LogoutNotice[]
   readonly log: (line: string) => void
   readonly acceptSubjectToken: (token: string, type: string) => string | undefined

@@ -34,7 +34,7 @@ export function claimsOfFacts(facts: AuthorizationFacts | undefined): Record<str
   return {
     ...(facts?.organization === undefined
       ? {}
-      : { org_id: facts.organization, org_name: facts.organization.replace(/^org_/, '') }),
+      : { org_id: facts.organization.id, org_name: facts.organization.name }),
     ...(facts?.actor ? { act: facts.actor } : {}),
   }
 }

@@ -30,8 +30,25 @@ function pendingTable(state: ProviderState): string {
   return table(['User', 'Message', 'Decision'], rows)
 }
 
+function accountTable(state: ProviderState): string {
+  const rows = state.users
+    .all()
+    .flatMap((user) =>
+      state.accounts
+        .list(user.sub)
+        .map(({ connection, name, scopes }) =>
+          [user.name, connection, name, scopes.join(' ')].map(escapeHtml),
+        ),
+    )
+  return table(['User', 'Connection', 'Account', 'Scopes'], rows)
+}
+
 function overview(state: ProviderState, log: RequestLog): string {
-  const users = state.users.all().map((user) => [escapeHtml(user.name), escapeHtml(user.sub)])
+  const users = state.users
+    .all()
+    .map(({ name, sub, organizations }) =>
+      [name, sub, organizations.map((one) => `${one.name} (${one.id})`).join(', ')].map(escapeHtml),
+    )
   const clients = state.clients
     .all()
     .map((client) => [
@@ -55,7 +72,8 @@ function overview(state: ProviderState, log: RequestLog): string {
 <p>Issuer <code>${escapeHtml(state.issuer)}</code> ·
 <a href="${escapeHtml(state.mountPath + PATHS.discovery)}">metadata</a></p>
 <h2>Waiting for approval (CIBA)</h2>${pendingTable(state)}
-<h2>Users</h2>${table(['Name', 'Subject'], users)}
+<h2>Users</h2>${table(['Name', 'Subject', 'Organizations'], users)}
+<h2>Connected accounts</h2>${accountTable(state)}
 <h2>Clients</h2>${table(['Client id', 'Authentication', 'Redirect URIs'], clients)}
 <h2>Issued and alive</h2>${table(['Kind', 'Count'], issued)}
 <h2>Latest requests</h2>${table(['Time', 'Request', 'Status'], recent)}`,

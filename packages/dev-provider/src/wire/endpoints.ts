@@ -12,6 +12,11 @@ export const ENDPOINTS = [
   'v2Logout',
   'backchannelAuthentication',
   'interaction',
+  'account-connect',
+  'account-complete',
+  'account-list',
+  'account-delete',
+  'connect-page',
   'dev',
   'other',
 ] as const
@@ -33,6 +38,16 @@ export const PATHS = {
   backchannelAuthentication: '/bc-authorize',
 } as const
 
+/** Paths of the account API, from the origin. */
+export const ACCOUNT_PATHS = {
+  connect: '/me/v1/connected-accounts/connect',
+  complete: '/me/v1/connected-accounts/complete',
+  list: '/me/v1/connected-accounts/accounts',
+} as const
+
+/** The page on which a person connects an account, from the origin. */
+export const CONNECT_PATH = '/connect/account'
+
 export const INTERACTION_PATH = '/interaction'
 export const DEV_PATH = '/dev'
 export const AVATAR_PATH = '/dev/avatar'
@@ -44,6 +59,19 @@ function isFixed(endpoint: Endpoint): endpoint is keyof typeof PATHS {
 const BY_PATH = new Map<string, Endpoint>(
   ENDPOINTS.filter(isFixed).map((endpoint): [string, Endpoint] => [PATHS[endpoint], endpoint]),
 )
+
+const BY_ORIGIN_PATH = new Map<string, Endpoint>([
+  [PATHS.v2Logout, 'v2Logout'],
+  [ACCOUNT_PATHS.connect, 'account-connect'],
+  [ACCOUNT_PATHS.complete, 'account-complete'],
+  [ACCOUNT_PATHS.list, 'account-list'],
+  [CONNECT_PATH, 'connect-page'],
+])
+
+/** The endpoint of a path that hosted providers resolve from the origin, whatever the issuer's path. */
+export function originEndpointOf(path: string): Endpoint | undefined {
+  return path.startsWith(`${ACCOUNT_PATHS.list}/`) ? 'account-delete' : BY_ORIGIN_PATH.get(path)
+}
 
 /** The endpoint of a path that starts below the issuer's path. */
 export function endpointOf(path: string): Endpoint {

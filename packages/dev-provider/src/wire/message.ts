@@ -140,6 +140,11 @@ export function formOf(call: Call): URLSearchParams {
   return new URLSearchParams(isForm ? call.body.toString('utf8') : '')
 }
 
+/** The JSON object in the body of a call, or `undefined` when there is none. */
+export function jsonBodyOf(call: Call): Record<string, unknown> | undefined {
+  return jsonObject(call.headers['content-type'], call.body)
+}
+
 export function queryOf(call: Call): URLSearchParams {
   const start = call.url.indexOf('?')
   return new URLSearchParams(start < 0 ? '' : call.url.slice(start + 1))
@@ -185,9 +190,13 @@ export function redirectAnswer(location: string, status = 303): Answer {
 
 /** The JSON object in an answer, or `undefined` when there is none. */
 export function jsonOf(answer: Answer): Record<string, unknown> | undefined {
-  if (!String(answer.headers['content-type'] ?? '').includes('json')) return undefined
+  return jsonObject(String(answer.headers['content-type'] ?? ''), answer.body)
+}
+
+function jsonObject(contentType: string | undefined, body: Buffer): Record<string, unknown> | undefined {
+  if (!contentType?.includes('json')) return undefined
   try {
-    const value: unknown = JSON.parse(answer.body.toString('utf8'))
+    const value: unknown = JSON.parse(body.toString('utf8'))
     return isRecord(value) ? value : undefined
   } catch {
     return undefined

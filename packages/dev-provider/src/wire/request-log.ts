@@ -1,6 +1,6 @@
 import type { Endpoint } from './endpoints.ts'
 import type { Call } from './message.ts'
-import { formOf, queryOf } from './message.ts'
+import { formOf, jsonBodyOf, queryOf } from './message.ts'
 
 /** One request as the provider received it. */
 export interface LoggedRequest {
@@ -13,6 +13,8 @@ export interface LoggedRequest {
   readonly headers: Readonly<Record<string, string>>
   /** Form fields; empty when the body was no form. */
   readonly body: Readonly<Record<string, string>>
+  /** The JSON object in the body; absent when there was none. */
+  readonly json?: Readonly<Record<string, unknown>>
   /** Milliseconds since the epoch, by the provider's clock. */
   readonly time: number
   /** Status that the provider decided on; absent while it works, and when a fault came first. */
@@ -36,6 +38,7 @@ export function createRequestLog(): RequestLog {
   let entries: LoggedRequest[] = []
   return {
     add: (call, endpoint, time) => {
+      const json = jsonBodyOf(call)
       const entry = {
         endpoint,
         method: call.method,
@@ -45,6 +48,7 @@ export function createRequestLog(): RequestLog {
           Object.entries(call.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
         ),
         body: Object.fromEntries(formOf(call)),
+        ...(json ? { json } : {}),
         time,
       }
       entries.push(entry)
