@@ -4,6 +4,8 @@ import { BackchannelAuthenticationError } from '../errors/backchannel-authentica
 import { isIdpError } from '../errors/base.ts'
 import type { BackchannelGrant } from '../oidc/ciba.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
+import type { Wanted } from '../tokens/mfa-context.ts'
+import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import type { EffectiveAuthorization } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 
@@ -112,6 +114,10 @@ function resultOf(grant: BackchannelGrant, asked: EffectiveAuthorization): Backc
   }
 }
 
+function wantedOf({ audience, scope }: EffectiveAuthorization): Wanted {
+  return { sent: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
+}
+
 function failedWith(cause: unknown): unknown {
   const isOurs = isIdpError(cause) && cause.name === 'BackchannelAuthenticationError'
   if (isOurs || isIdpError(cause, 'INVALID_CONFIGURATION')) return cause
@@ -125,7 +131,8 @@ function failedWith(cause: unknown): unknown {
  * 3. the token endpoint is polled, no faster than the provider wants, until the user has decided or the time is up; a
  *    provider that cannot be reached for a while does not end it;
  * 4. the ID token must be about the user who was asked.
- * Reads and writes no session. Throws `BackchannelAuthenticationError`.
+ * Reads and writes no session. Throws `BackchannelAuthenticationError`, and `MfaRequiredError` when the provider demands
+ * another factor.
  */
 export async function backchannelAuthentication(
   engine: Engine,
@@ -149,6 +156,9 @@ export async function backchannelAuthentication(
     })
     return resultOf(grant, asked)
   } catch (cause) {
-    throw failedWith(cause)
+    throw await orMfaRequired(engine, failedWith(cause), {
+      wanted: wantedOf(asked),
+      subject: checked.subject,
+    })
   }
 }

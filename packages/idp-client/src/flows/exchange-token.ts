@@ -2,6 +2,8 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
 import type { ExchangeParameters } from '../oidc/token-exchange.ts'
+import type { Wanted } from '../tokens/mfa-context.ts'
+import { orMfaRequired } from '../tokens/mfa-demand.ts'
 
 /** Options of `customTokenExchange`. */
 export interface CustomTokenExchangeOptions {
@@ -99,6 +101,11 @@ function parametersOf(
   ]
 }
 
+function wantedOf({ audience, scope }: CustomTokenExchangeOptions, defaultScope: string): Wanted {
+  const sent = { ...(audience ? { audience } : {}), scope: scope || defaultScope }
+  return { sent, scope: sent.scope }
+}
+
 function actorOf(act: unknown): CustomTokenExchangeResult['act'] {
   const isActor = typeof act === 'object' && act !== null && 'sub' in act && typeof act.sub === 'string'
   return isActor ? (act as CustomTokenExchangeResult['act']) : undefined
@@ -109,7 +116,8 @@ function actorOf(act: unknown): CustomTokenExchangeResult['act'] {
  * 1. the options are checked before anything is sent;
  * 2. the provider is asked, once;
  * 3. an ID token that comes back is validated.
- * Reads and writes no session. Throws `CustomTokenExchangeError`; the subject token is in no error.
+ * Reads and writes no session. Throws `CustomTokenExchangeError`, and `MfaRequiredError` when the provider demands
+ * another factor; the subject token is in no error.
  */
 export async function exchangeToken(
   engine: Engine,
@@ -136,6 +144,7 @@ export async function exchangeToken(
     }
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
-    throw new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
+    const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
+    throw await orMfaRequired(engine, error, { wanted: wantedOf(options, config.authorization.defaultScope) })
   }
 }

@@ -43,8 +43,8 @@ export async function getAccessToken(
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const want = wantOf(engine.config.authorization, options)
-  const { config, sessions, client } = engine
-  const parts = { config, sessions, client, refresh: refreshGrant(engine) }
+  const { config, sealer, sessions, client } = engine
+  const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine) }
   // What a request with an older cookie forces, another request has done already.
   const once = session.behind ? { ...want, force: false } : want
   const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(

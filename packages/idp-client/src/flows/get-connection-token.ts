@@ -2,6 +2,8 @@ import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { connectionToken } from '../tokens/connection-token.ts'
+import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { wantOf } from '../tokens/want.ts'
 
 /** Options of `getAccessTokenForConnection`. */
 export interface GetAccessTokenForConnectionOptions {
@@ -25,7 +27,10 @@ export interface ConnectionAccessToken {
 
 const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
 
-/** The token of a connection: the stored one while it is valid, else one that the provider hands out for the session. */
+/**
+ * The token of a connection: the stored one while it is valid, else one that the provider hands out for the session. If
+ * that demands another factor (`MfaRequiredError`), the verification brings a token of the login; ask again then.
+ */
 export async function getConnectionToken(
   engine: Engine,
   exchange: Exchange,
@@ -49,9 +54,12 @@ export async function getConnectionToken(
     return grants.connectionToken(providerFor(config), request)
   }
   const parts = { client, config, sessions, exchange: exchangeToken }
-  const { accessToken, expiresAt, scope } = await connectionToken(parts, exchange, session, {
-    connection,
-    ...hint,
-  })
+  const want = { connection, ...hint }
+  const { accessToken, expiresAt, scope } = await connectionToken(parts, exchange, session, want).catch(
+    async (error: unknown) => {
+      const wanted = wantOf(config.authorization, {})
+      throw await orMfaRequired(engine, error, { wanted, session })
+    },
+  )
   return { token: accessToken, expiresAt, ...(scope === undefined ? {} : { scope }) }
 }

@@ -1,28 +1,37 @@
-import type { OAuthError } from '../errors/provider.ts'
+import type { MfaRequirements } from '../errors/mfa.ts'
+import type { MfaChallenge } from '../errors/mfa-challenge.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringMember } from './json.ts'
 
-/** What an answer with the error `mfa_required` says beside it. */
-export interface MfaChallenge {
-  /** The provider's own `mfa_token`: a secret that never leaves the server as it is. */
-  readonly token?: string
-  /** `mfa_requirements`, as it came. */
-  readonly requirements?: JsonObject
+type Kinds = MfaRequirements['challenge']
+
+/** Far more than any provider has; what is sealed and handed out stays small. */
+const KINDS = 20
+/** What a header can carry: the token is sent as a bearer token. */
+const TOKEN = /^[\x21-\x7e]{1,8192}$/
+
+function kindsIn(value: unknown): Kinds {
+  if (!Array.isArray(value)) return undefined
+  const types = value.flatMap((entry) => (isObject(entry) ? [stringMember(entry, 'type')] : []))
+  return types
+    .filter((type): type is string => type !== undefined && /^[\w:./-]{1,64}$/.test(type))
+    .slice(0, KINDS)
+    .map((type) => ({ type }))
 }
 
-// Beside the error and not on it: errors are logged and shown.
-const challenges = new WeakMap<OAuthError, MfaChallenge>()
+function requirementsIn(value: unknown): MfaRequirements | undefined {
+  if (!isObject(value)) return undefined
+  const [challenge, enroll] = [kindsIn(value['challenge']), kindsIn(value['enroll'])]
+  if (!challenge && !enroll) return undefined
+  return { ...(challenge ? { challenge } : {}), ...(enroll ? { enroll } : {}) }
+}
 
-export function rememberMfaChallenge(error: OAuthError, body: JsonObject): void {
+/** What the body of an answer with the error `mfa_required` demands. */
+export function mfaChallengeIn(body: JsonObject): MfaChallenge {
   const token = stringMember(body, 'mfa_token')
-  const { mfa_requirements: requirements } = body
-  challenges.set(error, {
-    ...(token === undefined ? {} : { token }),
-    ...(isObject(requirements) ? { requirements } : {}),
-  })
-}
-
-/** The challenge that came with an `OAuthError` whose `error` is `mfa_required`. */
-export function mfaChallengeOf(error: OAuthError): MfaChallenge | undefined {
-  return challenges.get(error)
+  const requirements = requirementsIn(body['mfa_requirements'])
+  return {
+    ...(token !== undefined && TOKEN.test(token) ? { token } : {}),
+    ...(requirements ? { requirements } : {}),
+  }
 }

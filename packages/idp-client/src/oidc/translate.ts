@@ -1,11 +1,13 @@
 import { isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/codes.ts'
+import { AccountApiError } from '../errors/connected-accounts.ts'
+import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import type { OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import type { Log, ProviderEndpoint } from '../log/log.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
-import { rememberMfaChallenge } from './mfa-challenge.ts'
+import { mfaChallengeIn } from './mfa-challenge.ts'
 import { networkFault, WireFault } from './wire-fault.ts'
 
 /**
@@ -31,7 +33,7 @@ function errorText(value: string | undefined): string | undefined {
 }
 
 /** The provider's own words, without control characters and bounded; still untrusted. */
-function descriptionText(value: string | undefined): string | undefined {
+export function descriptionText(value: string | undefined): string | undefined {
   return value?.replace(/\p{Cc}/gu, ' ').slice(0, DESCRIPTION_LENGTH) || undefined
 }
 
@@ -100,7 +102,7 @@ export function oauthError(error: unknown, answer?: Answer): OAuthError {
   const said = answer?.body ? stringMember(answer.body, 'error') : undefined
   if (answer?.body && said !== undefined) {
     const refused = refusal(said, stringMember(answer.body, 'error_description'), answer)
-    if (said === 'mfa_required') rememberMfaChallenge(refused, answer.body)
+    if (said === 'mfa_required') rememberMfaChallenge(refused, mfaChallengeIn(answer.body))
     return refused
   }
   return invalidResponse(detailOf(error), answer)
@@ -131,15 +133,20 @@ export function discoveryError(
   return new DiscoveryError(timedOut ? 'DISCOVERY_TIMEOUT' : failed, { cause, detail: cause.message })
 }
 
+function statusOf(error: OAuthError | DiscoveryError | AccountApiError): number | undefined {
+  if (error instanceof AccountApiError) return error.failure.status
+  return error instanceof OAuthError ? error.status : undefined
+}
+
 /** Tells the log; an error that the provider put into words is a warning, everything else an error. */
 export function reportFailure(
   log: Log,
   endpoint: ProviderEndpoint,
-  error: OAuthError | DiscoveryError,
+  error: OAuthError | DiscoveryError | AccountApiError,
 ): void {
-  const status = error instanceof OAuthError ? error.status : undefined
+  const status = statusOf(error)
   log.emit({
-    level: error.code === 'OAUTH_ERROR' ? 'warn' : 'error',
+    level: error.code === 'OAUTH_ERROR' || error.code === 'MY_ACCOUNT_API_ERROR' ? 'warn' : 'error',
     code: 'PROVIDER_FAILURE',
     endpoint,
     error: error.code satisfies Code,

@@ -57,3 +57,8 @@ export function claimsOf(idToken: string | undefined): User | undefined {
     return undefined
   }
 }
+
+/** The provider's name of the user; a hook may have given `user.sub` another meaning. */
+export function subjectOf({ tokenSet, user }: SessionData): string {
+  return claimsOf(tokenSet.idToken)?.sub ?? user.sub
+}

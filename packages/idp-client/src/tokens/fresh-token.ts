@@ -3,7 +3,7 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { claimsOf } from '../session/claims.ts'
+import { claimsOf, subjectOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
@@ -13,6 +13,8 @@ import type { Refreshed } from './apply.ts'
 import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
 import { keep } from './keep.ts'
 import { mayHandOver } from './lineage.ts'
+import type { MfaContextParts } from './mfa-context.ts'
+import { orMfaRequired } from './mfa-demand.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
@@ -27,10 +29,8 @@ export type RefreshGrant = (request: {
   readonly audience?: string
 }) => Promise<Refreshed>
 
-export interface FreshTokenParts {
-  readonly config: Config
+export interface FreshTokenParts extends MfaContextParts {
   readonly sessions: SessionStorage
-  readonly client: () => Promise<string>
   readonly refresh: RefreshGrant
 }
 
@@ -43,17 +43,30 @@ function chosen({ config }: FreshTokenParts, session: StoredSession, want: Want,
   return select(config.authorization, session.data, want, { now: config.clock(), buffer })
 }
 
-/** The provider's name of the user; a hook may have given `user.sub` another meaning. */
-function subjectOf({ tokenSet, user }: SessionData): string {
-  return claimsOf(tokenSet.idToken)?.sub ?? user.sub
-}
-
 /** What UserInfo told at the login is in no ID token, so a refreshed one does not take it away. */
 function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
   if (!fetchUserInfo || after.user === before.user) return after
   const told = claimsOf(before.tokenSet.idToken) ?? {}
   const beyond = Object.entries(before.user).filter(([name]) => !(name in told))
   return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
+}
+
+/** The session with what a grant for its user brought, as the application's hook wants it saved. */
+export async function withGrant(
+  config: Config,
+  session: StoredSession,
+  want: Want,
+  grant: Refreshed,
+): Promise<Redemption> {
+  const { data } = session
+  const now = config.clock()
+  const applied = withUserInfo(
+    config,
+    data,
+    applyRefresh(data, { config: config.authorization, want, grant, now }),
+  )
+  const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
+  return { session: { ...session, data: saved, usedAt: now }, entry: entryOf(grant, want) }
 }
 
 async function redeem(
@@ -65,14 +78,7 @@ async function redeem(
   const { data } = session
   try {
     const grant = await refresh({ refreshToken, subject: subjectOf(data), ...want.sent })
-    const now = config.clock()
-    const applied = withUserInfo(
-      config,
-      data,
-      applyRefresh(data, { config: config.authorization, want, grant, now }),
-    )
-    const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
-    return { session: { ...session, data: saved, usedAt: now }, entry: entryOf(grant, want) }
+    return await withGrant(config, session, want, grant)
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     return { session: { ...session, data: withoutRefreshToken(data) }, failure }
@@ -86,7 +92,7 @@ function failedWith(cause: unknown): AccessTokenError {
 /**
  * An access token that is valid for what is wanted, refreshed if need be. Throws `AccessTokenError`:
  * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (cause: what the provider said or the network did),
- * `REFRESH_NOT_PERSISTABLE`.
+ * `REFRESH_NOT_PERSISTABLE`; `MfaRequiredError` when the provider demands another factor.
  */
 export async function freshToken(
   parts: FreshTokenParts,
@@ -135,6 +141,7 @@ export async function freshToken(
     // The session ended on another machine, while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
     if (fallback) return fallback
-    throw isIdpError(error, 'SESSION_STORE_FAILED') ? error : failedWith(error)
+    if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
+    throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
   }
 }

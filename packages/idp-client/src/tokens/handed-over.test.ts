@@ -20,11 +20,11 @@ async function signedIn() {
     const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
     return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
   }
-  const { client, config, sessions } = engine
+  const { client, config, sealer, sessions } = engine
   const ask = async (on: ReturnType<Cookies['exchange']>) => {
     const session = await sessions.load(on)
     if (!session) throw new Error('no session')
-    const parts = { client, config, sessions, refresh }
+    const parts = { client, config, sealer, sessions, refresh }
     return (await freshToken(parts, on, session, wantOf(config.authorization, {}))).accessToken
   }
   return { ask, clock, cookies, engine, redeemed }

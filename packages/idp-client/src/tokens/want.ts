@@ -47,3 +47,15 @@ export function wantOf(config: AuthorizationConfig, options: GetAccessTokenOptio
     plain: options.audience === undefined && options.scope === undefined,
   }
 }
+
+/** The want that a context was kept for; what was not named then means what the configuration says. */
+export function wantAgain(config: AuthorizationConfig, { scope, sent }: Pick<Want, 'scope' | 'sent'>): Want {
+  const audience = sent.audience ?? config.audience
+  return {
+    ...(audience === undefined ? {} : { audience }),
+    scope,
+    sent,
+    force: false,
+    plain: sent.audience === undefined && sent.scope === undefined,
+  }
+}

@@ -1,9 +1,10 @@
+import { inspect } from 'node:util'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
+import { mfaChallengeOf } from '../../src/errors/mfa-challenge.ts'
 import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
 import { exchangeToken } from '../../src/flows/exchange-token.ts'
-import { mfaChallengeOf } from '../../src/oidc/mfa-challenge.ts'
 import { startWorld } from '../support/app.ts'
 import type { Realm } from '../support/provider-engine.ts'
 import { rejectionOf, startRealm } from '../support/provider-engine.ts'
@@ -203,14 +204,17 @@ describe('[S183] an exchange that fails', () => {
     expect(error).toMatchObject({ code: 'EXCHANGE_FAILED', cause: { name: 'DiscoveryError' } })
   })
 
-  test('mfa_required: what it demands is kept beside the error, not on it', async () => {
+  test('[MF-01] mfa_required: what it demands is kept beside the error, not on it', async () => {
     const requirements = { challenge: [{ type: 'otp' }] }
     answer(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
     const error = await rejectionOf(exchange())
-    const { cause } = error as { cause: Parameters<typeof mfaChallengeOf>[0] }
+    expect(error).toMatchObject({ code: 'MFA_REQUIRED', mfa_requirements: requirements })
+    const { cause } = error
     expect(cause).toMatchObject({ error: 'mfa_required', status: 403 })
     expect(mfaChallengeOf(cause)).toEqual({ token: 'raw-mfa-token', requirements })
-    expect(JSON.stringify([error, cause, Object.entries(cause), realm.events])).not.toContain('raw-mfa-token')
+    expect(inspect([error, cause, realm.events], { depth: 9, showHidden: true })).not.toContain(
+      'raw-mfa-token',
+    )
   })
 })
 

@@ -1,0 +1,106 @@
+import type { Config } from '../config/config.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import type { MfaRequirements } from '../errors/mfa.ts'
+import { MfaError } from '../errors/mfa.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
+import { subjectOf } from '../session/claims.ts'
+import type { SessionStorage } from '../session/storage.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Want } from './want.ts'
+
+/** What the tokens are for that wait for another factor. */
+export type Wanted = Pick<Want, 'sent' | 'scope'>
+
+/** What stands in an encrypted `mfa_token`. */
+export interface MfaContext {
+  /** The provider's own token. */
+  readonly token: string
+  readonly wanted: Wanted
+  readonly requirements?: MfaRequirements
+  /** Seconds since the epoch. */
+  readonly createdAt: number
+  /** Whom the tokens must be about, when that is known. */
+  readonly subject?: string
+  /** Handle of the session that it was born in; absent: in none, and its tokens go to whoever completes it. */
+  readonly handle?: string
+  /** Tag of provider and client. */
+  readonly client: string
+}
+
+export interface MfaContextParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  readonly client: () => Promise<string>
+}
+
+export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaContext): Promise<string> {
+  const { client, createdAt, handle, requirements, subject, token, wanted } = context
+  const { audience, scope } = wanted.sent
+  const text = JSON.stringify({
+    v: 1,
+    t: token,
+    a: audience,
+    q: scope,
+    w: wanted.scope,
+    r: requirements,
+    i: createdAt,
+    u: subject,
+    h: handle,
+    c: client,
+  })
+  return sealer.seal('mfa', utf8(text))
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+
+/* Whatever opens was written by this library; the checks are for other versions of it. */
+function decode(text: string): MfaContext | null {
+  const { v, t, a, q, w, r, i, u, h, c } = JSON.parse(text) as Record<string, unknown>
+  if (v !== 1 || !isText(t) || !isText(w) || !isText(c) || typeof i !== 'number') return null
+  const sent = { ...(isText(a) ? { audience: a } : {}), ...(isText(q) ? { scope: q } : {}) }
+  return {
+    token: t,
+    wanted: { sent, scope: w },
+    ...(r === undefined ? {} : { requirements: r as MfaRequirements }),
+    createdAt: i,
+    ...(isText(u) ? { subject: u } : {}),
+    ...(isText(h) ? { handle: h } : {}),
+    client: c,
+  }
+}
+
+async function opened({ sealer }: MfaContextParts, sealed: string): Promise<MfaContext | null> {
+  const bytes = await sealer.open('mfa', sealed)
+  try {
+    return bytes && decode(strictText(bytes))
+  } catch {
+    return null
+  }
+}
+
+/** The context in an `mfa_token` of this client, however old. Throws `MfaError` `MFA_TOKEN_INVALID`. */
+export async function openMfaContext(parts: MfaContextParts, sealed: string): Promise<MfaContext> {
+  const context = await opened(parts, sealed)
+  if (!context || context.client !== (await parts.client())) throw new MfaError('MFA_TOKEN_INVALID')
+  return context
+}
+
+/**
+ * Whether the context may be used in this request: the session that it was born in, or null when that was none. Throws
+ * `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none; `MFA_TOKEN_INVALID` in
+ * another session than its own.
+ */
+export async function admitMfaContext(
+  { config, sessions }: { readonly config: Config; readonly sessions: SessionStorage },
+  exchange: Exchange | null,
+  { createdAt, handle, subject }: MfaContext,
+): Promise<StoredSession | null> {
+  if (config.clock() >= createdAt + config.mfaTokenTtl) throw new MfaError('MFA_TOKEN_EXPIRED')
+  if (handle === undefined) return null
+  const session = exchange && (await sessions.load(exchange))
+  if (!session) throw new MfaError('MISSING_SESSION')
+  if (session.handle !== handle || subjectOf(session.data) !== subject)
+    throw new MfaError('MFA_TOKEN_INVALID')
+  return session
+}

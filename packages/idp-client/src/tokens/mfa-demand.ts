@@ -1,0 +1,66 @@
+import { isIdpError } from '../errors/base.ts'
+import { MfaRequiredError } from '../errors/mfa.ts'
+import type { MfaChallenge } from '../errors/mfa-challenge.ts'
+import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
+import { subjectOf } from '../session/claims.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { MfaContext, MfaContextParts, Wanted } from './mfa-context.ts'
+import { sealMfaContext } from './mfa-context.ts'
+
+/** Where a token request came from that the provider answered with `mfa_required`. */
+export interface MfaOrigin {
+  readonly wanted: Wanted
+  /** Absent: the request belongs to no session. */
+  readonly session?: StoredSession
+  /** Whom the tokens must be about, where no session tells. */
+  readonly subject?: string
+}
+
+type Bound = Pick<MfaContext, 'handle' | 'subject'>
+
+function boundTo({ session, subject }: MfaOrigin): Bound {
+  if (session) return { handle: session.handle, subject: subjectOf(session.data) }
+  return subject === undefined ? {} : { subject }
+}
+
+async function sealed(
+  parts: MfaContextParts,
+  { token, requirements }: MfaChallenge,
+  context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'client'>,
+): Promise<string> {
+  // The provider names no way on: the user has to log in again.
+  if (token === undefined) return ''
+  return sealMfaContext(parts, {
+    ...context,
+    token,
+    ...(requirements ? { requirements } : {}),
+    createdAt: parts.config.clock(),
+    client: await parts.client(),
+  })
+}
+
+/** The error of the provider, be it wrapped in one of an operation or not, and what it demands. */
+function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge } | null {
+  for (const cause of [thrown, isIdpError(thrown) ? thrown.cause : undefined]) {
+    const challenge = mfaChallengeOf(cause)
+    if (challenge) return { cause, challenge }
+  }
+  return null
+}
+
+/**
+ * What to throw for what a token request threw: an `MfaRequiredError` with a context of its own if the provider demands
+ * another factor, else `thrown` as it is.
+ */
+export async function orMfaRequired(
+  parts: MfaContextParts,
+  thrown: unknown,
+  origin: MfaOrigin,
+): Promise<unknown> {
+  const demand = findDemand(thrown)
+  if (!demand) return thrown
+  const { cause, challenge } = demand
+  const { requirements } = challenge
+  const mfaToken = await sealed(parts, challenge, { wanted: origin.wanted, ...boundTo(origin) })
+  return new MfaRequiredError({ mfaToken, ...(requirements ? { requirements } : {}) }, { cause })
+}
