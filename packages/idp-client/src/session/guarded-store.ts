@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../config/options.ts'
-import { SessionStoreError } from '../errors/session.ts'
 import { pause } from '../lib/pause.ts'
 import { shared } from '../lib/registry.ts'
 import type { SessionData } from './session-data.ts'
+import type { StoreOperation } from './store-call.ts'
+import { askStore } from './store-call.ts'
 
 export type Change = (current: SessionData) => SessionData
 
@@ -40,7 +41,15 @@ function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
   return mine
 }
 
-type Operation = 'get' | 'set' | 'delete' | 'update' | 'lock'
+/**
+ * Waits for what this process is changing now without help of the store: such a change puts back what was deleted while
+ * it went on. False: there was nothing to wait for.
+ */
+export async function turnsEnded(): Promise<boolean> {
+  const running = [...turns().values()]
+  await Promise.all(running)
+  return running.length > 0
+}
 
 /**
  * `isSession` tells a record from anything else that a store may hold under an id: what is none cannot be changed, only
@@ -51,14 +60,8 @@ export function guardedStore(
   store: SessionDataStore,
   isSession: (record: unknown) => record is SessionData,
 ): GuardedStore {
-  async function call<T>(operation: Operation, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work()
-    } catch (cause) {
-      log.emit({ level: 'error', code: 'SESSION_STORE_FAILED', operation })
-      throw new SessionStoreError('SESSION_STORE_FAILED', { cause })
-    }
-  }
+  const call = <T>(operation: StoreOperation, work: () => Promise<T>): Promise<T> =>
+    askStore(log, operation, work)
 
   const emulated = (id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null> =>
     inTurn(id, async () => {
