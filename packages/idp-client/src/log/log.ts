@@ -21,6 +21,7 @@ export type ProviderEndpoint =
   | 'revocation'
   | 'backchannel_authentication'
   | 'end_session'
+  | 'account'
 
 /**
  * What the library reports. Every member is a name from a closed set, a number or our own text about options, so no
@@ -36,6 +37,7 @@ export type LogEvent =
       readonly operation: 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
     })
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
+  | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })
   | (Event<'PROVIDER_FAILURE'> & {
       readonly endpoint: ProviderEndpoint
       readonly error: Code

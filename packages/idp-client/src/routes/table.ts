@@ -23,7 +23,11 @@ export const table: Readonly<Record<RouteKey, Route>> = {
   },
   profile: { methods: ['GET'], acts: 'on-any-request', load: async () => profile },
   accessToken: { methods: ['GET'], acts: 'on-any-request', load: async () => accessToken },
-  backChannelLogout: notAvailable(['POST']),
+  backChannelLogout: {
+    methods: ['POST'],
+    acts: 'on-any-request',
+    load: async () => (await import('./backchannel-logout.ts')).backchannelLogout,
+  },
   connectAccount: notAvailable(['GET']),
   mfaAuthenticators: notAvailable(['GET']),
   mfaChallenge: notAvailable(['POST']),

@@ -1,0 +1,56 @@
+import type { LogoutToken, SessionDataStore } from '../config/options.ts'
+import { hashToken } from '../crypto/random.ts'
+import type { Engine } from '../engine.ts'
+import { LogoutTokenError } from '../errors/logout-token.ts'
+import type { LogoutNotice } from '../oidc/logout-token.ts'
+import { validateLogoutToken } from '../oidc/logout-token.ts'
+import { providerFor } from '../oidc/provider.ts'
+import { turnsEnded } from '../session/guarded-store.ts'
+import { obeyOnce } from '../session/obey-once.ts'
+import { askStore } from '../session/store-call.ts'
+
+export interface BackchannelLogoutInput {
+  /** Reads the token; not asked where no notification can be obeyed. */
+  readonly logoutToken: () => Promise<string>
+  readonly correlationId: string
+}
+
+type Deleting = SessionDataStore & Required<Pick<SessionDataStore, 'deleteByLogoutToken'>>
+
+function isDeleting(store: SessionDataStore | undefined): store is Deleting {
+  return store?.deleteByLogoutToken !== undefined
+}
+
+async function end({ config }: Engine, store: Deleting, token: LogoutToken): Promise<void> {
+  const deleteSessions = (): Promise<void> =>
+    askStore(config.log, 'logout', () => store.deleteByLogoutToken(token))
+  await deleteSessions()
+  if (!store.update && (await turnsEnded())) await deleteSessions()
+}
+
+/** The name under which a token counts once, whatever else is remembered beside it. */
+async function nameOf({ config }: Engine, { iss, jti }: LogoutNotice): Promise<string> {
+  return `logout.${await hashToken(JSON.stringify([iss, config.clientId, jti]), 32)}`
+}
+
+/**
+ * Ends the sessions that the provider says are over (OIDC Back-Channel Logout 1.0).
+ * 1. Without a store that can find them nothing is read.
+ * 2. The token is validated.
+ * 3. The store deletes: the session of `sid`, else all of `sub`. A token counts once it was obeyed, not before, so that
+ *    the provider can repeat what failed, and nobody can end a later session with it.
+ *
+ * Throws `LogoutTokenError`, `DiscoveryError`, `SESSION_STORE_FAILED`.
+ */
+export async function backchannelLogout(engine: Engine, input: BackchannelLogoutInput): Promise<void> {
+  const { config } = engine
+  const { sessionStore: store } = config
+  if (!isDeleting(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
+  const notice = await validateLogoutToken(providerFor(config), await input.logoutToken())
+  const { endsAt: expiresAt, jti: _jti, ...token } = notice
+  const order = { name: await nameOf(engine, notice), expiresAt, now: config.clock() }
+  const obeyed = await obeyOnce(config.log, store, order, () => end(engine, store, token))
+  if (!obeyed) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
+  const ended = token.sid === undefined ? 'user' : 'session'
+  config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })
+}

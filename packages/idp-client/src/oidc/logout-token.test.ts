@@ -1,0 +1,210 @@
+import type { JWTHeaderParameters } from 'jose'
+import { CompactSign, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import type { IdpClientOptions } from '../config/options.ts'
+import { LogoutTokenError } from '../errors/logout-token.ts'
+import { readKeySet } from './keys.ts'
+import { validateLogoutToken } from './logout-token.ts'
+import type { Provider } from './provider.ts'
+
+const ISSUER = 'https://idp.example.com'
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+const now = 1_800_000_000
+
+let privateKey: CryptoKey
+let published: string
+beforeAll(async () => {
+  const pair = await generateKeyPair('ES256', { extractable: true })
+  privateKey = pair.privateKey
+  const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' }
+  published = JSON.stringify({ keys: [jwk] })
+})
+
+/** A provider whose documents are here already; nothing of it talks to a network. */
+function providerOf(options: IdpClientOptions = {}): Provider {
+  const { config } = engineFor(options).engine
+  return {
+    config,
+    send: () => Promise.reject(new Error('not expected')),
+    metadata: async () => ({
+      issuer: ISSUER,
+      idTokenAlgorithms: ['ES256'],
+      requirePar: false,
+      issuerInCallback: false,
+      unusable: new Map(),
+    }),
+    keys: async () => readKeySet(published),
+    newerKeys: async () => null,
+  }
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+function without(members: Members): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+function tokenOf(claims: Members = {}, header: Members = {}): Promise<string> {
+  const complete = {
+    iss: ISSUER,
+    aud: 'client',
+    iat: now,
+    jti: 'j1',
+    sub: 'alice',
+    sid: 's1',
+    events: { [EVENT]: {} },
+    ...claims,
+  }
+  const protectedHeader = without({ alg: 'ES256', kid: 'k1', typ: 'logout+jwt', ...header })
+  return new SignJWT(without(complete))
+    .setProtectedHeader(protectedHeader as unknown as JWTHeaderParameters)
+    .sign(privateKey)
+}
+
+async function refusalOf(token: string, provider = providerOf()): Promise<string> {
+  const error: unknown = await validateLogoutToken(provider, token).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof LogoutTokenError)) throw new Error('expected a LogoutTokenError', { cause: error })
+  expect([error.code, error.cause]).toEqual(['BACKCHANNEL_LOGOUT_ERROR', undefined])
+  return error.message
+}
+
+test('[BL-02] a correct token says whose sessions end, and how long it may come again', async () => {
+  expect(await validateLogoutToken(providerOf(), await tokenOf())).toEqual({
+    iss: ISSUER,
+    sub: 'alice',
+    sid: 's1',
+    jti: 'j1',
+    endsAt: now + 661,
+  })
+})
+
+describe('[BL-03] the type', () => {
+  test.each(['logout+jwt', 'application/logout+jwt', 'JWT', 'jwt', 'Logout+JWT', undefined])(
+    '%s is accepted',
+    async (typ) => {
+      expect(await validateLogoutToken(providerOf(), await tokenOf({}, { typ }))).toMatchObject({ jti: 'j1' })
+    },
+  )
+
+  test.each([
+    'at+jwt',
+    'dpop+jwt',
+    'secevent+jwt',
+    'application/at+jwt',
+    'logout+jwt ',
+    '',
+    7,
+    null,
+    ['JWT'],
+  ])('%j is refused', async (typ) => {
+    expect(await refusalOf(await tokenOf({}, { typ }))).toMatch(/another kind/)
+  })
+})
+
+describe('[BL-02] claims', () => {
+  const right: [string, Members][] = [
+    ['sid alone', { sub: undefined }],
+    ['sub alone', { sid: undefined }],
+    ['several audiences', { aud: ['api', 'client'] }],
+    ['an end', { exp: now + 120 }],
+    ['an end within the tolerance', { exp: now - 59 }],
+    ['the greatest age', { iat: now - 660 }],
+    ['a clock that is a little ahead', { iat: now + 60 }],
+    ['further events', { events: { [EVENT]: { more: 1 }, 'https://other.example/event': 7 } }],
+    ['further claims', { sid: '<b>\r\n', groups: ['a'], toString: 'x' }],
+  ]
+  test.each(right)('with %s are accepted', async (_title, claims) => {
+    expect(await validateLogoutToken(providerOf(), await tokenOf(claims))).toMatchObject({ jti: 'j1' })
+  })
+
+  const wrong: [string, Members, RegExp][] = [
+    ['another issuer', { iss: 'https://evil.example' }, /iss /],
+    ['the issuer with a slash more', { iss: `${ISSUER}/` }, /iss /],
+    ['the issuer in a list', { iss: [ISSUER] }, /iss /],
+    ['no issuer', { iss: undefined }, /iss /],
+    ['another audience', { aud: 'client-2' }, /aud /],
+    ['an audience that begins like ours', { aud: ['client-2', 'clien'] }, /aud /],
+    ['an empty audience list', { aud: [] }, /aud /],
+    ['no audience', { aud: undefined }, /aud /],
+    ['no iat', { iat: undefined }, /iat /],
+    ['iat as text', { iat: String(now) }, /iat /],
+    ['an iat in the future', { iat: now + 61 }, /iat .*clock/],
+    ['an iat too long ago', { iat: now - 661 }, /iat .*clock/],
+    ['an old iat and an end to come', { iat: now - 3600, exp: now + 3600 }, /iat .*clock/],
+    ['an end that is past', { exp: now - 60 }, /exp /],
+    ['an end as text', { exp: String(now + 60) }, /exp /],
+    ['null as end', { exp: null }, /exp /],
+    ['a beginning to come', { nbf: now + 61 }, /nbf /],
+    ['no jti', { jti: undefined }, /jti /],
+    ['an empty jti', { jti: '' }, /jti /],
+    ['a jti that is a number', { jti: 7 }, /jti /],
+    ['no events', { events: undefined }, /events /],
+    ['events as text', { events: EVENT }, /events /],
+    ['events as a list', { events: [EVENT] }, /events /],
+    ['other events only', { events: { 'https://other.example/event': {} } }, /events /],
+    ['the event as a list', { events: { [EVENT]: [] } }, /events /],
+    ['the event as null', { events: { [EVENT]: null } }, /events /],
+    ['the event as text', { events: { [EVENT]: '{}' } }, /events /],
+    ['a nonce', { nonce: 'n' }, /nonce/],
+    ['null as nonce', { nonce: null }, /nonce/],
+    ['neither sub nor sid', { sub: undefined, sid: undefined }, /neither/],
+    ['an empty sub', { sub: '' }, /sub /],
+    ['a sub that is a number', { sub: 7 }, /sub /],
+    ['null as sub', { sub: null }, /sub /],
+    ['an empty sid', { sid: '' }, /sid /],
+    ['a sid in a list', { sid: ['s1'] }, /sid /],
+  ]
+  test.each(wrong)('with %s are refused', async (_title, claims, detail) => {
+    expect(await refusalOf(await tokenOf(claims))).toMatch(detail)
+  })
+
+  test('are compared with the clock that skew and tolerance describe', async () => {
+    const provider = providerOf({ dpopOptions: { clockSkew: 1000, clockTolerance: 10 } })
+    const notice = await validateLogoutToken(provider, await tokenOf({ iat: now + 1010 }))
+    expect(notice.endsAt).toBe(now + 621)
+    expect(await refusalOf(await tokenOf({ iat: now + 1011 }), provider)).toMatch(/iat /)
+    expect(await refusalOf(await tokenOf({ iat: now + 389 }), provider)).toMatch(/iat /)
+  })
+
+  test('that pollute a prototype elsewhere pollute nothing', async () => {
+    const text = JSON.stringify({ iss: ISSUER, aud: 'client', iat: now, jti: 'j1', sid: 's1' })
+    const events = `"events":{"${EVENT}":{},"__proto__":{"polluted":1}},"__proto__":{"polluted":1}`
+    const token = await new CompactSign(new TextEncoder().encode(`${text.slice(0, -1)},${events}}`))
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .sign(privateKey)
+    expect(await validateLogoutToken(providerOf(), token)).toMatchObject({ sid: 's1' })
+    expect(Reflect.get({}, 'polluted')).toBeUndefined()
+  })
+})
+
+describe('[BL-02] the signature', () => {
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+  test('of another key is refused, and the claims are not looked at', async () => {
+    const { privateKey: stranger } = await generateKeyPair('ES256')
+    const token = await new SignJWT({ sid: 's1' })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .sign(stranger)
+    expect(await refusalOf(token)).toMatch(/signature/)
+  })
+
+  test.each([
+    ['none', (rest: string) => `${encode({ alg: 'none', kid: 'k1' })}.${rest}`],
+    ['HMAC', (rest: string) => `${encode({ alg: 'HS256', kid: 'k1' })}.${rest}`],
+    ['no algorithm', (rest: string) => `${encode({ kid: 'k1' })}.${rest}`],
+    ['no header', (rest: string) => `!.${rest}`],
+    ['five parts', (rest: string) => `${encode({ alg: 'ES256' })}.e30.e30.${rest}`],
+  ])('under %s is refused', async (_title, forge) => {
+    const [, payload, signature] = (await tokenOf()).split('.')
+    expect(await refusalOf(forge(`${payload}.${signature}`))).toMatch(/algorithm|header|compact/)
+  })
+
+  test('is looked for by no extension that the token demands', async () => {
+    const token = await tokenOf({}, { b64: true, crit: ['b64'] })
+    expect(await refusalOf(token)).toMatch(/extension/)
+  })
+})

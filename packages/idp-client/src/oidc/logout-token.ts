@@ -1,0 +1,78 @@
+import { LogoutTokenError } from '../errors/logout-token.ts'
+import type { JsonObject } from './json.ts'
+import { isObject } from './json.ts'
+import type { Provider } from './provider.ts'
+import type { Demand, TokenKind } from './signed-token.ts'
+import { checkTimes, demandOf, momentOf, openToken } from './signed-token.ts'
+
+/** What a verified logout token says. */
+export interface LogoutNotice {
+  /** The provider's issuer. */
+  readonly iss: string
+  /** The user; at least one of `sub` and `sid` is there. */
+  readonly sub?: string
+  /** The provider's session. */
+  readonly sid?: string
+  /** The token's own name: one that was obeyed counts no more. */
+  readonly jti: string
+  /** When its age alone will refuse it, seconds since the epoch by our clock. */
+  readonly endsAt: number
+}
+
+const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+
+/** Seconds after which a logout token is too old, beside the tolerance; `exp` may end it before. */
+const LONGEST_AGE = 600
+
+/** Before tokens had types (RFC 8725 section 3.11) providers sent none, or `JWT`. */
+const TYPES: readonly unknown[] = ['logout+jwt', 'application/logout+jwt', 'jwt', undefined]
+
+function refuse(detail: string): never {
+  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail })
+}
+
+const demand: Demand = demandOf(refuse)
+
+const kind: TokenKind = {
+  refuse,
+  accepts: (typ) => TYPES.includes(typeof typ === 'string' ? typ.toLowerCase() : typ),
+}
+
+function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefined {
+  const value = claims[name]
+  demand(value === undefined || (typeof value === 'string' && value !== ''), `${name} is no text.`)
+  return value
+}
+
+/** Seconds since the epoch, by our clock, from which on the token is too old. */
+function checkAge(provider: Provider, claims: JsonObject): number {
+  const moment = momentOf(provider)
+  const lastAt = checkTimes(claims, moment, demand) + LONGEST_AGE + moment.tolerance
+  demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.')
+  return lastAt - moment.skew + 1
+}
+
+/**
+ * Validates a logout token: signature as of an ID token, and OIDC Back-Channel Logout 1.0 section 2.6 but for the
+ * `jti`, which it returns. Without `exp` too, none is older than 600 s and the tolerance of the configuration. Throws
+ * `LogoutTokenError` `BACKCHANNEL_LOGOUT_ERROR`, and `DiscoveryError` when metadata or keys cannot be loaded.
+ */
+export async function validateLogoutToken(provider: Provider, token: string): Promise<LogoutNotice> {
+  const { claims } = await openToken(provider, token, kind)
+  const endsAt = checkAge(provider, claims)
+  const { events, iss, jti } = claims
+  demand(typeof jti === 'string' && jti !== '', 'jti is missing or no text.')
+  demand(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
+  demand(!('nonce' in claims), 'It has a nonce, as an ID token may, but no logout token.')
+  const sub = optionalText(claims, 'sub')
+  const sid = optionalText(claims, 'sid')
+  demand(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
+  return {
+    // The very issuer of the metadata.
+    iss: String(iss),
+    ...(sub === undefined ? {} : { sub }),
+    ...(sid === undefined ? {} : { sid }),
+    jti,
+    endsAt,
+  }
+}

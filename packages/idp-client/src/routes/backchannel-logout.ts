@@ -1,0 +1,31 @@
+import type { Engine } from '../engine.ts'
+import type { IdpError } from '../errors/base.ts'
+import { codes } from '../errors/codes.ts'
+import { LogoutTokenError } from '../errors/logout-token.ts'
+import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { empty, errorJson } from '../http/responses.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
+import { statusOf } from './status.ts'
+
+async function logoutToken({ request }: Exchange): Promise<string> {
+  const [token, ...more] = (await request.form()).getAll('logout_token')
+  if (token && more.length === 0) return token
+  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', {
+    detail: 'The form has no logout_token, or several.',
+  })
+}
+
+async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<Response> {
+  await endSessions(engine, { logoutToken: () => logoutToken(exchange), correlationId: id })
+  return empty(200)
+}
+
+/** The provider keeps the answer in its log, where somebody looks for the reason; and is to try again what may pass. */
+function fail(error: IdpError): Response {
+  const { code, message, name } = error
+  const status = name === 'DiscoveryError' ? 503 : statusOf(error)
+  return errorJson(status, code, name === 'LogoutTokenError' ? message : codes[code].message)
+}
+
+export const backchannelLogout: RouteHandler = { handle, fail }
