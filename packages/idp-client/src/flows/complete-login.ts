@@ -14,12 +14,12 @@ import { createSession, freshlyStored } from '../session/session.ts'
 import type { SessionData, TokenSet, User } from '../session/session-data.ts'
 import type { Found } from '../transaction/completion.ts'
 import { onceEach } from '../transaction/completion.ts'
-import type { Transaction } from '../transaction/transaction.ts'
+import type { LoginTransaction } from '../transaction/transaction.ts'
 
 /** The parameters that the protocol defines for a code response. */
 const READ = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
 
-function tokenSetOf(grant: TokenGrant, transaction: Transaction): TokenSet {
+function tokenSetOf(grant: TokenGrant, transaction: LoginTransaction): TokenSet {
   const { audience, scope } = transaction
   return {
     accessToken: grant.accessToken,
@@ -50,7 +50,10 @@ async function claimsFor(
 }
 
 /** The session that the provider's answer stands for, with every claim; nothing of it is saved yet. */
-async function redeemed({ config }: Engine, { parameters, transaction }: Found): Promise<SessionData> {
+async function redeemed(
+  { config }: Engine,
+  { parameters, transaction }: Found<LoginTransaction>,
+): Promise<SessionData> {
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = transaction
   const callback = onceEach(parameters, READ)
   const checks = {
@@ -75,7 +78,7 @@ async function redeemed({ config }: Engine, { parameters, transaction }: Found):
  * 2. `onCallback`, then `beforeSessionSaved` decide;
  * 3. the session gets a new identity and is staged in place of an older one.
  */
-export async function completeLogin(engine: Engine, found: Found): Promise<Attempt> {
+export async function completeLogin(engine: Engine, found: Found<LoginTransaction>): Promise<Attempt> {
   const { config, sessions } = engine
   const { context, id } = found
   let session: SessionData

@@ -2,12 +2,11 @@ import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { SafeReturnPath } from '../http/return-path.ts'
-import { safeReturnPath } from '../http/return-path.ts'
 import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
 import { providerFor } from '../oidc/provider.ts'
-import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
+import type { ParameterChanges } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
+import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
 import { newState } from '../transaction/state.ts'
 
 export interface LoginInput {
@@ -22,24 +21,9 @@ export interface LoginInput {
   readonly correlationId: string
 }
 
-function redirectUriFor(engine: Engine, baseUrl: string, authorization: EffectiveAuthorization): string {
-  const { routes, basePath } = engine.config
-  const given = authorization.redirectUri
-  if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
-  const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
-  if (sameOrigin && !given.includes('#')) return given
-  const detail =
-    'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-}
-
 function allowed({ parameters, source }: LoginInput): ParameterChanges {
   const maySet = source === 'visitor' ? mayVisitorSet : mayConfigurationSet
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => maySet(name)))
-}
-
-function returnPathFor(engine: Engine, baseUrl: string, returnTo: unknown): SafeReturnPath | string {
-  return safeReturnPath(returnTo, baseUrl) ?? engine.config.signInReturnToPath
 }
 
 /**
@@ -54,13 +38,13 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
   const authorization = effectiveAuthorization(config, allowed(input))
-  const redirectUri = redirectUriFor(engine, appBaseUrl, authorization)
+  const redirectUri = redirectUriFor(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
       'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const returnTo = returnPathFor(engine, appBaseUrl, input.returnTo)
+  const returnTo = returnPathFor(config, appBaseUrl, input.returnTo)
   const startedAt = config.clock()
   const host = new URL(appBaseUrl).host
   const restarted = input.restarted ? { restarted: true as const } : {}

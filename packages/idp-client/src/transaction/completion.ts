@@ -3,8 +3,8 @@ import type { Attempt, AttemptContext } from '../session/attempt.ts'
 import type { Transaction } from './transaction.ts'
 
 /** A callback whose transaction was found: what completes it needs to know. */
-export interface Found {
-  readonly transaction: Transaction
+export interface Found<T extends Transaction = Transaction> {
+  readonly transaction: T
   /** Query or form of the callback, as it came. */
   readonly parameters: URLSearchParams
   readonly context: AttemptContext & { readonly appBaseUrl: string }

@@ -1,6 +1,6 @@
 import type { Sealer } from '../crypto/seal.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
-import type { Transaction } from './transaction.ts'
+import type { LoginTransaction, Transaction } from './transaction.ts'
 import { encodeTransaction } from './transaction.ts'
 
 /* All transaction cookies together stay below this, so that a Cookie header can never lock a user out (431). */
@@ -28,8 +28,8 @@ export function sealedPart(value: string): string {
   return value.slice(value.indexOf(':') + 1)
 }
 
-function without(transaction: Transaction, names: readonly (keyof Transaction)[]): Transaction {
-  const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof Transaction))
+function without(transaction: Transaction, names: readonly (keyof LoginTransaction)[]): Transaction {
+  const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof LoginTransaction))
   return Object.fromEntries(kept) as unknown as Transaction
 }
 

@@ -3,9 +3,9 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import type { IdpClientOptions } from '../config/options.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
-import type { Transaction } from './transaction.ts'
+import type { LoginTransaction, Transaction } from './transaction.ts'
 
-async function transaction(engine: Engine, changes: Partial<Transaction> = {}): Promise<Transaction> {
+async function transaction(engine: Engine, changes: Partial<LoginTransaction> = {}): Promise<Transaction> {
   const startedAt = engine.config.clock()
   return {
     stateHash: await hashToken(randomToken()),
@@ -30,7 +30,7 @@ function browser(options: IdpClientOptions = {}) {
     engine,
     clock,
     cookies,
-    async begin(changes: Partial<Transaction> = {}) {
+    async begin(changes: Partial<LoginTransaction> = {}) {
       const begun = await transaction(engine, changes)
       const exchange = cookies.exchange()
       await engine.transactions.save(exchange, begun)

@@ -1,24 +1,16 @@
 import type { Bytes } from '../lib/base64url.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
-/** One login that has begun and not ended: what the callback must know, sealed into a cookie of its own. */
-export interface Transaction {
+/** What has begun and not ended: what the callback must know, sealed into a cookie of its own. */
+interface Begun {
   /** Hash of the `state` that went to the provider. */
   readonly stateHash: string
-  readonly responseType: 'code' | 'connect_code'
-  readonly nonce: string
   readonly codeVerifier: string
   /** Byte for byte as it went to the provider. */
   readonly redirectUri: string
   readonly appBaseUrl: string
   /** Same-origin path; absent when it did not fit. */
   readonly returnTo?: string
-  /** Seconds, when the login asked for it. */
-  readonly maxAge?: number
-  readonly scope?: string
-  readonly audience?: string
-  /** The organization that was asked for; a token that names another one is refused. */
-  readonly organization?: string
   /** The provider answers by a cross-site POST, so the cookie is `SameSite=None`. */
   readonly crossSitePost?: true
   /** Seconds since the epoch. */
@@ -28,9 +20,50 @@ export interface Transaction {
   readonly client: string
 }
 
+export interface LoginTransaction extends Begun {
+  readonly responseType: 'code'
+  readonly nonce: string
+  /** Seconds, when the login asked for it. */
+  readonly maxAge?: number
+  readonly scope?: string
+  readonly audience?: string
+  /** The organization that was asked for; a token that names another one is refused. */
+  readonly organization?: string
+}
+
+/** An account of another provider is to be connected to the user of a session. */
+export interface ConnectTransaction extends Begun {
+  readonly responseType: 'connect_code'
+  /** What the account API knows the attempt by. */
+  readonly authSession: string
+  /** Handle of the session that began it: no other session completes it, whoever's. */
+  readonly session: string
+}
+
+export type Transaction = LoginTransaction | ConnectTransaction
+
+type Field = keyof LoginTransaction | keyof ConnectTransaction
+
 const VERSION = 1
 
-type Short = 'h' | 'k' | 'n' | 'c' | 'u' | 'b' | 'r' | 'm' | 's' | 'a' | 'g' | 'x' | 'i' | 'e' | 't'
+type Short =
+  | 'h'
+  | 'k'
+  | 'n'
+  | 'c'
+  | 'u'
+  | 'b'
+  | 'r'
+  | 'm'
+  | 's'
+  | 'a'
+  | 'g'
+  | 'x'
+  | 'i'
+  | 'e'
+  | 't'
+  | 'w'
+  | 'l'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -49,7 +82,9 @@ const SHORT = {
   startedAt: 'i',
   expiresAt: 'e',
   client: 't',
-} as const satisfies Record<keyof Transaction, Short>
+  authSession: 'w',
+  session: 'l',
+} as const satisfies Record<Field, Short>
 
 const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))
 
@@ -57,7 +92,7 @@ const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [sh
 export function encodeTransaction(transaction: Transaction): Bytes {
   const wire: Record<string, unknown> = { v: VERSION }
   for (const [long, short] of Object.entries(SHORT)) {
-    const value = transaction[long as keyof Transaction]
+    const value: unknown = transaction[long as keyof Transaction]
     if (value !== undefined) wire[short] = value
   }
   const { redirectUri, appBaseUrl } = transaction
@@ -66,7 +101,16 @@ export function encodeTransaction(transaction: Transaction): Bytes {
   return utf8(JSON.stringify(wire))
 }
 
-const TEXTS = ['stateHash', 'nonce', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'client'] as const
+const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'client']
+
+/** What each kind must have as text; a kind that is not here is of a later version. */
+const TEXTS: ReadonlyMap<unknown, readonly string[]> = new Map<
+  Transaction['responseType'],
+  readonly string[]
+>([
+  ['code', [...COMMON, 'nonce']],
+  ['connect_code', [...COMMON, 'authSession', 'session']],
+])
 
 /** The transaction in opened bytes; null when they hold none of a version that we know. Never throws. */
 export function decodeTransaction(bytes: Bytes): Transaction | null {
@@ -77,11 +121,15 @@ export function decodeTransaction(bytes: Bytes): Transaction | null {
       const long = LONG[short]
       return long === undefined ? [] : [[long, value] as const]
     })
-    const fields = { responseType: 'code', ...Object.fromEntries(known) } as unknown as Transaction
-    if (!TEXTS.every((name) => typeof fields[name] === 'string')) return null
-    if (!Number.isFinite(fields.expiresAt) || !Number.isFinite(fields.startedAt)) return null
-    const { redirectUri, appBaseUrl } = fields
-    return redirectUri.startsWith('/') ? { ...fields, redirectUri: appBaseUrl + redirectUri } : fields
+    const fields: Record<string, unknown> = { responseType: 'code', ...Object.fromEntries(known) }
+    const texts = TEXTS.get(fields['responseType'])
+    if (!texts?.every((name) => typeof fields[name] === 'string')) return null
+    const transaction = fields as unknown as Transaction
+    const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
+    if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
+    return redirectUri.startsWith('/')
+      ? { ...transaction, redirectUri: appBaseUrl + redirectUri }
+      : transaction
   } catch {
     return null
   }

@@ -1,0 +1,30 @@
+import type { Config } from '../config/config.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { SafeReturnPath } from '../http/return-path.ts'
+import { safeReturnPath } from '../http/return-path.ts'
+
+/**
+ * Where the provider sends the browser back to: `given` byte for byte, else the callback route. Throws
+ * `InvalidConfigurationError` for a place that is not the application's.
+ */
+export function redirectUriFor(
+  { basePath, routes }: Pick<Config, 'basePath' | 'routes'>,
+  baseUrl: string,
+  given: string | undefined,
+): string {
+  if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
+  const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
+  if (sameOrigin && !given.includes('#')) return given
+  const detail =
+    'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+/** Where the browser goes in the end: what was asked for, as far as it may be, else `signInReturnToPath`. */
+export function returnPathFor(
+  { signInReturnToPath }: Pick<Config, 'signInReturnToPath'>,
+  baseUrl: string,
+  returnTo: unknown,
+): SafeReturnPath | string {
+  return safeReturnPath(returnTo, baseUrl) ?? signInReturnToPath
+}
