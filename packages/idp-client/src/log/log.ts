@@ -20,6 +20,9 @@ export type ProviderEndpoint =
   | 'userinfo'
   | 'revocation'
   | 'backchannel_authentication'
+  | 'mfa_authenticators'
+  | 'mfa_challenge'
+  | 'mfa_associate'
   | 'end_session'
   | 'account'
 
@@ -31,6 +34,9 @@ export type LogEvent =
   | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
   | Event<'LOGIN_COMPLETED'>
   | (Event<'LOGIN_FAILED'> & { readonly error: Code; readonly providerError?: string })
+  | Event<'CONNECT_STARTED'>
+  | Event<'CONNECT_COMPLETED'>
+  | (Event<'CONNECT_FAILED'> & { readonly error: Code; readonly providerError?: string })
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
   | (Event<'SESSION_STORE_FAILED'> & {

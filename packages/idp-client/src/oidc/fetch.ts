@@ -8,7 +8,7 @@ import { networkFault, WireFault } from './wire-fault.ts'
 const SIZE_LIMIT = 1_048_576
 
 export interface ProviderRequest {
-  readonly method?: 'GET' | 'POST'
+  readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: BodyInit
   /** Ends the request early; `httpTimeout` holds in any case. */

@@ -51,7 +51,8 @@ export function wireNameOf(name: EndpointName): string {
 /** Asymmetric algorithms whose hash is known, which `at_hash` needs. */
 const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 
-function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
+/** Why an address that the provider names must not be used; null when it may. */
+export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
   if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
   const url = new URL(value)
   if (!mayRequest(url, allowInsecureRequests)) return 'is not https'

@@ -16,6 +16,17 @@ const values = {
   mfaOtpGrantType: 'http://auth0.com/oauth/grant-type/mfa-otp',
   mfaOobGrantType: 'http://auth0.com/oauth/grant-type/mfa-oob',
   mfaRecoveryCodeGrantType: 'http://auth0.com/oauth/grant-type/mfa-recovery-code',
+  /** Audience of the account API, below the issuer. */
+  accountAudience: 'me/',
+  /** Path of connected accounts, below the origin of the provider, and the scopes that it demands. */
+  accountApiPath: '/me/v1/connected-accounts',
+  accountCreateScope: 'create:me:connected_accounts',
+  accountReadScope: 'read:me:connected_accounts',
+  accountDeleteScope: 'delete:me:connected_accounts',
+  /** MFA API: paths below the origin of the provider, also where the issuer has a path of its own. */
+  mfaAuthenticatorsPath: '/mfa/authenticators',
+  mfaChallengePath: '/mfa/challenge',
+  mfaAssociatePath: '/mfa/associate',
   /** `oob_channel` of push notifications. */
   mfaPushChannel: 'auth0',
 } as const

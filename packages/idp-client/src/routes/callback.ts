@@ -1,9 +1,11 @@
 import type { Engine } from '../engine.ts'
 import { callback as endTransaction } from '../flows/callback.ts'
 import { completeLogin } from '../flows/complete-login.ts'
+import { getAccessToken } from '../flows/get-access-token.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
 import type { CallbackOutcome } from '../session/attempt.ts'
+import type { Complete } from '../transaction/completion.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
@@ -31,11 +33,22 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
   }
 }
 
+/** What a transaction is for decides how it ends; most applications never connect an account. */
+function completion(engine: Engine, { exchange }: RouteRequest): Complete {
+  return async ({ transaction, ...found }) => {
+    if (transaction.responseType === 'code') return completeLogin(engine, { ...found, transaction })
+    const { completeConnection } = await import('../flows/complete-connection.ts')
+    return completeConnection(engine, exchange, { ...found, transaction }, (wanted) =>
+      getAccessToken(engine, exchange, wanted),
+    )
+  }
+}
+
 async function handle(engine: Engine, request: RouteRequest): Promise<Response> {
   const { exchange, hostRequest, id, query } = request
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
   const input = { parameters, request: hostRequest, correlationId: id }
-  const outcome = await endTransaction(engine, exchange, input, (found) => completeLogin(engine, found))
+  const outcome = await endTransaction(engine, exchange, input, completion(engine, request))
   return answer(engine, request, outcome)
 }
 

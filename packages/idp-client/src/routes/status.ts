@@ -1,10 +1,32 @@
 import type { IdpError } from '../errors/base.ts'
 import { isIdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
+import type { AccountApiError } from '../errors/connected-accounts.ts'
 import type { OAuthError } from '../errors/provider.ts'
 
 function isOAuthError(value: unknown): value is OAuthError {
   return typeof value === 'object' && value !== null && 'transient' in value
+}
+
+function isAccountApiError(value: unknown): value is AccountApiError {
+  return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'failure' in value
+}
+
+/** The account API's own word on what it was asked; what it could not do now is no fault of the visitor. */
+function accountApiStatus({ failure: { status } }: AccountApiError): number {
+  if (status === 429 || status === 503) return 503
+  return status >= 400 && status < 500 ? status : 502
+}
+
+/** No account was connected: the cause tells who decided that. */
+function connectStatus(cause: unknown, status: number): number {
+  if (isAccountApiError(cause)) return accountApiStatus(cause)
+  if (isOAuthError(cause)) {
+    if (cause.transient) return upstreamStatus(cause)
+    // Refused by the person or the provider, in the callback: what an answer says has a status.
+    return cause.code === 'OAUTH_ERROR' && cause.status === undefined ? 400 : status
+  }
+  return isIdpError(cause) ? statusOf(cause) : status
 }
 
 /** What the provider could not do now is no fault of the visitor, whose session goes on. */
@@ -20,6 +42,7 @@ function upstreamStatus(cause: OAuthError): number {
 export function statusOf(error: IdpError): number {
   const { status } = codes[error.code]
   const { cause, code } = error
+  if (code === 'FAILED_TO_INITIATE' || code === 'FAILED_TO_COMPLETE') return connectStatus(cause, status)
   if (code === 'FAILED_TO_REFRESH_TOKEN' && isIdpError(cause) && cause.name === 'DiscoveryError') {
     return codes[cause.code].status
   }

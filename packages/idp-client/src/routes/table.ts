@@ -28,7 +28,11 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-any-request',
     load: async () => (await import('./backchannel-logout.ts')).backchannelLogout,
   },
-  connectAccount: notAvailable(['GET']),
+  connectAccount: {
+    methods: ['GET'],
+    acts: 'on-navigation',
+    load: async () => (await import('./connect-account.ts')).connectAccount,
+  },
   mfaAuthenticators: notAvailable(['GET']),
   mfaChallenge: notAvailable(['POST']),
   mfaAssociate: notAvailable(['POST']),

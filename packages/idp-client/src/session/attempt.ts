@@ -58,14 +58,6 @@ const DECISIONS: ReadonlySet<string> = new Set([
   'account_selection_required',
 ])
 
-function report({ log }: Config, id: string, error: IdpError): void {
-  const { cause } = error
-  const told = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
-  const decided = DECISIONS.has(told) ? { providerError: told } : undefined
-  const level = decided ? 'info' : 'warn'
-  log.emit({ level, code: 'LOGIN_FAILED', id, error: error.code, ...decided })
-}
-
 export interface Failed {
   readonly context: AttemptContext
   readonly error: IdpError
@@ -74,13 +66,20 @@ export interface Failed {
   readonly restart?: boolean
 }
 
+function report({ log }: Config, { context, error, id }: Failed): void {
+  const { cause } = error
+  const told = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
+  const decided = DECISIONS.has(told) ? { providerError: told } : undefined
+  const level = decided ? 'info' : 'warn'
+  const code = context.responseType === 'connect_code' ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
+  log.emit({ level, code, id, error: error.code, ...decided })
+}
+
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
-export async function failed(
-  config: Config,
-  { context, error, id, restart = false }: Failed,
-): Promise<CallbackOutcome> {
+export async function failed(config: Config, failing: Failed): Promise<CallbackOutcome> {
+  const { context, error, restart = false } = failing
   const { appBaseUrl } = context
-  report(config, id, error)
+  report(config, failing)
   try {
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
@@ -120,7 +119,7 @@ export async function completed(
     return { outcome: goOn(config, context.appBaseUrl, returnTo), stage }
   } catch (thrown) {
     const error = asIdpError(thrown)
-    report(config, id, error)
+    report(config, { context, error, id })
     return { outcome: failure(error, context) }
   }
 }

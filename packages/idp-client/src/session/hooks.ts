@@ -58,6 +58,19 @@ export async function afterRefresh(
   }
 }
 
+/** The session as hooks see it when no ID token came: with all claims of the kept one, and what UserInfo told. */
+export function withKnownClaims({ fetchUserInfo }: Config, session: SessionData): SessionData {
+  const known = claimsOf(session.tokenSet.idToken)
+  if (!known) return session
+  return { ...session, user: fetchUserInfo ? { ...session.user, ...known } : known }
+}
+
+/** The session as it is saved after a change that brought no ID token: without a hook nothing of it is decided anew. */
+export async function keptAgain(config: Config, session: SessionData): Promise<SessionData> {
+  if (!config.hooks.beforeSessionSaved) return session
+  return beforeSaved(config, withKnownClaims(config, session), undefined)
+}
+
 export type CallbackDecision =
   | { readonly kind: 'default' }
   | { readonly kind: 'return-to'; readonly returnTo: string }

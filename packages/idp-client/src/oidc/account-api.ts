@@ -1,0 +1,251 @@
+import { calculatePKCECodeChallenge } from 'openid-client'
+import type { Config } from '../config/config.ts'
+import type { ConnectedAccount } from '../config/hooks.ts'
+import { isIdpError } from '../errors/base.ts'
+import { AccountApiError } from '../errors/connected-accounts.ts'
+import { pause } from '../lib/pause.ts'
+import { readProblem } from './account-problem.ts'
+import { learnNonce, nonceRetryDelay, protectedResourceProof } from './dpop.ts'
+import type { ProviderRequest } from './fetch.ts'
+import type { JsonObject } from './json.ts'
+import { isObject, parseObject, stringList, stringMember } from './json.ts'
+import { endpointOf, unusableReason } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import { invalidResponse, oauthError, originOf, reportFailure } from './translate.ts'
+import { vendorValue } from './vendor.ts'
+
+/** Connected accounts of the signed-in user, at the account API of the provider. */
+
+export type AccountAction = 'create' | 'read' | 'delete'
+
+const scopes = {
+  create: 'accountCreateScope',
+  read: 'accountReadScope',
+  delete: 'accountDeleteScope',
+} as const
+
+/** Which access token an action needs, as options of `getAccessToken`: for the account API, with this scope alone. */
+export function accountToken(
+  config: Pick<Config, 'provider' | 'vendor'>,
+  action: AccountAction,
+): { readonly audience: string; readonly scope: string; readonly mergeScopes: false } {
+  const { href } = new URL(vendorValue(config, 'accountAudience'), `${config.provider.url}/`)
+  return { audience: href, scope: vendorValue(config, scopes[action]), mergeScopes: false }
+}
+
+/** The user's access token, as `getAccessToken` hands it out. */
+export interface AccountAccess {
+  readonly token: string
+  readonly token_type?: string
+}
+
+interface Call {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** Below the path of connected accounts. */
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>>
+  readonly body?: JsonObject
+}
+
+function urlOf({ config }: Provider, { path, query = {} }: Call): URL {
+  const url = new URL(vendorValue(config, 'accountApiPath') + path, config.provider.url)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return url
+}
+
+async function send(provider: Provider, { token, token_type }: AccountAccess, call: Call): Promise<Response> {
+  const { config } = provider
+  const { method, body } = call
+  const url = urlOf(provider, call)
+  const json = body ? { 'content-type': 'application/json' } : {}
+  const request = async (): Promise<ProviderRequest> => {
+    const bound = token_type === 'DPoP'
+    const proof = bound
+      ? await protectedResourceProof(config, { method, url, accessToken: token })
+      : undefined
+    return {
+      method,
+      headers: {
+        ...json,
+        accept: 'application/json, application/problem+json',
+        authorization: `${bound ? 'DPoP' : 'Bearer'} ${token}`,
+        ...(proof === undefined ? {} : { dpop: proof }),
+      },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    }
+  }
+  const first = await provider.send(url.href, await request())
+  if (token_type !== 'DPoP' || !learnNonce(config, url, first)) return first
+  await pause(nonceRetryDelay(config))
+  const second = await provider.send(url.href, await request())
+  learnNonce(config, url, second)
+  return second
+}
+
+/** One call; nothing is sent twice but what a DPoP nonce challenge demands, once. `read` gets the JSON of the answer. */
+async function ask<T>(
+  provider: Provider,
+  access: AccountAccess,
+  call: Call,
+  read: (body: JsonObject | null) => T,
+): Promise<T> {
+  try {
+    const response = await send(provider, access, call)
+    const body = parseObject(await response.text())
+    if (!response.ok) throw new AccountApiError(readProblem(response.status, body))
+    return read(body)
+  } catch (thrown) {
+    const origin = originOf(thrown)
+    const known = isIdpError(origin) && origin.name !== 'OAuthError'
+    if (known && !(origin instanceof AccountApiError)) throw origin
+    const error = origin instanceof AccountApiError ? origin : oauthError(origin)
+    reportFailure(provider.config.log, 'account', error)
+    throw error
+  }
+}
+
+function required(object: JsonObject | null, name: string): string {
+  const value = object ? stringMember(object, name) : undefined
+  if (value === undefined) throw invalidResponse(`${name} is missing.`)
+  return value
+}
+
+function readAccount(object: JsonObject | null): ConnectedAccount {
+  const expires = object ? stringMember(object, 'expires_at') : undefined
+  return {
+    id: required(object, 'id'),
+    connection: required(object, 'connection'),
+    access_type: required(object, 'access_type'),
+    scopes: [...((object && stringList(object, 'scopes')) ?? [])],
+    created_at: required(object, 'created_at'),
+    ...(expires === undefined ? {} : { expires_at: expires }),
+  }
+}
+
+/** Origins on which the user meets the provider anyway; a browser is sent nowhere else with a ticket. */
+async function originsOf(provider: Provider): Promise<readonly string[]> {
+  const metadata = await provider.metadata()
+  return [provider.config.provider.url, endpointOf(metadata, 'authorizationEndpoint')].map(
+    (url) => new URL(url).origin,
+  )
+}
+
+function connectUrl({ config }: Provider, body: JsonObject | null, origins: readonly string[]): URL {
+  const given = required(body, 'connect_uri')
+  const reason = unusableReason(given, config.allowInsecureRequests)
+  if (reason !== null) throw invalidResponse(`connect_uri ${reason}.`)
+  const url = new URL(given)
+  if (!origins.includes(url.origin)) throw invalidResponse('connect_uri is on another origin.')
+  const parameters = body?.['connect_params']
+  url.searchParams.set('ticket', required(isObject(parameters) ? parameters : null, 'ticket'))
+  return url
+}
+
+export interface ConnectRequest {
+  readonly connection: string
+  readonly scopes: readonly string[]
+  /** For the connection's own authorization request. */
+  readonly parameters: Readonly<Record<string, string>>
+  /** Sent byte for byte. */
+  readonly redirectUri: string
+  readonly state: string
+  readonly codeVerifier: string
+}
+
+export interface Connecting {
+  /** Where the user decides. */
+  readonly url: URL
+  /** What `completeConnect` needs besides the callback. */
+  readonly authSession: string
+}
+
+/**
+ * Begins to connect an account. All functions here throw `AccountApiError` when the API says no, `OAuthError` when it
+ * cannot be heard or its answer is none, and `InvalidConfigurationError` when the token is bound and there is no key.
+ */
+export async function beginConnect(
+  provider: Provider,
+  access: AccountAccess,
+  request: ConnectRequest,
+): Promise<Connecting> {
+  const { codeVerifier, connection, parameters, redirectUri, scopes: wanted, state } = request
+  const origins = await originsOf(provider)
+  const body = {
+    connection,
+    redirect_uri: redirectUri,
+    state,
+    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    ...(wanted.length > 0 ? { scopes: wanted } : {}),
+    ...(Object.keys(parameters).length > 0 ? { authorization_params: parameters } : {}),
+  }
+  return ask(provider, access, { method: 'POST', path: '/connect', body }, (answer) => ({
+    url: connectUrl(provider, answer, origins),
+    authSession: required(answer, 'auth_session'),
+  }))
+}
+
+export interface ConnectCompletion {
+  readonly authSession: string
+  readonly connectCode: string
+  /** Exactly what the attempt began with. */
+  readonly redirectUri: string
+  readonly codeVerifier: string
+}
+
+/** Redeems the code of the callback, once. */
+export async function completeConnect(
+  provider: Provider,
+  access: AccountAccess,
+  { authSession, codeVerifier, connectCode, redirectUri }: ConnectCompletion,
+): Promise<ConnectedAccount> {
+  const body = {
+    auth_session: authSession,
+    connect_code: connectCode,
+    redirect_uri: redirectUri,
+    code_verifier: codeVerifier,
+  }
+  return ask(provider, access, { method: 'POST', path: '/complete', body }, readAccount)
+}
+
+const PAGES = 100
+
+interface Page {
+  readonly accounts: readonly ConnectedAccount[]
+  readonly next: string | undefined
+}
+
+function readPage(body: JsonObject | null): Page {
+  const accounts = body?.['accounts']
+  if (!body || !Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
+  return {
+    accounts: accounts.map((account: unknown) => readAccount(isObject(account) ? account : null)),
+    next: stringMember(body, 'next'),
+  }
+}
+
+/** All accounts, however many pages they take; an answer that never ends is refused. */
+export async function listAccounts(provider: Provider, access: AccountAccess): Promise<ConnectedAccount[]> {
+  const all: ConnectedAccount[] = []
+  const cursors = new Set<string>()
+  let query: Record<string, string> = {}
+  for (;;) {
+    const page = await ask(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
+      const read = readPage(body)
+      if (read.next !== undefined && cursors.has(read.next)) throw invalidResponse('next is repeated.')
+      if (read.next !== undefined && cursors.size + 1 >= PAGES)
+        throw invalidResponse('There are too many pages.')
+      return read
+    })
+    all.push(...page.accounts)
+    if (page.next === undefined) return all
+    cursors.add(page.next)
+    query = { next: page.next }
+  }
+}
+
+/** Disconnects one account. */
+export async function deleteAccount(provider: Provider, access: AccountAccess, id: string): Promise<void> {
+  const call: Call = { method: 'DELETE', path: `/accounts/${encodeURIComponent(id)}` }
+  await ask(provider, access, call, () => undefined)
+}

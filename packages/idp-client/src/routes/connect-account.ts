@@ -1,0 +1,30 @@
+import type { Engine } from '../engine.ts'
+import { connectAccount as beginConnection } from '../flows/connect-account.ts'
+import { getAccessToken } from '../flows/get-access-token.ts'
+import { lastValues } from '../http/query.ts'
+import { redirect } from '../http/responses.ts'
+import { failWithPage } from './fail-with-page.ts'
+import type { RouteHandler, RouteRequest } from './route.ts'
+
+/** Parameters of the route itself; all others are meant for the connected provider. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', 'scopes'])
+
+async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
+  const values = lastValues(query)
+  const connection = values.get('connection')
+  const returnTo = values.get('returnTo')
+  const further = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
+  const options = {
+    ...(connection === undefined ? {} : { connection }),
+    ...(returnTo === undefined ? {} : { returnTo }),
+    scopes: query.getAll('scopes').filter((scope) => scope !== ''),
+    authorizationParams: Object.fromEntries(further),
+  }
+  const input = { options, source: 'visitor', correlationId: id } as const
+  const url = await beginConnection(engine, exchange, input, (wanted) =>
+    getAccessToken(engine, exchange, wanted),
+  )
+  return redirect(url.href)
+}
+
+export const connectAccount: RouteHandler = { handle, fail: failWithPage }
