@@ -1,0 +1,98 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { RedisServer } from '../packages/idp-client/test/support/redis-server.ts'
+import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
+import type { Cluster } from './support/soak/cluster.ts'
+import { startCluster } from './support/soak/cluster.ts'
+import { LOST, Person } from './support/soak/person.ts'
+import { soak } from './support/soak/soak.ts'
+
+const AUDIENCE = 'https://orders.example.test/'
+const seconds = Number(process.env['SOAK_SECONDS'] ?? '10')
+const users = Number(process.env['SOAK_USERS'] ?? '40')
+
+let redis: RedisServer
+let provider: DevProvider
+let cluster: Cluster
+
+beforeAll(async () => {
+  redis = await startRedis({ appendOnly: true })
+  provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 2 })
+  cluster = await startCluster(provider, redis.url, { AUDIENCE, HTTP_TIMEOUT: '2000', INACTIVITY: '20' })
+})
+afterAll(async () => {
+  await cluster?.stop()
+  await Promise.all([provider?.stop(), redis?.stop()])
+})
+
+/** Waits for a moment that was told, not for a length of time that is hoped to suffice. */
+async function until(epochSeconds: number): Promise<void> {
+  while (Date.now() / 1000 < epochSeconds) await new Promise((resolve) => setTimeout(resolve, 50))
+}
+
+describe('four processes, one Redis', () => {
+  test('[U1d, P10] 50 parallel calls over several processes with an expired session: one refresh', async () => {
+    const person = new Person('alice', cluster.url, provider)
+    await person.logIn()
+    const first = await person.send('/token')
+    if (first === LOST) throw new Error('the cluster does not answer')
+    await until(Number(first.body['expiresAt']) + 1)
+    provider.clearRequests()
+    const answers = await Promise.all(Array.from({ length: 50 }, () => person.send('/token')))
+    const good = answers.filter((answer) => answer !== LOST && answer.status === 200)
+    expect(good).toHaveLength(50)
+    expect(new Set(good.map((answer) => answer !== LOST && answer.pid)).size).toBeGreaterThan(1)
+    expect(
+      provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token'),
+    ).toHaveLength(1)
+  })
+
+  test('a logout in one process counts in all, and another device is ended from here', async () => {
+    const [phone, desktop] = [
+      new Person('bob', cluster.url, provider),
+      new Person('bob', cluster.url, provider),
+    ]
+    await phone.logIn()
+    await desktop.logIn()
+    const devices = await phone.send('/devices')
+    if (devices === LOST) throw new Error('the cluster does not answer')
+    const list = Object.values(devices.body) as { id: string; current: boolean }[]
+    expect(list.map(({ current }) => current).sort()).toEqual([false, true])
+    const other = list.find(({ current }) => !current)
+    await phone.send(`/devices/${other?.id}`, { method: 'DELETE' })
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => desktop.send('/notes')))
+    expect(statuses.map((answer) => answer !== LOST && answer.status)).toEqual(Array(8).fill(401))
+    const captured = new Map(phone.cookies)
+    await phone.send('/auth/logout')
+    const after = await Promise.all(Array.from({ length: 8 }, () => phone.send('/notes', {}, captured)))
+    expect(after.map((answer) => answer !== LOST && answer.status)).toEqual(Array(8).fill(401))
+  })
+
+  test(`[U1d, U8a, EL-05] ${users} people for ${seconds} s, processes killed, Redis started again: nothing is lost`, {
+    timeout: (seconds + 120) * 20 * 1000,
+  }, async () => {
+    const report = await soak({
+      provider,
+      url: cluster.url,
+      users,
+      seconds,
+      seed: 7,
+      restartRedis: () => redis.restart(),
+      log: (line) => process.stdout.write(`soak: ${line}\n`),
+    })
+    process.stdout.write(`soak: ${JSON.stringify(report, null, 2)}\n`)
+    expect(report).toMatchObject({
+      kills: 2,
+      reuse: 0,
+      lostUpdates: 0,
+      lostSessions: 0,
+      resurrected: 0,
+      foreign: 0,
+      untyped: 0,
+    })
+    for (const count of [report.logins, report.logouts, report.updates, report.refreshes]) {
+      expect(count).toBeGreaterThan(users / 2)
+    }
+  })
+})

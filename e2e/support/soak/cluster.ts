@@ -1,0 +1,74 @@
+import type { ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { DevProvider } from 'idp-dev-provider'
+
+const program: string = fileURLToPath(new URL('../../../examples/cluster/server.mjs', import.meta.url))
+
+/** The example of several processes, running against a provider and a Redis server. */
+export interface Cluster {
+  readonly url: string
+  readonly output: () => string
+  stop(): Promise<void>
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  if (typeof address !== 'object' || address === null) throw new Error('no port was to be had')
+  return address.port
+}
+
+async function opened(child: ChildProcess, output: () => string): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    child.stdout?.on('data', () => {
+      if (/^Open /m.test(output())) resolve()
+    })
+    child.once('exit', (code) => reject(new Error(`the cluster ended with ${code}\n${output()}`)))
+  })
+}
+
+export async function startCluster(
+  provider: DevProvider,
+  redisUrl: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Cluster> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  provider.registerApp(url)
+  const { PATH = '' } = process.env
+  const child = spawn(process.execPath, [program], {
+    env: {
+      PATH,
+      ...provider.env,
+      APP_BASE_URL: url,
+      ALLOW_INSECURE: '1',
+      PORT: `${port}`,
+      REDIS_URL: redisUrl,
+      ...env,
+    } as unknown as NodeJS.ProcessEnv,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  const collect = (chunk: Buffer): void => {
+    text += chunk.toString('utf8')
+  }
+  child.stdout.on('data', collect)
+  child.stderr.on('data', collect)
+  await opened(child, () => text)
+  return {
+    url,
+    output: () => text,
+    async stop() {
+      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}

@@ -1,0 +1,257 @@
+import type { DevProvider, LoggedRequest } from 'idp-dev-provider'
+import type { Answer } from './person.ts'
+import { LOST, Person } from './person.ts'
+
+export interface SoakOptions {
+  readonly provider: DevProvider
+  readonly url: string
+  readonly users: number
+  readonly seconds: number
+  /** Decides who does what; the same seed makes the same choices. */
+  readonly seed: number
+  readonly restartRedis: () => Promise<void>
+  readonly log: (line: string) => void
+}
+
+/** What was counted. All that must not happen has a name of its own. */
+export interface SoakReport {
+  requests: number
+  logins: number
+  logouts: number
+  updates: number
+  /** Redemptions that the provider answered. */
+  refreshes: number
+  /** Requests whose connection broke: they were in a process that was killed. */
+  lostAnswers: number
+  kills: number
+  /** Typed errors by code. */
+  errors: Record<string, number>
+  /** Refresh tokens that the provider had seen before, of users whose request was in a killed process. */
+  reuseAfterKill: number
+  /** All others: must be 0. */
+  reuse: number
+  lostUpdates: number
+  lostSessions: number
+  /** Sessions that were there again after their logout. */
+  resurrected: number
+  /** Answers with another user's data. */
+  foreign: number
+  untyped: number
+}
+
+const LANES = 4
+
+/** A small random generator (mulberry32): nothing here needs more than that it can be repeated. */
+function generator(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+/** What was written to one note, as far as anybody knows. */
+interface Lane {
+  acknowledged: number
+  attempted: number
+}
+
+class Visitor {
+  readonly person: Person
+  readonly #subject: string
+  readonly #report: SoakReport
+  readonly #random: () => number
+  readonly #seen: (answer: Answer) => void
+  /** A request of this session was in a killed process, so a redemption may have been as well. */
+  #disturbed = false
+  #lanes: Lane[] = []
+
+  constructor(
+    person: Person,
+    subject: string,
+    around: { report: SoakReport; random: () => number; seen: (answer: Answer) => void },
+  ) {
+    this.person = person
+    this.#subject = subject
+    this.#report = around.report
+    this.#random = around.random
+    this.#seen = around.seen
+  }
+
+  /** The answer, if it is a good one; everything else is counted. */
+  async #ask(path: string, init?: RequestInit): Promise<Answer | undefined> {
+    const answer = await this.person.send(path, init)
+    return this.#judged(answer)
+  }
+
+  #judged(answer: Answer | typeof LOST): Answer | undefined {
+    const report = this.#report
+    report.requests += 1
+    if (answer === LOST) {
+      report.lostAnswers += 1
+      this.#disturbed = true
+      return undefined
+    }
+    this.#seen(answer)
+    if (answer.status < 400) return answer
+    if (answer.code === undefined || answer.code === 'UNTYPED') report.untyped += 1
+    const code = answer.code ?? `status ${answer.status}`
+    report.errors[code] = (report.errors[code] ?? 0) + 1
+    if (answer.code === 'NOT_AUTHENTICATED' || answer.code === 'MISSING_SESSION') report.lostSessions += 1
+    if (answer.said === 'invalid_grant') {
+      if (this.#disturbed) report.reuseAfterKill += 1
+      else report.reuse += 1
+    }
+    return undefined
+  }
+
+  async #write(index: number, lane: Lane): Promise<void> {
+    const value = lane.attempted + 1
+    lane.attempted = value
+    const body = JSON.stringify({ value })
+    if (!(await this.#ask(`/notes/${index}`, { method: 'PUT', body }))) return
+    lane.acknowledged = value
+    this.#report.updates += 1
+  }
+
+  async #read(): Promise<void> {
+    const known = this.#lanes.map(({ acknowledged }) => acknowledged)
+    const answer = await this.#ask('/notes')
+    if (!answer) return
+    if (answer.body['sub'] !== this.#subject) this.#report.foreign += 1
+    const notes = (answer.body['notes'] ?? {}) as Readonly<Record<string, number>>
+    this.#lanes.forEach(({ attempted }, index) => {
+      const value = notes[index] ?? 0
+      if (value < (known[index] ?? 0)) this.#report.lostUpdates += 1
+      if (value > attempted) this.#report.foreign += 1
+    })
+  }
+
+  /** False when the session has no tokens any more. */
+  async #token(): Promise<boolean> {
+    const answer = this.#judged(await this.person.send('/token'))
+    if (answer && answer.body['subject'] !== this.#subject) this.#report.foreign += 1
+    return answer !== undefined
+  }
+
+  async #logOut(): Promise<void> {
+    const captured = new Map(this.person.cookies)
+    const answer = this.#judged(await this.person.send('/auth/logout'))
+    // Of a logout whose answer was lost nobody knows; the browser still has its cookies.
+    if (!answer) return this.person.cookies.clear()
+    this.#report.logouts += 1
+    const after = await this.person.send('/notes', {}, captured)
+    if (after !== LOST && after.status < 400) this.#report.resurrected += 1
+  }
+
+  /** From a login to a logout. */
+  async session(): Promise<void> {
+    this.#disturbed = false
+    this.#lanes = Array.from({ length: LANES }, () => ({ acknowledged: 0, attempted: 0 }))
+    this.person.cookies.clear()
+    const answer = this.#judged(await this.person.logIn())
+    if (!answer) return
+    this.#report.logins += 1
+    const rounds = 4 + Math.floor(this.#random() * 12)
+    for (let round = 0; round < rounds; round++) {
+      const writes = this.#lanes.flatMap((lane, index) =>
+        this.#random() < 0.5 ? [this.#write(index, lane)] : [],
+      )
+      const [first, second] = await Promise.all([this.#token(), this.#token(), this.#read(), ...writes])
+      await this.#read()
+      if (this.#disturbed && !first && !second) break
+    }
+    await this.#logOut()
+  }
+}
+
+const emptyReport = (): SoakReport => ({
+  requests: 0,
+  logins: 0,
+  logouts: 0,
+  updates: 0,
+  refreshes: 0,
+  lostAnswers: 0,
+  kills: 0,
+  errors: {},
+  reuseAfterKill: 0,
+  reuse: 0,
+  lostUpdates: 0,
+  lostSessions: 0,
+  resurrected: 0,
+  foreign: 0,
+  untyped: 0,
+})
+
+const isRefresh = ({ body }: LoggedRequest): boolean => body['grant_type'] === 'refresh_token'
+
+/**
+ * Many people use the application at once while its processes are killed (after 30 % and 65 % of the time) and Redis is
+ * started again (after 45 %).
+ */
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { log, provider, seconds, seed, url, users } = options
+  const report = emptyReport()
+  const random = generator(seed)
+  const processes = new Set<number>()
+  const seen = ({ pid }: Answer): void => {
+    if (pid !== undefined) processes.add(pid)
+  }
+  const visitors = await Promise.all(
+    Array.from({ length: users }, async (_, index) => {
+      const user = await provider.addUser({ name: `soak-${index}` })
+      return new Visitor(new Person(user.name, url, provider), user.sub, { report, random, seen })
+    }),
+  )
+
+  const start = performance.now()
+  const elapsed = (): number => (performance.now() - start) / 1000
+  const over = (): boolean => elapsed() >= seconds
+  const at = (share: number): Promise<void> =>
+    new Promise((resolve) => setTimeout(resolve, Math.max(0, seconds * share - elapsed()) * 1000))
+
+  async function kill(share: number): Promise<void> {
+    await at(share)
+    const [pid] = processes
+    if (pid === undefined) return
+    processes.delete(pid)
+    process.kill(pid, 'SIGKILL')
+    report.kills += 1
+    log(`${Math.round(elapsed())} s: a process was killed`)
+  }
+
+  async function restart(share: number): Promise<void> {
+    await at(share)
+    await options.restartRedis()
+    log(`${Math.round(elapsed())} s: Redis was started again`)
+  }
+
+  const refreshes: LoggedRequest[] = []
+  const collect = (): void => {
+    refreshes.push(...provider.requests('token').filter(isRefresh))
+    provider.clearRequests()
+  }
+  const collecting = setInterval(collect, 1000)
+  const telling = setInterval(
+    () => log(`${Math.round(elapsed())} s: ${report.requests} requests, ${report.logins} logins`),
+    10_000,
+  )
+  try {
+    await Promise.all([
+      kill(0.3),
+      restart(0.45),
+      kill(0.65),
+      ...visitors.map(async (visitor) => {
+        while (!over()) await visitor.session()
+      }),
+    ])
+  } finally {
+    clearInterval(collecting)
+    clearInterval(telling)
+  }
+  collect()
+  report.refreshes = refreshes.length
+  return report
+}
