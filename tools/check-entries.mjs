@@ -12,6 +12,7 @@ import {
   lazyBudgets,
   nodeModules,
   serverPackages,
+  storeEntries,
 } from './rules/entries.mjs'
 
 const folder = 'packages/idp-client'
@@ -86,10 +87,12 @@ export function entryProblems(entry, runtime, contents) {
   for (const name of contents.packages) {
     if (browserEntries.includes(entry) && serverPackages.includes(name))
       problems.push(`contains ${name}, which belongs to the server`)
+    if (storeEntries.includes(entry)) problems.push(`contains ${name}, which no store may bring along`)
   }
   for (const specifier of contents.external) {
     if (specifier.startsWith('node:')) {
-      const allowed = runtime === 'node' && !browserEntries.includes(entry) && nodeModules.includes(specifier)
+      const mayReachNode = ![...browserEntries, ...storeEntries].includes(entry)
+      const allowed = runtime === 'node' && mayReachNode && nodeModules.includes(specifier)
       if (!allowed) problems.push(`reaches ${specifier}`)
       continue
     }

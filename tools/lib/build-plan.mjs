@@ -12,6 +12,7 @@ export const packages = {
       express: 'adapters/express/index.ts',
       react: 'react/index.ts',
       errors: 'errors/index.ts',
+      'memory-store': 'stores/memory.ts',
       testing: 'testing/index.ts',
       cli: 'cli/index.ts',
     },

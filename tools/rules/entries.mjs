@@ -11,6 +11,9 @@ export const dependencies = ['cookie', 'jose', 'openid-client']
 export const browserEntries = ['./react', './errors']
 export const serverPackages = ['jose', 'openid-client', 'oauth4webapi', 'cookie']
 
+/** Stores take their driver as an argument: they contain no package at all, and no module of Node. */
+export const storeEntries = ['./stores/memory']
+
 /** The hosts: only the entry named may import the package. */
 export const hosts = { next: './next', express: './express', react: './react' }
 

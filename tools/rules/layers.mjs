@@ -75,7 +75,8 @@ export const layers = {
   },
   browser: { values: ['errors'], types: ['config', 'session', 'tokens'] },
   react: { values: ['errors', 'browser'], types: ['config', 'session', 'tokens'] },
-  stores: { values: ['errors'], types: ['config', 'session', 'tokens'] },
+  // Of lib: what the memory store shares in a process, its bound and its clock.
+  stores: { values: ['lib', 'errors'], types: ['config', 'session', 'tokens'] },
   testing: {
     values: ['lib', 'errors', 'http', 'crypto', 'session', ...publicValues],
     types: ['config', 'tokens', 'engine.ts', 'adapters/web'],

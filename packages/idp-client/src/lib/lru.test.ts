@@ -27,6 +27,23 @@ test('deletes', () => {
   expect([lru.delete('a'), lru.delete('a'), lru.get('a'), lru.size]).toEqual([true, false, undefined, 0])
 })
 
+test('lists the entries by their last use, which is none itself', () => {
+  const lru = new Lru<string, number>(2)
+  lru.set('a', 1)
+  lru.set('b', 2)
+  lru.get('a')
+  expect([[...lru.entries()], [...lru.entries()]]).toEqual([
+    [
+      ['b', 2],
+      ['a', 1],
+    ],
+    [
+      ['b', 2],
+      ['a', 1],
+    ],
+  ])
+})
+
 test('never holds more than its limit, and always the last one written', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(9), { minLength: 1 }), (limit, keys) => {

@@ -30,4 +30,9 @@ export class Lru<K, V> {
   delete(key: K): boolean {
     return this.#entries.delete(key)
   }
+
+  /** From the least to the most recently used; looking at them is no use. */
+  entries(): IterableIterator<[K, V]> {
+    return this.#entries.entries()
+  }
 }

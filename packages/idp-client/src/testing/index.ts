@@ -18,3 +18,4 @@ export {
   type SessionCookieSettings,
   type TestSession,
 } from './session-cookie.ts'
+export { type StoreContractCase, type StoreContractOptions, storeContract } from './store-contract.ts'

@@ -1,4 +1,4 @@
-/** A rule of the contract that the host under test does not keep. */
+/** A rule of the contract that the host or store under test does not keep. */
 export class ContractViolation extends Error {
   override readonly name = 'ContractViolation'
 }

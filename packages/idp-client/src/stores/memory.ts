@@ -1,0 +1,154 @@
+import type { SessionDataStore } from '../config/options.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { Clock } from '../lib/clock.ts'
+import { systemClock } from '../lib/clock.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import type { SessionData } from '../session/session-data.ts'
+import type { Owner } from './owner.ts'
+import { isMeant, ownerOf } from './owner.ts'
+
+export interface MemoryStoreOptions {
+  /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */
+  name?: string | undefined
+  /** Most sessions that are kept; above it the least recently used one is forgotten. Default 10000. The first store of a name decides. */
+  maxSessions?: number | undefined
+  /** Whole seconds since the epoch, for the end of sessions. Default: the system clock. */
+  clock?: Clock | undefined
+}
+
+interface Kept {
+  /** As text, so that nobody holds a reference into the store. */
+  readonly text: string
+  readonly owner: Owner
+  readonly expiresAt: number
+}
+
+interface Lease {
+  /** Milliseconds of the process's own monotonic clock. */
+  readonly until: number
+}
+
+interface Memory {
+  readonly sessions: Lru<string, Kept>
+  readonly leases: Lru<string, Lease>
+  /** Until when each name is known, seconds since the epoch. */
+  readonly names: Lru<string, number>
+}
+
+const NAMES = 20_000
+
+const parse = ({ text }: Kept): SessionData => JSON.parse(text) as SessionData
+
+function memoryOf(name: string, maxSessions: number): Memory {
+  return shared(`memory-store/1 ${name}`, () => ({
+    sessions: new Lru(maxSessions),
+    leases: new Lru(maxSessions),
+    names: new Lru(NAMES),
+  }))
+}
+
+interface LiveSessions {
+  get(id: string): Kept | null
+  put(id: string, session: SessionData, expiresAt: number): Kept
+  /** Those whose owner passes. */
+  select(isWanted: (owner: Owner) => boolean): [id: string, kept: Kept][]
+  /** Deletes those whose owner passes; gives how many there were. */
+  remove(isWanted: (owner: Owner) => boolean): number
+}
+
+function liveSessions(sessions: Lru<string, Kept>, clock: Clock): LiveSessions {
+  function select(isWanted: (owner: Owner) => boolean): [id: string, kept: Kept][] {
+    const now = clock()
+    return [...sessions.entries()].filter(([, { expiresAt, owner }]) => expiresAt > now && isWanted(owner))
+  }
+
+  return {
+    get(id) {
+      const kept = sessions.get(id)
+      if (kept && kept.expiresAt > clock()) return kept
+      sessions.delete(id)
+      return null
+    },
+
+    put(id, session, expiresAt) {
+      const kept = { text: JSON.stringify(session), owner: ownerOf(session), expiresAt }
+      sessions.set(id, kept)
+      return kept
+    },
+
+    select,
+
+    remove(isWanted) {
+      const chosen = select(isWanted)
+      for (const [id] of chosen) sessions.delete(id)
+      return chosen.length
+    },
+  }
+}
+
+/**
+ * Sessions in the memory of this process, for development and tests: a restart ends them, and a second process knows
+ * none of them. Everything else is as in the other stores.
+ *
+ * @throws InvalidConfigurationError `maxSessions` is no whole number above 0
+ */
+export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
+  const { clock = systemClock, maxSessions = 10_000, name = 'default' } = options
+  if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
+    const detail = 'maxSessions of memoryStore has to be a whole number above 0.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const { leases, names, sessions } = memoryOf(name, maxSessions)
+  const live = liveSessions(sessions, clock)
+
+  return {
+    async get(id) {
+      const kept = live.get(id)
+      return kept && parse(kept)
+    },
+
+    async set(id, session, { expiresAt }) {
+      live.put(id, session, expiresAt)
+    },
+
+    async delete(id) {
+      sessions.delete(id)
+    },
+
+    async deleteByLogoutToken(token) {
+      live.remove((owner) => isMeant(owner, token))
+    },
+
+    async update(id, change, { expiresAt }) {
+      const kept = live.get(id)
+      return kept && parse(live.put(id, change(parse(kept)), expiresAt))
+    },
+
+    async lock(id, milliseconds) {
+      const now = performance.now()
+      if ((leases.get(id)?.until ?? 0) > now) return null
+      const lease = { until: now + milliseconds }
+      leases.set(id, lease)
+      return {
+        async release() {
+          if (leases.get(id) === lease) leases.delete(id)
+        },
+      }
+    },
+
+    async listBySubject(sub) {
+      return live.select((owner) => owner.sub === sub).map(([id, kept]) => ({ id, session: parse(kept) }))
+    },
+
+    async deleteBySubject(sub) {
+      return live.remove((owner) => owner.sub === sub)
+    },
+
+    async once(name, { expiresAt }) {
+      if ((names.get(name) ?? 0) > clock()) return false
+      names.set(name, expiresAt)
+      return true
+    },
+  }
+}

@@ -1,0 +1,187 @@
+import { systemClock } from '../../lib/clock.ts'
+import { claim } from '../adapter-contract/claim.ts'
+import type { Rule } from './rule.ts'
+import { claimSame, isThere, later, newId, rule, sessionOf, soon, soonIsOver } from './rule.ts'
+
+const unknown = rule({ title: 'get: an id that was never stored gives null' }, async (store) => {
+  claim(!(await isThere(store, newId())), 'there is nothing under an id that was never stored')
+})
+
+const json = {
+  texts: ['', ' ', 'plain', '"quoted" \\ \' ` / <b>&amp;', 'null', '0', "'; drop table sessions; --"],
+  numbers: [
+    0,
+    1,
+    -1,
+    0.1,
+    -1.5e-7,
+    1e21,
+    Number.MAX_SAFE_INTEGER,
+    Number.MIN_SAFE_INTEGER,
+    1.7976931348623157e308,
+  ],
+  others: [true, false, null, [], {}, [[]], [null, [{ a: [{}] }]]],
+  deep: { a: { b: { c: { d: { e: { f: [{ g: 'bottom' }] } } } } } },
+}
+
+const everyKind = rule({ title: 'set and get: every kind of JSON comes back as it was' }, async (store) => {
+  const id = newId()
+  const session = sessionOf(
+    { usedAt: systemClock(), client: 'client tag', iss: 'https://idp.example.com/' },
+    {
+      user: { sub: 'test|kinds', email_verified: false, act: { sub: 'actor' }, ...json },
+      accessTokens: [{ accessToken: 'a', expiresAt: 4_102_444_800, audience: 'https://api.example.com' }],
+      connectionTokenSets: [{ accessToken: 'c', expiresAt: 4_102_444_800, connection: 'files' }],
+      own: json,
+    },
+  )
+  await store.set(id, session, later())
+  claimSame(await store.get(id), session, 'the session that was stored')
+})
+
+const texts = [
+  'Grüße aus Köln, Ελλάδα, 日本語, العربية',
+  '👩‍👩‍👧‍👦 𝒳 🏳️‍🌈',
+  'e\u0301 is not \u00e9',
+  'line\nbreak\r\n\ttab \u2028 \u2029 \ufeff',
+]
+
+const unicode = rule({ title: 'set and get: text of any language comes back as it was' }, async (store) => {
+  const id = newId()
+  const session = sessionOf({ sub: texts.join(' ') }, { texts, [texts[1] ?? '']: 'as a name' })
+  await store.set(id, session, later())
+  claimSame(await store.get(id), session, 'the session that was stored')
+})
+
+/* A claim may hold either; some databases refuse the first, some encodings lose the second. */
+const oddTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\udc00b', '\u0001\u001f\u007f\u0080']
+
+const oddUnicode = rule(
+  { title: 'set and get: U+0000 and unpaired surrogates in text come back as they were' },
+  async (store) => {
+    const id = newId()
+    const session = sessionOf({}, { texts: oddTexts })
+    await store.set(id, session, later())
+    claimSame(await store.get(id), session, 'the session that was stored')
+  },
+)
+
+/* As text, since a literal with __proto__ has no such member. */
+const oddNames = `{"__proto__":{"admin":true},"constructor":1,"then":"no","toJSON":"no","$set":{"a":1},"a.b":1,"":1,"length":7,"_id":1,"id":1}`
+
+const names = rule(
+  { title: 'set and get: members come back whatever their names mean elsewhere' },
+  async (store) => {
+    const id = newId()
+    const session = sessionOf({}, { own: JSON.parse(oddNames) })
+    await store.set(id, session, later())
+    const found = await store.get(id)
+    claimSame(found, session, 'the session that was stored')
+    claim(!('admin' in {}), 'no member reaches the prototype of all objects')
+  },
+)
+
+const large = rule({ title: 'set and get: a session of 200 kB comes back as it was' }, async (store) => {
+  const id = newId()
+  const session = sessionOf({}, { large: Array.from({ length: 4700 }, () => newId()) })
+  await store.set(id, session, later())
+  claimSame(await store.get(id), session, 'the session that was stored')
+})
+
+const replaced = rule({ title: 'set: a second write replaces all of the first' }, async (store) => {
+  const id = newId()
+  await store.set(id, sessionOf({}, { first: 'only here', nested: { first: true } }), later())
+  const second = sessionOf({}, { nested: { second: true } })
+  await store.set(id, second, later())
+  claimSame(await store.get(id), second, 'the session after the second write')
+})
+
+const deleted = rule(
+  { title: 'delete: the session is gone, and deleting nothing is no error' },
+  async (store) => {
+    const [id, other] = [newId(), newId()]
+    await store.set(id, sessionOf(), later())
+    await store.set(other, sessionOf(), later())
+    await store.delete(id)
+    claim(!(await isThere(store, id)), 'a deleted session is gone')
+    await store.delete(id)
+    await store.delete(newId())
+    claim(await isThere(store, other), 'another session stays')
+  },
+)
+
+const ids = rule({ title: 'every character of an id counts, its case too' }, async (store) => {
+  const stem = newId().slice(0, 40)
+  const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
+  const pairs = [...alphabet].map((last) => [`${stem}-_${last}`, sessionOf()] as const)
+  await Promise.all(pairs.map(([id, session]) => store.set(id, session, later())))
+  for (const [id, session] of pairs) {
+    claimSame(await store.get(id), session, `the session of the id that ends in ${id.slice(-3)}`)
+  }
+  const [[first] = ['']] = pairs
+  await store.delete(first)
+  const left = await Promise.all(pairs.map(([id]) => isThere(store, id)))
+  claim(left.filter(Boolean).length === pairs.length - 1, 'a deletion reaches one of them')
+})
+
+const crowd = rule({ title: 'a hundred users at once do not meet' }, async (store) => {
+  const people = Array.from({ length: 100 }, () => ({ id: newId(), session: sessionOf() }))
+  await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
+  const found = await Promise.all(people.map(({ id }) => store.get(id)))
+  for (const [index, { session }] of people.entries()) {
+    claimSame(found[index], session, 'the session of one of a hundred users')
+  }
+  const [leaving, staying] = [people.slice(0, 50), people.slice(50)]
+  await Promise.all(leaving.map(({ id }) => store.delete(id)))
+  for (const { id } of leaving) claim(!(await isThere(store, id)), 'a deleted session is gone')
+  for (const { id, session } of staying) claimSame(await store.get(id), session, 'a session that stays')
+})
+
+const copies = rule({ title: 'nobody holds a reference into the store' }, async (store) => {
+  const id = newId()
+  const given = sessionOf({}, { list: [1] })
+  const before = structuredClone(given)
+  await store.set(id, given, later())
+  given.user['role'] = 'admin'
+  const first = await store.get(id)
+  claimSame(first, before, 'the session after its writer changed the object')
+  if (first) first.tokenSet.accessToken = 'changed'
+  claimSame(await store.get(id), before, 'the session after a reader changed the object')
+})
+
+const over = rule({ title: 'a session whose time is over is gone', expires: true }, async (store) => {
+  const [past, other] = [newId(), newId()]
+  await store.set(past, sessionOf(), { expiresAt: systemClock() - 10 })
+  await store.set(other, sessionOf(), later())
+  claim(!(await isThere(store, past)), 'a session that ended before it was stored is not there')
+  await soonIsOver(store)
+  claim(await isThere(store, other), 'one that ends later is still there')
+})
+
+const moved = rule({ title: 'set: the end moves with the second write', expires: true }, async (store) => {
+  const [longer, shorter] = [newId(), newId()]
+  await store.set(longer, sessionOf(), soon())
+  await store.set(longer, sessionOf(), later())
+  await store.set(shorter, sessionOf(), later())
+  await store.set(shorter, sessionOf(), { expiresAt: systemClock() - 10 })
+  claim(!(await isThere(store, shorter)), 'a session whose end moved into the past is gone')
+  await soonIsOver(store)
+  claim(await isThere(store, longer), 'a session whose end moved on is still there')
+})
+
+/** What the three members do that every store has. */
+export const records: readonly Rule[] = [
+  unknown,
+  everyKind,
+  unicode,
+  oddUnicode,
+  names,
+  large,
+  replaced,
+  deleted,
+  ids,
+  crowd,
+  copies,
+  over,
+  moved,
+]

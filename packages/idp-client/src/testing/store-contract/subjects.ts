@@ -1,0 +1,262 @@
+import type { SessionDataStore } from '../../config/options.ts'
+import { systemClock } from '../../lib/clock.ts'
+import type { SessionData, StoredInternalData } from '../../session/session-data.ts'
+import { claim, claimEqual } from '../adapter-contract/claim.ts'
+import type { Rule } from './rule.ts'
+import { claimSame, isThere, later, newId, rule, sessionOf } from './rule.ts'
+
+const byToken = ['deleteByLogoutToken'] as const
+const list = ['listBySubject'] as const
+const removal = ['deleteBySubject'] as const
+
+async function stored(
+  store: SessionDataStore,
+  internal: Partial<StoredInternalData>,
+  members: Partial<SessionData> = {},
+): Promise<string> {
+  const id = newId()
+  await store.set(id, sessionOf(internal, members), later())
+  return id
+}
+
+/** Claims which of the sessions are left: those whose names begin with `stays`. */
+async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<string, string>>): Promise<void> {
+  for (const [name, id] of Object.entries(sessions)) {
+    const left = await isThere(store, id)
+    claimEqual(left, name.startsWith('stays'), `whether a session is left (${name})`)
+  }
+}
+
+const bySid = rule(
+  { title: 'deleteByLogoutToken: with sid that session ends', needs: byToken },
+  async (store) => {
+    const [sub, sid] = [newId(), newId()]
+    const sessions = {
+      'ends: of this sid': await stored(store, { sub, sid }),
+      'stays: of another sid of the user': await stored(store, { sub, sid: newId() }),
+      'stays: without sid': await stored(store, { sub }),
+      'stays: of another user': await stored(store, {}),
+    }
+    await store.deleteByLogoutToken({ sid, sub, iss: 'https://idp.example.com' })
+    await claimLeft(store, sessions)
+  },
+)
+
+const bySidAlone = rule(
+  { title: 'deleteByLogoutToken: sid suffices without sub', needs: byToken },
+  async (store) => {
+    const sid = newId()
+    const sessions = {
+      'ends: of this sid': await stored(store, { sid }),
+      'stays: of another sid': await stored(store, { sid: newId() }),
+    }
+    await store.deleteByLogoutToken({ sid })
+    await claimLeft(store, sessions)
+  },
+)
+
+const bySub = rule(
+  { title: 'deleteByLogoutToken: without sid all sessions of the user end', needs: byToken },
+  async (store) => {
+    const [sub, other] = [newId(), newId()]
+    const many = await Promise.all(Array.from({ length: 30 }, () => stored(store, { sub })))
+    const sessions = {
+      'ends: with a user that a hook renamed': await stored(store, { sub }, { user: { sub: other } }),
+      'stays: of another user': await stored(store, { sub: other }),
+      'stays: of somebody whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+    }
+    await store.deleteByLogoutToken({ sub })
+    for (const id of many) claim(!(await isThere(store, id)), 'each of thirty sessions of the user ends')
+    await claimLeft(store, sessions)
+  },
+)
+
+const byUserSub = rule(
+  { title: 'deleteByLogoutToken: where internal has no sub, that of the user counts', needs: byToken },
+  async (store) => {
+    const { internal, ...session } = sessionOf()
+    const { sub: _unset, ...without }: StoredInternalData = internal
+    const id = newId()
+    await store.set(id, { ...session, internal: without }, later())
+    await store.deleteByLogoutToken({ sub: session.user.sub })
+    claim(!(await isThere(store, id)), 'the session ends')
+  },
+)
+
+const byIssuer = rule(
+  { title: 'deleteByLogoutToken: sessions of another issuer stay', needs: byToken },
+  async (store) => {
+    const [one, two] = ['https://one.example.com', 'https://two.example.com']
+    const [sub, sid] = [newId(), newId()]
+    const sessions = {
+      'ends: of this issuer': await stored(store, { sub, iss: one }),
+      'ends: of an issuer that is not known': await stored(store, { sub }),
+      'stays: of another issuer': await stored(store, { sub, iss: two }),
+      'stays: of another issuer, with the sid': await stored(store, { sid, iss: two }),
+    }
+    await store.deleteByLogoutToken({ sub, iss: one })
+    await store.deleteByLogoutToken({ sid, iss: one })
+    await claimLeft(store, sessions)
+    await store.deleteByLogoutToken({ sub })
+    claim(!(await isThere(store, sessions['stays: of another issuer'])), 'without iss every issuer is meant')
+  },
+)
+
+const nobody = rule(
+  { title: 'deleteByLogoutToken: what names no session is no error and has no effect', needs: byToken },
+  async (store) => {
+    const sessions = {
+      'stays: with sid': await stored(store, { sid: newId() }),
+      'stays: without sid': await stored(store, {}),
+    }
+    await store.deleteByLogoutToken({ sid: newId() })
+    await store.deleteByLogoutToken({ sub: newId() })
+    await store.deleteByLogoutToken({ iss: 'https://idp.example.com' })
+    await store.deleteByLogoutToken({})
+    await claimLeft(store, sessions)
+  },
+)
+
+const afterWrites = rule(
+  { title: 'deleteByLogoutToken: finds sessions that were written again', needs: byToken },
+  async (store) => {
+    const [sub, sid] = [newId(), newId()]
+    const id = newId()
+    for (let round = 0; round < 3; round++) await store.set(id, sessionOf({ sub, sid }, { round }), later())
+    await store.update?.(id, (current) => ({ ...current, updated: true }), later())
+    await store.deleteByLogoutToken({ sid })
+    claim(!(await isThere(store, id)), 'the session ends')
+  },
+)
+
+/* Each means something to a pattern, a query language or a key layout; none may reach the session of another user. */
+const ENDS = [
+  '',
+  'a',
+  'A',
+  '*',
+  '?',
+  '%',
+  '_',
+  '{}',
+  '{a}',
+  '[a]',
+  "'",
+  "' or '1'='1",
+  '"',
+  '\\',
+  ':',
+  '/',
+  '|',
+  ' ',
+  '\n',
+  'é',
+  'e\u0301',
+  '👩‍👧',
+]
+
+const anySubject = rule(
+  { title: 'deleteByLogoutToken: every character of sub and sid counts', needs: byToken },
+  async (store) => {
+    const stem = newId()
+    const people = await Promise.all(
+      ENDS.map(async (end) => {
+        const name = stem + end
+        return { name, bySub: await stored(store, { sub: name }), bySid: await stored(store, { sid: name }) }
+      }),
+    )
+    for (const [index, { name }] of people.entries()) {
+      await store.deleteByLogoutToken({ sub: name })
+      await store.deleteByLogoutToken({ sid: name })
+      const left = await Promise.all(
+        people.flatMap((person) => [isThere(store, person.bySub), isThere(store, person.bySid)]),
+      )
+      const expected = people.flatMap((_, at) => [at > index, at > index])
+      claimEqual(left, expected, `what is left after the logout of ${JSON.stringify(ENDS[index])}`)
+    }
+  },
+)
+
+const listed = rule({ title: 'listBySubject: gives the sessions of a user', needs: list }, async (store) => {
+  const sub = newId()
+  claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
+  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: sessionOf({ sub }) }))
+  await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
+  await stored(store, {}, { user: { sub } })
+  const [first, ...rest] = mine
+  if (first) await store.delete(first.id)
+  const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
+  rest.sort((one, other) => (one.id < other.id ? -1 : 1))
+  claimSame(found, rest, 'the sessions of a user')
+})
+
+const listedLive = rule(
+  { title: 'listBySubject: leaves out sessions whose time is over', needs: list, expires: true },
+  async (store) => {
+    const [sub, id] = [newId(), newId()]
+    await store.set(id, sessionOf({ sub }), later())
+    await store.set(newId(), sessionOf({ sub }), { expiresAt: systemClock() - 10 })
+    claimEqual(
+      (await store.listBySubject(sub)).map((record) => record.id),
+      [id],
+      'the live sessions of a user',
+    )
+  },
+)
+
+const removed = rule(
+  { title: 'deleteBySubject: deletes and counts the sessions of a user', needs: removal },
+  async (store) => {
+    const sub = newId()
+    claimEqual(await store.deleteBySubject(sub), 0, 'sessions of a user who has none')
+    const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
+    const sessions = {
+      'stays: of another user': await stored(store, {}),
+      'stays: of somebody whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+    }
+    claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
+    for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
+    await claimLeft(store, sessions)
+    claimEqual(await store.deleteBySubject(sub), 0, 'the second time')
+  },
+)
+
+const anySubjectRemoved = rule(
+  {
+    title: 'deleteBySubject and listBySubject: every character counts',
+    needs: ['listBySubject', 'deleteBySubject'],
+  },
+  async (store) => {
+    const stem = newId()
+    const ids = await Promise.all(ENDS.map((end) => stored(store, { sub: stem + end })))
+    for (const [index, end] of ENDS.entries()) {
+      const found = await store.listBySubject(stem + end)
+      claimEqual(
+        found.map(({ id }) => id),
+        [ids[index]],
+        `the sessions of ${JSON.stringify(end)}`,
+      )
+      claimEqual(
+        await store.deleteBySubject(stem + end),
+        1,
+        `how many of ${JSON.stringify(end)} were deleted`,
+      )
+    }
+  },
+)
+
+/** What the members promise that find sessions by whose they are. */
+export const subjects: readonly Rule[] = [
+  bySid,
+  bySidAlone,
+  bySub,
+  byUserSub,
+  byIssuer,
+  nobody,
+  afterWrites,
+  anySubject,
+  listed,
+  listedLive,
+  removed,
+  anySubjectRemoved,
+]

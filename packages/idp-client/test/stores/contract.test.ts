@@ -1,0 +1,330 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { SessionDataStore } from '../../src/config/options.ts'
+import type { SessionData } from '../../src/session/session-data.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import { ContractViolation, storeContract } from '../../src/testing/index.ts'
+
+type Store = Required<SessionDataStore>
+type Fault = (store: Store) => Partial<Store>
+
+const someone: SessionData = {
+  user: { sub: 'somebody' },
+  tokenSet: { accessToken: 'token', expiresAt: 4_102_444_800 },
+  internal: { createdAt: 1_735_689_600 },
+}
+
+const mangled = (store: Store, replace: (text: string) => string): Partial<Store> => ({
+  set: (id, session, expiry) => store.set(id, JSON.parse(replace(JSON.stringify(session))), expiry),
+})
+
+/** The same store with every id or name changed before it is used. */
+const renamed = (store: Store, name: (id: string) => string): Store => ({
+  ...store,
+  get: (id) => store.get(name(id)),
+  set: (id, session, expiry) => store.set(name(id), session, expiry),
+  delete: (id) => store.delete(name(id)),
+  update: (id, change, expiry) => store.update(name(id), change, expiry),
+  lock: (id, milliseconds) => store.lock(name(id), milliseconds),
+  once: (id, expiry) => store.once(name(id), expiry),
+})
+
+const never = { expiresAt: 99_999_999_999 }
+
+/** What a store may do wrong. The contract notices each, and each of its cases notices one. */
+const faults: Readonly<Record<string, Fault>> = {
+  'finds what nobody stored': (store) => ({ get: async (id) => (await store.get(id)) ?? someone }),
+  'rounds numbers': (store) => mangled(store, (text) => text.replace(/0\.1/g, '0')),
+  'knows only ASCII': (store) => mangled(store, (text) => text.replace(/[^ -~]/g, '?')),
+  'drops what its encoding has not': (store) => mangled(store, (text) => text.replace(/\\u[0d]\d*/g, '')),
+  'drops members named like a prototype': (store) => mangled(store, (text) => text.replace('__proto__', 'p')),
+  'cuts long sessions': (store) => ({
+    set: async (id, session, expiry) => {
+      if (JSON.stringify(session).length < 100_000) await store.set(id, session, expiry)
+    },
+  }),
+  'merges the second write into the first': (store) => ({
+    set: async (id, session, expiry) => store.set(id, { ...(await store.get(id)), ...session }, expiry),
+  }),
+  'deletes nothing': () => ({ delete: async () => {} }),
+  'refuses to delete nothing': (store) => ({
+    delete: async (id) => {
+      if (!(await store.get(id))) throw new ContractViolation('nothing to delete')
+      await store.delete(id)
+    },
+  }),
+  'ignores case': (store) => renamed(store, (id) => id.toLowerCase()),
+  'has one place for everybody': (store) => renamed(store, () => 'the only one'),
+  'keeps references': () => {
+    const sessions = new Map<string, SessionData>()
+    return {
+      get: async (id) => sessions.get(id) ?? null,
+      set: async (id, session) => {
+        sessions.set(id, session)
+      },
+    }
+  },
+  'never forgets': (store) => ({ set: (id, session) => store.set(id, session, never) }),
+  'keeps to the first end': (store) => {
+    const ends = new Map<string, { expiresAt: number }>()
+    return {
+      set: async (id, session, expiry) => {
+        ends.set(id, ends.get(id) ?? expiry)
+        await store.set(id, session, ends.get(id) ?? expiry)
+      },
+      update: (id, change, expiry) => store.update(id, change, ends.get(id) ?? expiry),
+    }
+  },
+  'updates in two steps': (store) => ({
+    update: async (id, change, expiry) => {
+      const current = await store.get(id)
+      if (!current) return null
+      const next = change(current)
+      await store.set(id, next, expiry)
+      return next
+    },
+  }),
+  'gives what was there before the update': (store) => ({
+    update: async (id, change, expiry) => {
+      const before = await store.get(id)
+      await store.update(id, change, expiry)
+      return before
+    },
+  }),
+  'updates what is not there': (store) => ({
+    update: async (id, change, expiry) => {
+      const next = change((await store.get(id)) ?? structuredClone(someone))
+      await store.set(id, next, expiry)
+      return next
+    },
+  }),
+  'swallows what a change throws': (store) => ({
+    update: (id, change, expiry) => store.update(id, change, expiry).catch(() => null),
+  }),
+  'gives the lease to everybody': () => ({ lock: async () => ({ release: async () => {} }) }),
+  'gives the lease to nobody': () => ({ lock: async () => null }),
+  'keeps leases that are released': (store) => ({
+    lock: async (id, milliseconds) => (await store.lock(id, milliseconds)) && { release: async () => {} },
+  }),
+  'has leases without end': (store) => ({ lock: (id) => store.lock(id, 2 ** 31) }),
+  'frees the lease of somebody else': (store) => {
+    let epoch = 0
+    return {
+      lock: async (id, milliseconds) =>
+        (await store.lock(`${id} ${epoch}`, milliseconds)) && {
+          release: async () => {
+            epoch += 1
+          },
+        },
+    }
+  },
+  'locks by a record': (store) => ({
+    lock: async (id, milliseconds) => {
+      const lock = await store.lock(id, milliseconds)
+      if (lock) await store.set(id, someone, never)
+      return lock
+    },
+  }),
+  'knows no name': () => ({ once: async () => true }),
+  'knows every name': () => ({ once: async () => false }),
+  'never forgets a name': (store) => ({ once: (name) => store.once(name, never) }),
+  'remembers a name in two steps': () => {
+    const names = new Set<string>()
+    return {
+      once: async (name) => {
+        const known = names.has(name)
+        await Promise.resolve()
+        names.add(name)
+        return !known
+      },
+    }
+  },
+  'forgets a name with the session of that id': (store) => ({
+    once: async (name, { expiresAt }) => {
+      const known = await store.get(name)
+      await store.set(name, someone, { expiresAt })
+      return known === null
+    },
+  }),
+  'has one place for names and leases': (store) => ({
+    once: async (name, { expiresAt }) => (await store.lock(name, expiresAt)) !== null,
+  }),
+  'ignores logout tokens': () => ({ deleteByLogoutToken: async () => {} }),
+  'knows sub only': (store) => ({
+    deleteByLogoutToken: ({ sid: _sid, ...rest }) => store.deleteByLogoutToken(rest),
+  }),
+  'knows sid only': (store) => ({
+    deleteByLogoutToken: async ({ sid }) => {
+      if (sid !== undefined) await store.deleteByLogoutToken({ sid })
+    },
+  }),
+  'wants sid and sub': (store) => ({
+    deleteByLogoutToken: async (token) => {
+      if (token.sub !== undefined) await store.deleteByLogoutToken(token)
+    },
+  }),
+  'ends one session of a user': (store) => ({
+    deleteByLogoutToken: async (token) => {
+      if (token.sub === undefined) return store.deleteByLogoutToken(token)
+      const [first] = await store.listBySubject(token.sub)
+      if (first) await store.delete(first.id)
+    },
+  }),
+  'goes by the claims of the user': (store) => ({
+    set: (id, session, expiry) =>
+      store.set(
+        id,
+        { ...session, internal: { ...session.internal, sub: session.user.sub } as never },
+        expiry,
+      ),
+  }),
+  'goes by internal only': (store) => ({
+    set: (id, session, expiry) =>
+      store.set(id, { ...session, internal: { sub: 'unknown', ...session.internal } as never }, expiry),
+  }),
+  'ignores the issuer': (store) => ({
+    deleteByLogoutToken: ({ iss: _iss, ...rest }) => store.deleteByLogoutToken(rest),
+  }),
+  'refuses unknown sessions': (store) => ({
+    deleteByLogoutToken: async ({ sub, ...rest }) => {
+      if (sub !== undefined && (await store.deleteBySubject(sub)) === 0)
+        throw new ContractViolation('unknown')
+      await store.deleteByLogoutToken({ ...rest })
+    },
+  }),
+  'ends everybody without a name': (store) => {
+    const ids = new Set<string>()
+    return {
+      set: (id, session, expiry) => store.set(ids.add(id) && id, session, expiry),
+      deleteByLogoutToken: async (token) => {
+        if (token.sid === undefined && token.sub === undefined) for (const id of ids) await store.delete(id)
+        else await store.deleteByLogoutToken(token)
+      },
+    }
+  },
+  'finds only what was written once': (store) => {
+    const ids = new Set<string>()
+    const unnamed = ({ internal, user, ...session }: SessionData): SessionData => ({
+      ...session,
+      user: { ...user, sub: 'lost' },
+      internal: { createdAt: internal.createdAt },
+    })
+    return {
+      set: async (id, session, expiry) => {
+        await store.set(id, ids.has(id) ? unnamed(session) : session, expiry)
+        ids.add(id)
+      },
+    }
+  },
+  'cuts subjects at the first space': (store) => {
+    const cut = (sub: string): string => sub.split(' ', 1)[0] ?? ''
+    return {
+      set: (id, session, expiry) => {
+        const internal = { ...session.internal, sub: cut(session.user.sub) }
+        return store.set(id, { ...session, internal }, expiry)
+      },
+      deleteByLogoutToken: ({ sub, ...rest }) =>
+        store.deleteByLogoutToken(sub === undefined ? rest : { ...rest, sub: cut(sub) }),
+      listBySubject: (sub) => store.listBySubject(cut(sub)),
+      deleteBySubject: (sub) => store.deleteBySubject(cut(sub)),
+    }
+  },
+  'lists nothing': () => ({ listBySubject: async () => [] }),
+  'lists what is over': (store) => {
+    const over: string[] = []
+    return {
+      set: async (id, session, expiry) => {
+        await store.set(id, session, expiry)
+        if (expiry.expiresAt < Date.now() / 1000) over.push(id)
+      },
+      listBySubject: async (sub) => [
+        ...(await store.listBySubject(sub)),
+        ...over.map((id) => ({ id, session: someone })),
+      ],
+    }
+  },
+  'counts one session per user': (store) => ({
+    deleteBySubject: async (sub) => Math.min(1, await store.deleteBySubject(sub)),
+  }),
+}
+
+/** Titles of the cases that a store does not keep, with time passing as fast as it can. */
+async function brokenCases(store: SessionDataStore): Promise<string[]> {
+  const cases = storeContract(store)
+  const over = Promise.allSettled(cases.map(({ run }) => run()))
+  await vi.runAllTimersAsync()
+  const results = await over
+  return cases.flatMap(({ title }, index) => {
+    const result = results[index]
+    if (result?.status !== 'rejected') return []
+    expect(result.reason, title).toBeInstanceOf(ContractViolation)
+    return [title]
+  })
+}
+
+let stores = 0
+
+function faulty(fault: string): Store {
+  stores += 1
+  const whole = memoryStore({ name: `faulty ${stores}` })
+  return { ...whole, ...faults[fault]?.(whole) }
+}
+
+describe('the store contract', () => {
+  beforeEach(() => {
+    vi.useFakeTimers()
+  })
+
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  test('is kept by a store without fault', async () => {
+    expect(await brokenCases(memoryStore({ name: 'without fault' }))).toEqual([])
+  })
+
+  test.each(Object.keys(faults))('notices a store that %s', async (fault) => {
+    expect(await brokenCases(faulty(fault))).not.toEqual([])
+  })
+
+  test('has no case that every store passes', async () => {
+    const noticed = new Set<string>()
+    for (const fault of Object.keys(faults)) {
+      for (const title of await brokenCases(faulty(fault))) noticed.add(title)
+    }
+    const titles = storeContract(memoryStore({ name: 'titles' })).map(({ title }) => title)
+    expect(titles.filter((title) => !noticed.has(title))).toEqual([])
+    expect(new Set(titles).size).toBe(titles.length)
+  })
+
+  test('asks of a store only what it has', () => {
+    const { get, set, delete: remove } = memoryStore({ name: 'three members' })
+    const titles = storeContract({ get, set, delete: remove }).map(({ title }) => title)
+    expect(titles.length).toBeGreaterThan(8)
+    expect(titles.filter((title) => /^(update|lock|once|\w+LogoutToken|\w+BySubject)\b/.test(title))).toEqual(
+      [],
+    )
+    const kept = storeContract({ get, set, delete: remove }, { expires: false }).map(({ title }) => title)
+    expect(titles.filter((title) => !kept.includes(title))).toEqual([
+      'a session whose time is over is gone',
+      'set: the end moves with the second write',
+    ])
+  })
+})
+
+/** The least that somebody may write: three members, and no end of anything. */
+function mapStore(): SessionDataStore {
+  const sessions = new Map<string, string>()
+  return {
+    get: async (id) => JSON.parse(sessions.get(id) ?? 'null'),
+    set: async (id, session) => {
+      sessions.set(id, JSON.stringify(session))
+    },
+    delete: async (id) => {
+      sessions.delete(id)
+    },
+  }
+}
+
+describe('[S016, S017, S018, S020] a store of three members keeps the contract', () => {
+  test.each(storeContract(mapStore(), { expires: false }))('$title', ({ run }) => run())
+})
