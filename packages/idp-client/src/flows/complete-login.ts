@@ -93,7 +93,7 @@ export async function completeLogin(engine: Engine, found: Found<LoginTransactio
     session,
     prepare: async () => {
       const data = await beforeSaved(config, session, session.tokenSet.idToken)
-      const stored = freshlyStored(data, data.internal.createdAt)
+      const stored = freshlyStored(data, data.internal.createdAt, found.transaction.asked)
       return async (exchange) => {
         await sessions.save(exchange, stored)
         config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })

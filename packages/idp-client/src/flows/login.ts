@@ -4,6 +4,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
 import { providerFor } from '../oidc/provider.ts'
+import { askedFor } from '../transaction/asked.ts'
 import type { ParameterChanges } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
@@ -37,7 +38,8 @@ function allowed({ parameters, source }: LoginInput): ParameterChanges {
 export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
-  const authorization = effectiveAuthorization(config, allowed(input))
+  const changes = allowed(input)
+  const authorization = effectiveAuthorization(config, changes)
   const redirectUri = redirectUriFor(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
@@ -60,6 +62,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   })
   const { audience, maxAge, scope } = authorization
   const organization = authorization.parameters.get('organization')
+  const asked = await askedFor(changes)
   await engine.transactions.save(exchange, {
     stateHash: await hashToken(state),
     responseType: 'code',
@@ -72,6 +75,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(audience === undefined ? {} : { audience }),
     ...(organization === undefined ? {} : { organization }),
+    ...(asked === undefined ? {} : { asked }),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,

@@ -23,7 +23,7 @@ const data: SessionData = {
   internal: { sid: 's', createdAt: 5 },
   favouriteColour: 'teal',
 }
-const stored = { data, handle: 'h', usedAt: 6, client: 'c' }
+const stored = { data, handle: 'h', usedAt: 6, client: 'c', asked: 'q' }
 
 describe('session codec', () => {
   test('[S009,S010,S012,S013] what goes in comes out', () => {

@@ -25,6 +25,7 @@ interface Head {
   readonly h: string
   readonly u: number
   readonly c?: string
+  readonly a?: string
   /** Present when `s.user` lacks the claims that the ID token tells. */
   readonly p?: 1
   readonly s: TokenHolder
@@ -112,6 +113,7 @@ export function encodeSession(session: StoredSession): Bytes {
     h: session.handle,
     u: session.usedAt,
     ...(session.client === undefined ? {} : { c: session.client }),
+    ...(session.asked === undefined ? {} : { a: session.asked }),
     ...(user ? { p: 1 } : {}),
     s,
     t: layouts,
@@ -180,13 +182,14 @@ export function decodeSession(bytes: Bytes): StoredSession | null {
   try {
     if (bytes[0] !== VERSION || bytes.length < PREFIX_BYTES) return null
     const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)
-    const { c, h, p, s, t, u }: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
+    const { a, c, h, p, s, t, u }: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
     const tokens = unpack(t, bytes.subarray(headEnd))
     if (p === 1) s['user'] = { ...claimsIn(payloadOf(s, tokens)), ...(s['user'] as object) }
     const data: unknown = s
     if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
     withTokens(s, tokens)
-    return { data, handle: h, usedAt: u, ...(c === undefined ? {} : { client: c }) }
+    const known = { ...(c === undefined ? {} : { client: c }), ...(a === undefined ? {} : { asked: a }) }
+    return { data, handle: h, usedAt: u, ...known }
   } catch {
     return null
   }

@@ -10,13 +10,14 @@ export async function recordId(handle: string): Promise<string> {
 }
 
 /** The session as a store gets it. */
-export function recordOf({ client, data, usedAt }: StoredSession): SessionData {
+export function recordOf({ asked, client, data, usedAt }: StoredSession): SessionData {
   const claims = claimsOf(data.tokenSet.idToken)
   const iss = claims?.['iss']
   const internal: StoredInternalData = {
     ...data.internal,
     usedAt,
     ...(client === undefined ? {} : { client }),
+    ...(asked === undefined ? {} : { asked }),
     ...(typeof iss === 'string' ? { iss } : {}),
     sub: claims?.sub ?? data.user.sub,
   }
@@ -26,11 +27,12 @@ export function recordOf({ client, data, usedAt }: StoredSession): SessionData {
 /** What a store gave back; null for everything that is no session, whatever it is. */
 export function sessionOf(record: unknown, handle: string): StoredSession | null {
   if (!isSessionData(record)) return null
-  const { client, createdAt, sid, usedAt }: StoredInternalData = record.internal
+  const { asked, client, createdAt, sid, usedAt }: StoredInternalData = record.internal
   return {
     data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
     handle,
     usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
     ...(typeof client === 'string' ? { client } : {}),
+    ...(typeof asked === 'string' ? { asked } : {}),
   }
 }

@@ -68,6 +68,8 @@ export interface StoredInternalData extends InternalSessionData {
   usedAt?: number
   /** Tag of provider and client. */
   client?: string
+  /** What the login was asked for beyond the configuration, as a short hash. */
+  asked?: string
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string

@@ -20,9 +20,12 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
   }
 }
 
-/** A new identity for a new login: nothing of a session that the browser had before survives (fixation). */
-export function freshlyStored(data: SessionData, now: number): StoredSession {
-  return { data, handle: randomToken(16), usedAt: now }
+/**
+ * A new identity for a new login: nothing of a session that the browser had before survives (fixation). `asked` is what
+ * the login was asked for, see `StoredSession`.
+ */
+export function freshlyStored(data: SessionData, now: number, asked?: string): StoredSession {
+  return { data, handle: randomToken(16), usedAt: now, ...(asked === undefined ? {} : { asked }) }
 }
 
 function same(one: unknown, other: unknown): boolean {

@@ -9,6 +9,8 @@ export interface StoredSession {
   readonly usedAt: number
   /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
   readonly client?: string
+  /** What the login was asked for beyond the configuration, as a short hash; absent when there was nothing. */
+  readonly asked?: string
   /** The browser's copy is older than this: the next answer that can should bring it the new one. */
   readonly behind?: true
 }

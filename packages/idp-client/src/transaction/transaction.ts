@@ -29,6 +29,8 @@ export interface LoginTransaction extends Begun {
   readonly audience?: string
   /** The organization that was asked for; a token that names another one is refused. */
   readonly organization?: string
+  /** What the login was asked for beyond the configuration, as a short hash. */
+  readonly asked?: string
 }
 
 /** An account of another provider is to be connected to the user of a session. */
@@ -64,6 +66,7 @@ type Short =
   | 't'
   | 'w'
   | 'l'
+  | 'q'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -84,6 +87,7 @@ const SHORT = {
   client: 't',
   authSession: 'w',
   session: 'l',
+  asked: 'q',
 } as const satisfies Record<Field, Short>
 
 const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))
