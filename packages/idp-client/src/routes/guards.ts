@@ -1,10 +1,13 @@
 import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
+import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
-import { getSession } from '../flows/get-session.ts'
+import type { LoginParameters } from '../flows/check-session.ts'
+import { checkSession } from '../flows/check-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { json } from '../http/responses.ts'
+import type { Requirements, Unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
 import { loginPath } from './login-path.ts'
 import { statusOf } from './status.ts'
@@ -13,33 +16,89 @@ export type PageAccess =
   | { readonly kind: 'granted'; readonly session: SessionData }
   | { readonly kind: 'login'; readonly location: string }
 
+const UNMET = {
+  authentication: 'INSUFFICIENT_USER_AUTHENTICATION',
+  organization: 'WRONG_ORGANIZATION',
+  scope: 'INSUFFICIENT_SCOPE',
+} as const satisfies Record<Unmet, Code>
+
+export interface PageGuard {
+  readonly requirements: Requirements
+  /** Where the login leads back to; asked only when there is one. */
+  readonly returnTo: () => string | undefined | Promise<string | undefined>
+}
+
 /**
  * Whether a page may be shown. Throws when that cannot be decided (configuration, provider, store), so that no error
- * ever looks like a session, and none sends the browser round in circles.
+ * ever looks like a session, and none sends the browser round in circles; and when a login has just not brought what is
+ * required: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
  */
 export async function pageAccess(
   application: Application,
   exchange: Exchange,
-  returnTo: () => string | undefined | Promise<string | undefined>,
+  { requirements, returnTo }: PageGuard,
 ): Promise<PageAccess> {
   const engine = application.engine()
-  const session = await getSession(engine, exchange)
-  if (session) return { kind: 'granted', session }
+  const verdict = await checkSession(engine, exchange, requirements)
+  if (verdict.kind === 'granted') return verdict
+  if (verdict.kind === 'futile') throw new IdpError(UNMET[verdict.unmet])
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
-  return { kind: 'login', location: loginPath(prefix, routes, await returnTo()) }
+  return { kind: 'login', location: loginPath(prefix, routes, await returnTo(), verdict.login) }
 }
 
-function refusal(status: number, error: IdpError): Response {
-  const { message } = codes[error.code]
-  return json(status, { error: error.code.toLowerCase(), code: error.code, description: message })
+interface Refusal {
+  readonly login?: LoginParameters
+  readonly challenge?: string
 }
 
-/** The answer that keeps a request from an API; null when it may pass. Never a redirect, never a user's data. */
-export async function apiRefusal(application: Application, exchange: Exchange): Promise<Response | null> {
+function refusal(status: number, { code }: IdpError, { login, challenge }: Refusal = {}): Response {
+  const { message } = codes[code]
+  const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
+  const more = login === undefined ? {} : { login }
+  return json(status, { error: code.toLowerCase(), code, description: message, ...more }, headers)
+}
+
+/** Values stand in it as they are: the options of a guard have none that would need a backslash. */
+function challengeOf(code: Code, parameters: Readonly<Record<string, string | undefined>>): string {
+  const all = { error: code.toLowerCase(), error_description: codes[code].message, ...parameters }
+  const pairs = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}="${value}"`],
+  )
+  return `Bearer ${pairs.join(', ')}`
+}
+
+/** RFC 9470 section 3, RFC 6750 section 3.1; for an organization no standard has a challenge. */
+function challengeFor(missing: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
+  switch (missing) {
+    case 'authentication':
+      return challengeOf(UNMET[missing], { acr_values: acr?.join(' '), max_age: maxAge?.toString() })
+    case 'scope':
+      return challengeOf(UNMET[missing], { scope: scope?.join(' ') })
+    case 'organization':
+      return undefined
+  }
+}
+
+/**
+ * The answer that keeps a request from an API; null when it may pass. Never a redirect, never a user's data. Of a session
+ * that does not do it says which login would (`login`), unless just that login has not helped.
+ */
+export async function apiRefusal(
+  application: Application,
+  exchange: Exchange,
+  requirements: Requirements,
+): Promise<Response | null> {
   try {
-    if (await getSession(application.engine(), exchange)) return null
-    return refusal(401, new IdpError('NOT_AUTHENTICATED'))
+    const verdict = await checkSession(application.engine(), exchange, requirements)
+    if (verdict.kind === 'granted') return null
+    if (verdict.kind === 'nobody') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
+    const error = new IdpError(UNMET[verdict.unmet])
+    const challenge = challengeFor(verdict.unmet, requirements)
+    return refusal(statusOf(error), error, {
+      ...(verdict.kind === 'unmet' ? { login: verdict.login } : {}),
+      ...(challenge === undefined ? {} : { challenge }),
+    })
   } catch (thrown) {
     const error = isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
     return refusal(Math.max(500, statusOf(error)), error)

@@ -5,6 +5,7 @@ import type {
 } from 'express'
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
+import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
@@ -13,10 +14,12 @@ import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
 import { Operations } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
+import { onlyOptions, readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
+import type { GuardRequirements } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 
@@ -25,7 +28,7 @@ export type FrameworkRequest = ExpressRequest
 /** The response type of this entry: Express's. */
 export type FrameworkResponse = ExpressResponse
 
-export interface PageGuardOptions {
+export interface PageGuardOptions extends GuardRequirements {
   /** Where to go after the login; default: `req.originalUrl`. Never leaves the application's origin. */
   returnTo?: string | ((req: FrameworkRequest) => string | Promise<string>)
 }
@@ -78,34 +81,52 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
     req?: FrameworkRequest,
     res?: FrameworkResponse,
   ): Promise<Response> {
-    const binding = this.bind(req, res)
-    const response = await startLogin(this.application, binding.exchange, options)
-    if (!(await binding.commit())) binding.exchange.cookies.flush(headersSink(response.headers))
-    return response
+    return this.respond(req, res, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**
-   * Guards pages: without a session the browser is sent to the login route and comes back afterwards. Stands before the
-   * handler, or takes it. What cannot be decided goes to `next(error)`.
+   * Guards pages: without a session, or with one that does not meet the requirements, the browser is sent to the login
+   * route, asks the provider for what is missing, and comes back afterwards. Stands before the handler, or takes it.
+   * Throws `InvalidConfigurationError` for an unknown option. What cannot be decided goes to `next(error)`, and so does
+   * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` when such a login, just made, has not
+   * helped.
    */
   withPageAuthRequired(options?: PageGuardOptions): ExpressRequestHandler
   withPageAuthRequired(handler: ExpressRequestHandler, options?: PageGuardOptions): ExpressRequestHandler
   withPageAuthRequired(
-    first: ExpressRequestHandler | PageGuardOptions = {},
-    second: PageGuardOptions = {},
+    first?: ExpressRequestHandler | PageGuardOptions,
+    second?: PageGuardOptions,
   ): ExpressRequestHandler {
-    const [handler, { returnTo }] = typeof first === 'function' ? [first, second] : [undefined, first]
+    const name = 'withPageAuthRequired'
+    const [handler, options = {}] =
+      typeof first === 'function' ? [first, second] : [undefined, onlyOptions(name, first, second)]
+    const requirements = readRequirements(name, options, ['returnTo'])
+    const { returnTo } = options
     return this.#guard(handler, async (exchange, req) => {
-      const access = await pageAccess(this.application, exchange, () =>
-        typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? req.originalUrl),
-      )
+      const access = await pageAccess(this.application, exchange, {
+        requirements,
+        returnTo: () => (typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? req.originalUrl)),
+      })
       return access.kind === 'granted' ? null : redirect(access.location)
     })
   }
 
-  /** Guards APIs: without a session the answer is a 401 with a JSON body, never a redirect. */
-  withApiAuthRequired(handler?: ExpressRequestHandler): ExpressRequestHandler {
-    return this.#guard(handler, (exchange) => apiRefusal(this.application, exchange))
+  /**
+   * Guards APIs: without a session the answer is a 401 with a JSON body, never a redirect. A session that does not meet
+   * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
+   * `scope`). Stands before the handler, or takes it. Throws `InvalidConfigurationError` for an unknown option.
+   */
+  withApiAuthRequired(options?: GuardRequirements): ExpressRequestHandler
+  withApiAuthRequired(handler: ExpressRequestHandler, options?: GuardRequirements): ExpressRequestHandler
+  withApiAuthRequired(
+    first?: ExpressRequestHandler | GuardRequirements,
+    second?: GuardRequirements,
+  ): ExpressRequestHandler {
+    const name = 'withApiAuthRequired'
+    const [handler, options = {}] =
+      typeof first === 'function' ? [first, second] : [undefined, onlyOptions(name, first, second)]
+    const requirements = readRequirements(name, options)
+    return this.#guard(handler, (exchange) => apiRefusal(this.application, exchange, requirements))
   }
 
   #guard(handler: ExpressRequestHandler | undefined, decide: Decision): ExpressRequestHandler {
@@ -115,6 +136,19 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
       if (refused) return sendResponse(res, refused)
       return ambient.run(binding, () => (handler ? handler(req, res, next) : next()))
     }
+  }
+
+  /** @internal */
+  protected override async respond(
+    req: FrameworkRequest | undefined,
+    res: FrameworkResponse | undefined,
+    operation: (exchange: Exchange) => Promise<Response>,
+  ): Promise<Response> {
+    const binding = this.bind(req, res)
+    const { cookies } = binding.exchange
+    const response = await within(binding, (exchange) => operation({ ...exchange, canWrite: () => true }))
+    cookies.flush(headersSink(response.headers))
+    return response
   }
 
   /** @internal */

@@ -26,11 +26,13 @@ export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
 export type { SessionAdministration } from '../../operations.ts'
 export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from '../../session/claims.ts'
+export type { GuardRequirements } from '../../session/requirements.ts'
 export type {
   AccessTokenSet,
   ConnectionTokenSet,
   InternalSessionData,
   SessionData,
+  StoredInternalData,
   TokenSet,
   User,
 } from '../../session/session-data.ts'

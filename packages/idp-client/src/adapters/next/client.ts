@@ -6,7 +6,9 @@ import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { Operations } from '../../operations.ts'
+import { onlyOptions } from '../../routes/guard-options.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+import type { GuardRequirements } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
@@ -90,10 +92,12 @@ export class IdpClient extends Operations<HostRequest, HostResponse> {
   }
 
   /**
-   * Guards a page: without a session the browser is sent to the login route and comes back afterwards. A component
-   * (App Router) is the first argument; without one the result is a `getServerSideProps` (Pages Router) that gives the
-   * page the prop `user`, unless the page has one of that name. Throws when that cannot be decided, so that no error
-   * ever shows the page.
+   * Guards a page: without a session, or with one that does not meet the requirements, the browser is sent to the login
+   * route, asks the provider for what is missing, and comes back afterwards. A component (App Router) is the first
+   * argument; without one the result is a `getServerSideProps` (Pages Router) that gives the page the prop `user`, unless
+   * the page has one of that name. Throws `InvalidConfigurationError` for an unknown option. The page throws when that
+   * cannot be decided, so that no error ever shows it, and `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
+   * `INSUFFICIENT_SCOPE` when such a login, just made, has not helped.
    */
   withPageAuthRequired<Props>(
     component: PageComponent<Props>,
@@ -104,23 +108,28 @@ export class IdpClient extends Operations<HostRequest, HostResponse> {
   ): GetServerSideProps<Props & { user: User }>
   withPageAuthRequired(
     first: PageComponent<never> | PagesGuardOptions = {},
-    options: PageGuardOptions<never> = {},
+    options?: PageGuardOptions<never>,
   ): unknown {
     return typeof first === 'function'
       ? protectAppPage(this.application, first, options)
-      : protectPagesPage(this.application, first)
+      : protectPagesPage(this.application, onlyOptions('withPageAuthRequired', first, options))
   }
 
   /**
    * Guards a route handler (App Router) or an API route (Pages Router): without a session the answer is a 401 with a
-   * JSON body, never a redirect.
+   * JSON body, never a redirect. A session that does not meet the requirements gets a 401 with the challenge of RFC 9470
+   * (`maxAge`, `acr`, `amr`) or a 403 (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
    */
   withApiAuthRequired<Context = unknown>(
     handler: AppRouteHandler<Context>,
+    options?: GuardRequirements,
   ): AppRouteHandler<Context, Promise<Response>>
-  withApiAuthRequired(handler: NextApiHandler): NextApiHandler
-  withApiAuthRequired(handler: AppRouteHandler<never> | NextApiHandler): unknown {
-    return protectApi(this.application, handler)
+  withApiAuthRequired(handler: NextApiHandler, options?: GuardRequirements): NextApiHandler
+  withApiAuthRequired(
+    handler: AppRouteHandler<never> | NextApiHandler,
+    options: GuardRequirements = {},
+  ): unknown {
+    return protectApi(this.application, handler, options)
   }
 
   /** @internal */

@@ -1,7 +1,10 @@
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest } from 'next/server.js'
 import type { Application } from '../../engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal } from '../../routes/guards.ts'
+import type { GuardRequirements } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
@@ -13,36 +16,41 @@ export type AppRouteHandler<Context = unknown, Result = Response | Promise<Respo
   context: Context,
 ) => Result
 
+/** Whether a request may pass: a response keeps it out. */
+type Decision = (exchange: Exchange) => Promise<Response | null>
+
 async function protectApp<Context>(
-  application: Application,
+  decide: Decision,
   handler: AppRouteHandler<Context>,
   request: NextRequest,
   context: Context,
 ): Promise<Response> {
   // Read before anything can fail: it tells Next that the answer belongs to this request, and is not to be prerendered.
   const { exchange } = bindWeb(request)
-  const refused = await apiRefusal(application, exchange)
+  const refused = await decide(exchange)
   if (refused) return toNextResponse(refused)
   const response = await sharing(exchange.cookies, () => handler(request, context))
   return response instanceof Response ? toNextResponse(response) : response
 }
 
 async function protectPages(
-  application: Application,
+  decide: Decision,
   handler: NextApiHandler,
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<unknown> {
-  const refused = await apiRefusal(application, bindNode(request).exchange)
+  const refused = await decide(bindNode(request).exchange)
   return refused ? sendResponse(response, refused) : handler(request, response)
 }
 
 type AnyHandler = AppRouteHandler<never> | NextApiHandler
 
 /** Decides at each call for which router the handler is, since the two look alike until then. */
-export function protectApi(application: Application, handler: AnyHandler) {
+export function protectApi(application: Application, handler: AnyHandler, options: GuardRequirements) {
+  const requirements = readRequirements('withApiAuthRequired', options)
+  const decide: Decision = (exchange) => apiRefusal(application, exchange, requirements)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>
     isWebRequest(first)
-      ? protectApp(application, handler as AppRouteHandler, first as NextRequest, second)
-      : protectPages(application, handler as NextApiHandler, first, second as NextApiResponse)
+      ? protectApp(decide, handler as AppRouteHandler, first as NextRequest, second)
+      : protectPages(decide, handler as NextApiHandler, first, second as NextApiResponse)
 }

@@ -1,7 +1,9 @@
 import type { GetServerSideProps, GetServerSidePropsContext, GetServerSidePropsResult } from 'next'
 import type { ReactNode } from 'react'
 import type { Application } from '../../engine.ts'
+import { readRequirements } from '../../routes/guard-options.ts'
 import { pageAccess } from '../../routes/guards.ts'
+import type { GuardRequirements } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
 import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
@@ -10,19 +12,22 @@ import { RETURN_PATH } from './forward.ts'
 /** Where to go after the login; never off the application's origin. */
 type ReturnTo<Input> = string | ((input: Input) => string | Promise<string>)
 
-export interface PageGuardOptions<Props> {
+export interface PageGuardOptions<Props> extends GuardRequirements {
   /** Default: the path and query of the request as the proxy saw them; without our proxy `signInReturnToPath`. */
   returnTo?: ReturnTo<Props>
 }
 
 export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNode>
 
-export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>> {
+export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>>
+  extends GuardRequirements {
   /** Runs for signed-in visitors only. */
   getServerSideProps?: GetServerSideProps<Props>
   /** Default: the path and query of the request as the proxy saw them; without our proxy the URL of the page. */
   returnTo?: ReturnTo<GetServerSidePropsContext>
 }
+
+const NAME = 'withPageAuthRequired'
 
 function evaluate<Input>(
   returnTo: ReturnTo<Input> | undefined,
@@ -39,15 +44,16 @@ function withoutBasePath({ settings: { basePath } }: Application, location: stri
 export function protectAppPage<Props>(
   application: Application,
   component: PageComponent<Props>,
-  options: PageGuardOptions<Props>,
+  options: PageGuardOptions<Props> = {},
 ): (props: Props) => Promise<ReactNode> {
+  const requirements = readRequirements(NAME, options, ['returnTo'])
   return async (props) => {
     const { exchange } = await bindAmbient()
-    const access = await pageAccess(
-      application,
-      exchange,
-      () => evaluate(options.returnTo, props) ?? exchange.request.headers.get(RETURN_PATH) ?? undefined,
-    )
+    const access = await pageAccess(application, exchange, {
+      requirements,
+      returnTo: () =>
+        evaluate(options.returnTo, props) ?? exchange.request.headers.get(RETURN_PATH) ?? undefined,
+    })
     if (access.kind === 'granted') return component(props)
     // Not at the top: Pages Router and proxy load this file too, and have no use for React's client hooks.
     const { redirect } = await import('next/navigation.js')
@@ -72,16 +78,16 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
   application: Application,
   options: PagesGuardOptions<Props>,
 ): GetServerSideProps<Props & { user: User }> {
+  const requirements = readRequirements(NAME, options, ['returnTo', 'getServerSideProps'])
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)
-    const access = await pageAccess(
-      application,
-      exchange,
-      () =>
+    const access = await pageAccess(application, exchange, {
+      requirements,
+      returnTo: () =>
         evaluate(options.returnTo, context) ??
         exchange.request.headers.get(RETURN_PATH) ??
         addressOf(context),
-    )
+    })
     if (access.kind === 'login') {
       return { redirect: { destination: withoutBasePath(application, access.location), permanent: false } }
     }

@@ -1,15 +1,19 @@
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
+import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
 import { Operations } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
+import { readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
+import type { GuardRequirements } from '../../session/requirements.ts'
 import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, continueWith } from './continue.ts'
@@ -25,7 +29,7 @@ export type WebHandler<Rest extends unknown[] = unknown[]> = (
   ...rest: Rest
 ) => Response | Promise<Response>
 
-export interface PageGuardOptions {
+export interface PageGuardOptions extends GuardRequirements {
   /** Where to go after the login; default: the path and query of the request. Never leaves the application's origin. */
   returnTo?: string | ((request: Request) => string | Promise<string>)
 }
@@ -74,34 +78,60 @@ export class IdpClient extends Operations<FrameworkRequest, WebTarget> {
     options: StartInteractiveLoginOptions = {},
     request?: FrameworkRequest,
   ): Promise<FrameworkResponse> {
-    const { exchange } = this.bind(request)
-    const response = await startLogin(this.application, exchange, options)
-    flushOnto(exchange.cookies, response.headers)
-    return response
+    return this.respond(request, undefined, (exchange) => startLogin(this.application, exchange, options))
   }
 
-  /** Wraps a page handler: without a session the browser is sent to the login route and comes back afterwards. */
+  /**
+   * Wraps a page handler: without a session, or with one that does not meet the requirements, the browser is sent to the
+   * login route, asks the provider for what is missing, and comes back afterwards. Throws `InvalidConfigurationError` for
+   * an unknown option; the handler throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
+   * `INSUFFICIENT_SCOPE` when such a login, just made, has not helped.
+   */
   withPageAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
     options: PageGuardOptions = {},
   ): WebHandler<Rest> {
+    const requirements = readRequirements('withPageAuthRequired', options, ['returnTo'])
+    const { returnTo } = options
     return async (request, ...rest) => {
       const { exchange } = this.bind(request)
       const { pathname, search } = new URL(request.url)
-      const { returnTo } = options
-      const access = await pageAccess(this.application, exchange, () =>
-        typeof returnTo === 'function' ? returnTo(request) : (returnTo ?? pathname + search),
-      )
+      const access = await pageAccess(this.application, exchange, {
+        requirements,
+        returnTo: () =>
+          typeof returnTo === 'function' ? returnTo(request) : (returnTo ?? pathname + search),
+      })
       return access.kind === 'granted' ? handler(request, ...rest) : redirect(access.location)
     }
   }
 
-  /** Wraps an API handler: without a session the answer is a 401 with a JSON body, never a redirect. */
-  withApiAuthRequired<Rest extends unknown[]>(handler: WebHandler<Rest>): WebHandler<Rest> {
+  /**
+   * Wraps an API handler: without a session the answer is a 401 with a JSON body, never a redirect. A session that does
+   * not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
+   * `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   */
+  withApiAuthRequired<Rest extends unknown[]>(
+    handler: WebHandler<Rest>,
+    options: GuardRequirements = {},
+  ): WebHandler<Rest> {
+    const requirements = readRequirements('withApiAuthRequired', options)
     return async (request, ...rest) => {
-      const refused = await apiRefusal(this.application, this.bind(request).exchange)
+      const refused = await apiRefusal(this.application, this.bind(request).exchange, requirements)
       return refused ?? handler(request, ...rest)
     }
+  }
+
+  /** @internal */
+  protected override async respond(
+    request: FrameworkRequest | undefined,
+    target: WebTarget | undefined,
+    operation: (exchange: Exchange) => Promise<Response>,
+  ): Promise<FrameworkResponse> {
+    return within(this.bind(request, target), async (exchange) => {
+      const response = await operation({ ...exchange, canWrite: () => true })
+      flushOnto(exchange.cookies, response.headers)
+      return response
+    })
   }
 
   /** @internal */

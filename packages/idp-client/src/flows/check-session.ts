@@ -1,0 +1,77 @@
+import type { Config } from '../config/config.ts'
+import type { Engine } from '../engine.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { serverTime } from '../oidc/server-time.ts'
+import type { Moment, Requirements, Unmet } from '../session/requirements.ts'
+import { unmet } from '../session/requirements.ts'
+import type { SessionData } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import { unitedScope } from '../tokens/scope.ts'
+import { askedFor } from '../transaction/asked.ts'
+import { effectiveScope } from '../transaction/authorization.ts'
+
+/** Parameters of a login that can bring what is required. */
+export type LoginParameters = Readonly<Record<string, string>>
+
+export type Verdict =
+  | { readonly kind: 'granted'; readonly session: SessionData }
+  | { readonly kind: 'nobody'; readonly login: LoginParameters }
+  | { readonly kind: 'unmet'; readonly unmet: Unmet; readonly login: LoginParameters }
+  /** Just such a login has not helped. */
+  | { readonly kind: 'futile'; readonly unmet: Unmet }
+
+/** Seconds within which a login that did not help is not followed by the same again. */
+const PAUSE_SECONDS = 60
+
+/**
+ * All that is required goes into one login, met or not, so that a second one does not undo the first. A configured
+ * `max_age` that is shorter stays. Of several organizations the user chooses at the provider.
+ */
+function loginFor({ authorization }: Config, { acr, maxAge, organization, scope }: Requirements) {
+  const configured = effectiveScope(authorization, authorization.audience)
+  const [only, ...others] = organization ?? []
+  const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
+  return {
+    ...(age === undefined ? {} : { max_age: String(age) }),
+    ...(acr ? { acr_values: acr.join(' ') } : {}),
+    ...(only === undefined || others.length > 0 ? {} : { organization: only }),
+    ...(scope ? { scope: unitedScope(configured, scope.join(' ')) } : {}),
+  } satisfies LoginParameters
+}
+
+function momentOf({ dpop }: Config, now: number): Moment {
+  return { now: serverTime({ clock: () => now, dpop }), tolerance: dpop.clockTolerance }
+}
+
+/**
+ * Whether this session came from a login with the same parameters, just now, and was no better when it began: a provider
+ * that ignores a parameter would otherwise send the browser round for ever.
+ */
+async function isTried(
+  { config }: Engine,
+  { asked, data }: StoredSession,
+  requirements: Requirements,
+  login: LoginParameters,
+): Promise<boolean> {
+  const { createdAt } = data.internal
+  if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
+  if (asked !== (await askedFor(login))) return false
+  return unmet(requirements, data, momentOf(config, createdAt)) !== null
+}
+
+/** Whether the request has a session that meets the requirements, and which login would bring one. Never writes. */
+export async function checkSession(
+  engine: Engine,
+  exchange: Exchange,
+  requirements: Requirements,
+): Promise<Verdict> {
+  const { config } = engine
+  const session = await engine.sessions.load(exchange)
+  if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
+  const missing = unmet(requirements, session.data, momentOf(config, config.clock()))
+  if (missing === null) return { kind: 'granted', session: session.data }
+  const login = loginFor(config, requirements)
+  return (await isTried(engine, session, requirements, login))
+    ? { kind: 'futile', unmet: missing }
+    : { kind: 'unmet', unmet: missing, login }
+}
