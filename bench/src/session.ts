@@ -1,8 +1,13 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
+import { resolve } from '../../packages/idp-client/src/config/resolve.ts'
 import { createSealer } from '../../packages/idp-client/src/crypto/seal.ts'
+import { createEngine } from '../../packages/idp-client/src/engine.ts'
+import { CookieJar } from '../../packages/idp-client/src/http/cookie-jar.ts'
+import type { Exchange } from '../../packages/idp-client/src/http/exchange.ts'
 import { IdpClient } from '../../packages/idp-client/src/index.ts'
 import { decodeSession, encodeSession } from '../../packages/idp-client/src/session/codec.ts'
 import type { SessionData } from '../../packages/idp-client/src/session/session-data.ts'
+import { memoryStore } from '../../packages/idp-client/src/stores/memory.ts'
 import { generateCookieHeader } from '../../packages/idp-client/src/testing/session-cookie.ts'
 import { compare } from './measure.ts'
 
@@ -84,13 +89,14 @@ const sealer = createSealer([secret])
 const floorText = floorSeal(data)
 const ourText = await sealer.seal('session', encodeSession(stored))
 const cookie = await generateCookieHeader(data, { secret })
-const client = new IdpClient({
+const settings = {
   domain: 'idp.example.com',
   clientId: 'client-0123456789',
   clientSecret: 'secret',
   secret,
   appBaseUrl: 'https://app.example.com',
-})
+}
+const client = new IdpClient(settings)
 const request = (): Request => new Request('https://app.example.com/page', { headers: { cookie } })
 
 console.log(`cookie bytes: ${cookie.length}; JSON sealed as it is: ${floorText.length + '__session='.length}`)
@@ -127,4 +133,36 @@ await compare('get session', [
     },
   },
   { name: 'idp-client getSession', run: () => client.getSession(request()) },
+])
+
+const store = memoryStore({ name: 'bench' })
+const { config } = resolve({ ...settings, sessionStore: store }, {})
+if (!config) throw new Error('the settings are complete')
+const inStore = createEngine(config)
+const jar = new CookieJar(new Map())
+const exchange = { request: { headers: new Headers(), method: 'GET' }, cookies: jar, canWrite: () => true }
+await inStore.sessions.save(exchange as Exchange, stored)
+const reference = jar
+  .entries()
+  .map(([name, value]) => `${name}=${value}`)
+  .join('; ')
+const stateful = new IdpClient({ ...settings, sessionStore: store })
+const referring = (): Request =>
+  new Request('https://app.example.com/page', { headers: { cookie: reference } })
+const texts = new Map([['id', JSON.stringify(data)]])
+
+function signed(id: string): string {
+  return createHmac('sha256', key).update(id).digest('base64url')
+}
+
+const signature = signed('id')
+await compare('get session from a store in memory', [
+  {
+    name: 'floor: signed id, Map, parse',
+    run: () => {
+      referring()
+      return signed('id') === signature ? JSON.parse(texts.get('id') ?? '') : null
+    },
+  },
+  { name: 'idp-client getSession', run: () => stateful.getSession(referring()) },
 ])
