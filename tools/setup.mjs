@@ -1,13 +1,13 @@
 // Prepares a fresh clone. Uses nothing but Node, because it runs before anything is installed.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fromRoot, isMain, run } from './lib/run.mjs'
 
 const minimumNode = [20, 19]
 
 /**
- * What the tests need from the system: the Debian package and how to see that it is there. A store
- * test that needs redis-server or postgresql adds its row here.
+ * What the tests need from the system: the Debian package and how to see that it is there. Servers that
+ * an installation starts are of no use to them: every test starts its own, in a folder of its own.
  */
 const systemPackages = [
   {
@@ -18,6 +18,8 @@ const systemPackages = [
     name: 'fonts-dejavu-core',
     present: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/dejavu'),
   },
+  { name: 'redis-server', present: () => onPath('redis-server') && onPath('redis-cli') },
+  { name: 'postgresql', present: () => onPath('initdb') || postgresPrograms() },
 ]
 
 /**
@@ -96,6 +98,12 @@ export async function setupSystem() {
   if (install.code === 0) return true
   console.error(`setup: apt-get could not install: ${missing.join(' ')}`)
   return false
+}
+
+/** Debian keeps them outside the path, one folder for each version. */
+function postgresPrograms() {
+  const root = '/usr/lib/postgresql'
+  return existsSync(root) && readdirSync(root).some((version) => existsSync(join(root, version, 'bin/initdb')))
 }
 
 function onPath(command) {
