@@ -1,8 +1,7 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
 import { describe } from 'vitest'
-import { sendResponse } from '../../src/adapters/node/send.ts'
 import type { StartInteractiveLoginOptions } from '../../src/index.ts'
 import { IdpClient, isIdpError } from '../../src/index.ts'
+import { listenerOf } from '../support/front.ts'
 import type { MakeApplication } from './hosts.ts'
 import { runContract } from './run-contract.ts'
 
@@ -86,25 +85,9 @@ async function handle(idp: IdpClient, basePath: string, request: Request): Promi
   }
 }
 
-async function requestOf(incoming: IncomingMessage): Promise<Request> {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(incoming.headers)) if (value) headers.set(name, String(value))
-  const { method = 'GET' } = incoming
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk as Buffer)
-  const body = chunks.length === 0 ? null : Buffer.concat(chunks)
-  return new Request(`http://${incoming.headers.host}${incoming.url}`, { method, headers, body })
-}
-
-const application: MakeApplication = (options, basePath): RequestListener => {
+const application: MakeApplication = (options, basePath) => {
   const idp = new IdpClient(options)
-  return (incoming, outgoing) => {
-    requestOf(incoming)
-      .then((request) => idp.middleware(request, (passed) => handle(idp, basePath, passed)))
-      .catch(() => new Response('failed', { status: 500 }))
-      .then((response) => sendResponse(outgoing, response))
-      .catch(() => outgoing.destroy())
-  }
+  return listenerOf((request) => idp.middleware(request, (passed) => handle(idp, basePath, passed)))
 }
 
 describe('adapter contract: Web Request and Response', () => {

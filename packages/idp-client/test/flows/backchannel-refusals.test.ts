@@ -1,0 +1,316 @@
+import { createHash } from 'node:crypto'
+import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { customClock, customFetch } from '../../src/config/options.ts'
+import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
+import type { Browser } from '../support/app.ts'
+import { APP } from '../support/app.ts'
+import type { LogoutWorld, RouteAnswer } from '../support/logout-world.ts'
+import { deliver, post, ROUTE, startLogoutWorld, toldStore } from '../support/logout-world.ts'
+
+const SUB = 'dev|alice'
+
+let world: LogoutWorld
+let browser: Browser
+let right: () => Promise<string>
+beforeAll(async () => {
+  world = await startLogoutWorld()
+  browser = await world.signedIn()
+  const sid = await world.sidOf(browser)
+  right = () => world.provider.logoutToken({ sub: SUB, sid })
+})
+afterAll(() => world.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.store.told.length = 0
+  world.events.length = 0
+})
+
+/** Nothing was ended, nothing can be stored, and nothing says what was in the request. */
+async function expectRefused(answer: RouteAnswer, status: number, code: string): Promise<void> {
+  expect([answer.status, answer.code]).toEqual([status, code])
+  expect(Object.keys(JSON.parse(answer.text))).toEqual(['error'])
+  expect(answer.headers.get('cache-control')).toContain('no-store')
+  expect(answer.headers.get('content-type')).toBe('application/json')
+  expect(answer.headers.getSetCookie()).toEqual([])
+  expect(answer.text).not.toMatch(/eyJ|dev\||evil|at .*\.ts/)
+  expect(world.store.told).toEqual([])
+  expect(await world.userOf(browser)).toBe(SUB)
+}
+
+describe('requests', () => {
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const bodies: [string, (token: string) => [RequestInit['body'], Record<string, string>?], string][] = [
+    ['nothing', () => [''], 'INVALID_REQUEST'],
+    ['an empty form', () => ['', form], 'BACKCHANNEL_LOGOUT_ERROR'],
+    ['a form without the token', (token) => [`token=${token}`, form], 'BACKCHANNEL_LOGOUT_ERROR'],
+    ['an empty token', () => ['logout_token=', form], 'BACKCHANNEL_LOGOUT_ERROR'],
+    [
+      'the token twice',
+      (token) => [`logout_token=${token}&logout_token=${token}`, form],
+      'BACKCHANNEL_LOGOUT_ERROR',
+    ],
+    [
+      'JSON',
+      (token) => [JSON.stringify({ logout_token: token }), { 'content-type': 'application/json' }],
+      'INVALID_REQUEST',
+    ],
+    [
+      'a form that says that it is JSON',
+      (token) => [`logout_token=${token}`, { 'content-type': 'application/json' }],
+      'INVALID_REQUEST',
+    ],
+    [
+      'a form of several parts',
+      (token) => {
+        const parts = new FormData()
+        parts.set('logout_token', token)
+        return [parts]
+      },
+      'INVALID_REQUEST',
+    ],
+    ['text', (token) => [`logout_token=${token}`, { 'content-type': 'text/plain' }], 'INVALID_REQUEST'],
+    [
+      'more than 1 MB',
+      (token) => [`logout_token=${token}&padding=${'x'.repeat(1_100_000)}`, form],
+      'INVALID_REQUEST',
+    ],
+    ['no token at all', () => ['logout_token=%00%ff<script>', form], 'BACKCHANNEL_LOGOUT_ERROR'],
+  ]
+  test.each(bodies)('[BL-01,BL-07] %s: 400', async (_title, make, code) => {
+    const [body, headers] = make(await right())
+    await expectRefused(await post(world.client, body, headers), 400, code)
+  })
+
+  test('[BL-07] a token in the query does not count', async () => {
+    const path = `${ROUTE}?logout_token=${await right()}`
+    await expectRefused(await post(world.client, '', form, path), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+    const read = await world.client.middleware(new Request(APP + path))
+    expect([read.status, read.headers.get('allow')]).toEqual([405, 'POST'])
+    expect(await world.userOf(browser)).toBe(SUB)
+  })
+
+  test('[BL-08] from anywhere, with parameters that nobody knows, and no cookie read or written', async () => {
+    const token = await world.provider.logoutToken({ sid: 'unknown' })
+    const answer = await post(
+      world.client,
+      new URLSearchParams({ logout_token: token, state: 'x', logout_hint: 'y', csrf: 'z' }),
+      {
+        origin: 'https://op.example',
+        cookie: '__session=dead; __txn_=dead; other=1',
+        'sec-fetch-site': 'cross-site',
+        'sec-fetch-mode': 'no-cors',
+        'sec-fetch-dest': 'empty',
+      },
+    )
+    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', null])
+    expect(answer.headers.getSetCookie()).toEqual([])
+    expect(answer.headers.get('cache-control')).toContain('no-store')
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  test.each<[string, IdpClientOptions, Record<string, string>]>([
+    ['that nobody configured', { appBaseUrl: undefined }, { host: 'anything.internal:8080' }],
+    ['that cannot be inferred', { appBaseUrl: undefined }, { host: 'user@evil.example/' }],
+    ['that the list does not have', { appBaseUrl: ['https://app.example'] }, { host: '10.0.0.7' }],
+  ])('a base URL %s is not needed', async (_title, options, headers) => {
+    const store = toldStore()
+    const { client } = world.another({ sessionStore: store, ...options })
+    const body = new URLSearchParams({ logout_token: await right() })
+    expect((await post(client, body, headers)).status).toBe(200)
+    expect(store.told).toHaveLength(1)
+  })
+})
+
+describe('tokens', () => {
+  type Forgery = NonNullable<Parameters<LogoutWorld['provider']['logoutToken']>[1]>
+
+  const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
+  const now = (): number => world.clock.now
+  const set =
+    (changes: () => Record<string, unknown>) =>
+    (claims: Record<string, unknown>): void => {
+      for (const [name, value] of Object.entries(changes())) {
+        if (value === undefined) delete claims[name]
+        else claims[name] = value
+      }
+    }
+
+  const forgeries: [string, string, Forgery][] = [
+    ['BL-02', 'another issuer', { change: set(() => ({ iss: 'https://evil.example' })) }],
+    ['BL-02', 'another audience', { change: set(() => ({ aud: 'evil' })) }],
+    ['BL-02', 'no issue time', { change: set(() => ({ iat: undefined })) }],
+    ['BL-02', 'an issue time to come', { change: set(() => ({ iat: now() + 600 })) }],
+    ['BL-02', 'an hour ago', { change: set(() => ({ iat: now() - 3600, exp: now() + 60 })) }],
+    ['BL-02', 'an hour ago, without end', { change: set(() => ({ iat: now() - 3600, exp: undefined })) }],
+    ['BL-02', 'an end that is past', { change: set(() => ({ exp: now() - 61 })) }],
+    ['BL-02', 'no events', { change: set(() => ({ events: undefined })) }],
+    ['BL-02', 'other events', { change: set(() => ({ events: { 'https://evil.example/': {} } })) }],
+    ['BL-02', 'an event that is a list', { change: set(() => ({ events: { [EVENT]: [] } })) }],
+    ['BL-02', 'a nonce', { change: set(() => ({ nonce: 'n' })) }],
+    ['BL-02', 'no name of its own', { change: set(() => ({ jti: undefined })) }],
+    ['BL-02', 'nobody', { change: set(() => ({ sub: undefined, sid: undefined })) }],
+    ['BL-02', 'a sid that is a number', { change: set(() => ({ sid: 1 })) }],
+    ['BL-03', 'the type of an access token', { sign: { header: { typ: 'at+jwt' } } }],
+    ['BL-03', 'the type of a proof', { sign: { header: { typ: 'dpop+jwt' } } }],
+    ['BL-03', 'the type of another event', { sign: { header: { typ: 'secevent+jwt' } } }],
+  ]
+  test.each(forgeries)('[%s] signed, but with %s: 400', async (_id, _title, forgery) => {
+    const sid = await world.sidOf(browser)
+    const token = await world.provider.logoutToken({ sub: SUB, sid }, forgery)
+    await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+  })
+
+  const claimsOf = async (): Promise<Record<string, unknown>> =>
+    JSON.parse(Buffer.from((await right()).split('.')[1] ?? '', 'base64url').toString())
+  const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+
+  test.each(['none', 'None', 'NONE', 'nOnE'])('[BL-02] algorithm %s: 400', async (alg) => {
+    const [, payload] = (await right()).split('.')
+    for (const signature of ['', 'AAAA']) {
+      const token = `${encode({ alg, typ: 'logout+jwt' })}.${payload}.${signature}`
+      await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+    }
+  })
+
+  test('[BL-02] signed with the client secret or the public key as a secret: 400', async () => {
+    const { clientSecret = '', jwks } = world.provider
+    const [jwk = {}] = jwks().keys
+    const key = await importJWK(jwk, 'RS256', { extractable: true })
+    if (key instanceof Uint8Array) throw new Error('the key is a public one')
+    const secrets = [clientSecret, JSON.stringify(jwk), await exportSPKI(key)]
+    for (const secret of secrets) {
+      for (const alg of ['HS256', 'HS384', 'HS512']) {
+        const token = await new SignJWT(await claimsOf())
+          .setProtectedHeader({ alg, kid: String(jwk.kid), typ: 'logout+jwt' })
+          .sign(Buffer.from(secret.padEnd(64)))
+        await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+      }
+    }
+  })
+
+  test('[BL-02] signed with a key that the token brings: 400, and nobody is asked for keys of its own', async () => {
+    const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
+    const jwk = await exportJWK(publicKey)
+    const evil = `${world.provider.issuer}/evil`
+    const kid = String(world.provider.jwks().keys[0]?.kid)
+    const token = await new SignJWT(await claimsOf())
+      .setProtectedHeader({ alg: 'RS256', kid, typ: 'logout+jwt', jwk, jku: evil, x5u: evil })
+      .sign(privateKey)
+    const before = world.provider.requests('other').length
+    await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+    expect(world.provider.requests('other')).toHaveLength(before)
+  })
+
+  test('[BL-02] other tokens of the provider are none: 400', async () => {
+    const session = await world.client.getSession(browser.request('/'))
+    const { accessToken = '', idToken = '', refreshToken = '' } = session?.tokenSet ?? {}
+    for (const token of [idToken, accessToken, refreshToken, 'a.b.c', '..', 'e30.e30.e30.e30.e30']) {
+      await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
+    }
+  })
+
+  test('the answer names the check that failed, for the log of the provider', async () => {
+    const token = await world.provider.logoutToken({ sub: SUB }, { change: set(() => ({ aud: 'evil' })) })
+    const { text } = await deliver(world.client, token)
+    const message = 'The logout token was refused. aud does not contain the client id.'
+    expect(JSON.parse(text)).toEqual({ error: { code: 'BACKCHANNEL_LOGOUT_ERROR', message } })
+  })
+
+  test('neither answers nor events tell whose session it is', async () => {
+    const sid = await world.sidOf(browser)
+    const token = await world.provider.logoutToken({ sub: SUB, sid: 'nobody-has-it' })
+    await deliver(world.client, token)
+    await deliver(world.client, token)
+    const told = JSON.stringify(world.events)
+    expect(told).toContain('BACKCHANNEL_LOGOUT')
+    const digest = createHash('sha256').update(token).digest('base64url')
+    for (const secret of [SUB, sid, 'nobody-has-it', token, digest, world.provider.clientId]) {
+      expect(told).not.toContain(secret)
+    }
+  })
+})
+
+describe('a provider that cannot be heard', () => {
+  const down = { kind: 'respond', status: 500 } as const
+
+  /** A client that knows nothing of the provider yet. */
+  function cold(options: IdpClientOptions = {}): { client: IdpClient; store: ReturnType<typeof toldStore> } {
+    const store = toldStore()
+    const fresh = async (input: string | URL | Request, init?: RequestInit) => fetch(input, init)
+    const { client } = world.another({ sessionStore: store, [customFetch]: fresh, ...options })
+    return { client, store }
+  }
+
+  test.each([
+    ['discovery', 'DISCOVERY_ERROR'],
+    ['jwks', 'JWKS_ERROR'],
+  ] as const)('[BL-06] %s fails: 503, and the repetition succeeds', async (endpoint, code) => {
+    const { client, store } = cold()
+    const token = await right()
+    world.provider.faults.set(endpoint, down)
+    const answer = await deliver(client, token)
+    expect([answer.status, answer.code]).toEqual([503, code])
+    expect(store.told).toEqual([])
+    world.provider.faults.clear()
+    expect((await deliver(client, token)).status).toBe(200)
+    expect(store.told).toHaveLength(1)
+  })
+
+  test.each(['discovery', 'jwks'] as const)('%s hangs: 503', async (endpoint) => {
+    const { client } = cold({ httpTimeout: 200 })
+    world.provider.faults.set(endpoint, { kind: 'hang' })
+    expect((await deliver(client, await right())).status).toBe(503)
+  })
+
+  test('with keys that are known it need not be heard', async () => {
+    const { client } = cold()
+    expect((await deliver(client, await right())).status).toBe(200)
+    world.provider.faults.set('jwks', down)
+    world.provider.faults.set('discovery', down)
+    expect((await deliver(client, await right())).status).toBe(200)
+  })
+
+  test('[BL-07] 200 tokens with key ids that nobody knows load the keys at most twice', async () => {
+    const { client, store } = cold()
+    const { privateKey } = await generateKeyPair('RS256')
+    world.provider.clearRequests()
+    const answers = Array.from({ length: 200 }, async () => {
+      const token = await new SignJWT({ sid: 's' })
+        .setProtectedHeader({ alg: 'RS256', kid: crypto.randomUUID() })
+        .sign(privateKey)
+      return (await deliver(client, token)).status
+    })
+    expect(new Set(await Promise.all(answers))).toEqual(new Set([400]))
+    expect([world.provider.count('discovery'), world.provider.count('jwks')]).toEqual([1, 2])
+    expect((await deliver(client, await right())).status).toBe(200)
+    expect(store.told).toHaveLength(1)
+  })
+
+  test('keys that were replaced just before are found', async () => {
+    const { client } = cold()
+    expect((await deliver(client, await right())).status).toBe(200)
+    await world.provider.rotateKeys()
+    expect((await deliver(client, await right())).status).toBe(200)
+  })
+})
+
+test('the clock of the configuration counts, with the tolerance of ID tokens', async () => {
+  const store = toldStore()
+  const clock = { now: world.clock.now }
+  const { client } = world.another({ sessionStore: store, [customClock]: () => clock.now })
+  const token = await world.provider.logoutToken(
+    { sub: SUB },
+    {
+      change: (claims) => {
+        delete claims['exp']
+        claims['iat'] = clock.now
+      },
+    },
+  )
+  clock.now += 661
+  expect((await deliver(client, token)).status).toBe(400)
+  clock.now -= 1
+  expect((await deliver(client, token)).status).toBe(200)
+  expect((await deliver(client, token)).code).toBe('LOGOUT_TOKEN_REPLAYED')
+})
