@@ -85,7 +85,7 @@ export const layers = {
 }
 
 /** Modules at the top of the source folder: the package entry and the composition. */
-export const rootModules = ['index.ts', 'engine.ts', 'binding.ts', 'operations.ts']
+export const rootModules = ['index.ts', 'engine.ts', 'binding.ts', 'operations.ts', 'mfa-client.ts']
 
 /** Packages and the places that may import them; a package that is not listed is not allowed. */
 export const packagePlaces = [

@@ -1,9 +1,14 @@
 import type { IdpErrorOptions } from './base.ts'
-import { IdpError } from './base.ts'
+import { IdpError, isIdpError } from './base.ts'
 
 /** The provider's metadata or keys could not be loaded; never cached, the next use tries again. */
 export class DiscoveryError extends IdpError<'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'> {
   override readonly name = 'DiscoveryError'
+}
+
+/** Whether the provider said no or could not be heard; by name, like everything that may come from another copy. */
+export function isProviderError(error: unknown): error is OAuthError | DiscoveryError {
+  return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
 export interface OAuthErrorOptions extends IdpErrorOptions {

@@ -1,18 +1,16 @@
-import type { ClientMetadata, CustomFetchOptions, DPoPHandle } from 'openid-client'
-import { allowInsecureRequests, Configuration, clockSkew, customFetch } from 'openid-client'
+import type { CustomFetchOptions, DPoPHandle } from 'openid-client'
+import { allowInsecureRequests, Configuration, customFetch } from 'openid-client'
 import { isIdpError } from '../errors/base.ts'
 import { OAuthError } from '../errors/provider.ts'
-import { systemClock } from '../lib/clock.ts'
 import { pause } from '../lib/pause.ts'
 import type { ProviderEndpoint } from '../log/log.ts'
-import { clientAuthentication } from './client-auth.ts'
+import { clientAuthentication, clientMetadata } from './client-auth.ts'
 import { dpopHandle, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import { parseObject } from './json.ts'
 import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { endpointOf, wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { serverTime } from './server-time.ts'
 import type { Answer } from './translate.ts'
 import { invalidResponse, oauthError, originOf, reportFailure, retryAfterSeconds } from './translate.ts'
 
@@ -57,10 +55,6 @@ export type Operation = (
 
 function configure({ provider, metadata, endpoint }: Call): Configuration {
   const { config } = provider
-  const client: ClientMetadata = { client_id: config.clientId }
-  const skew = serverTime(config) - systemClock()
-  // A second more or less is the rounding of two reads, not another clock.
-  if (Math.abs(skew) > 1) client[clockSkew] = skew
   const { authorizationEndpoint } = metadata
   const server = {
     issuer: metadata.issuer,
@@ -70,7 +64,7 @@ function configure({ provider, metadata, endpoint }: Call): Configuration {
     authorization_response_iss_parameter_supported: metadata.issuerInCallback,
   }
   const authentication = clientAuthentication(config, metadata)
-  const configuration = new Configuration(server, config.clientId, client, authentication)
+  const configuration = new Configuration(server, config.clientId, clientMetadata(config), authentication)
   if (config.allowInsecureRequests) allowInsecureRequests(configuration)
   // The transport has its own timer, for the whole answer.
   configuration.timeout = undefined

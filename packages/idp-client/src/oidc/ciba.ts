@@ -11,7 +11,7 @@ import type { ServerMetadata } from './metadata.ts'
 import { wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { TokenAnswer } from './token-endpoint.ts'
-import { requestTokens } from './token-endpoint.ts'
+import { isPending, requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { grantOf } from './token-grant.ts'
 import type { Answer } from './translate.ts'
@@ -99,10 +99,6 @@ function checkAborted(signal: AbortSignal | undefined): void {
   if (!signal?.aborted) return
   throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ABORTED', { cause: signal.reason })
 }
-
-/** The user has not decided yet. */
-const isPending = ({ error }: OAuthError): boolean =>
-  error === 'authorization_pending' || error === 'slow_down'
 
 /** Seconds between polls after this failure; throws what ends the flow. */
 function intervalAfter(error: unknown, interval: number): number {

@@ -1,10 +1,12 @@
 import { importPKCS8 } from 'jose/key/import'
-import type { ClientAuth } from 'openid-client'
-import { ClientSecretBasic, ClientSecretPost, modifyAssertion, PrivateKeyJwt } from 'openid-client'
+import type { ClientAuth, ClientMetadata } from 'openid-client'
+import { ClientSecretBasic, ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'openid-client'
 import type { Config } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { ServerMetadata } from './metadata.ts'
+import { serverTime } from './server-time.ts'
 
 type Metadata = Pick<ServerMetadata, 'clientAuthAlgorithms' | 'clientAuthMethods'>
 type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
@@ -69,6 +71,15 @@ function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
   return made
 }
 
+/** The client as `openid-client` needs to know it, whose assertions tell our time. */
+export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): ClientMetadata {
+  const client: ClientMetadata = { client_id: config.clientId }
+  const skew = serverTime(config) - systemClock()
+  // A second more or less is the rounding of two reads, not another clock.
+  if (Math.abs(skew) > 1) client[clockSkew] = skew
+  return client
+}
+
 /**
  * How this client proves itself at every endpoint, exactly one method: a key by signed assertion; a secret by HTTP
  * Basic if that is advertised or nothing is, else in the body.
@@ -80,4 +91,20 @@ export function clientAuthentication(config: Pick<Config, 'clientAuth'>, metadat
   return methods.length === 0 || methods.includes('client_secret_basic')
     ? ClientSecretBasic(clientAuth.secret)
     : ClientSecretPost(clientAuth.secret)
+}
+
+/** The same for an endpoint that takes JSON: members of the body, a fresh assertion or the secret. */
+export async function clientCredentials(
+  config: Config,
+  metadata: ServerMetadata,
+): Promise<Readonly<Record<string, string>>> {
+  const { clientAuth } = config
+  const authenticate =
+    clientAuth.kind === 'assertion'
+      ? assertionAuth(clientAuth, metadata)
+      : ClientSecretPost(clientAuth.secret)
+  const members = new URLSearchParams()
+  const client = clientMetadata(config)
+  await authenticate({ issuer: metadata.issuer }, client, members, new Headers())
+  return Object.fromEntries(members)
 }

@@ -3,18 +3,28 @@ export type JsonObject = { readonly [member: string]: unknown }
 
 const withoutPrototype = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
 
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text, withoutPrototype)
+  } catch {
+    // The parser's own error quotes the text, which may hold tokens.
+    return null
+  }
+}
+
 /**
  * The JSON object in `text`, or null for anything else. Members named `__proto__` are dropped at every depth, so that
  * code which merges the result later pollutes nothing.
  */
 export function parseObject(text: string): JsonObject | null {
-  try {
-    const value: unknown = JSON.parse(text, withoutPrototype)
-    return isObject(value) ? value : null
-  } catch {
-    // The parser's own error quotes the text, which may hold tokens.
-    return null
-  }
+  const value = parse(text)
+  return isObject(value) ? value : null
+}
+
+/** The JSON objects of the list in `text`, read alike; null when it is no list of objects. */
+export function parseObjects(text: string): readonly JsonObject[] | null {
+  const value = parse(text)
+  return Array.isArray(value) && value.every(isObject) ? value : null
 }
 
 export function isObject(value: unknown): value is JsonObject {

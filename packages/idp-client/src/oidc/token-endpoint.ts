@@ -26,6 +26,10 @@ export interface TokenRequest {
   readonly signal?: AbortSignal
 }
 
+/** The user has not decided yet: on another device, that is. Part of the protocol, and nothing to report. */
+export const isPending = ({ error }: OAuthError): boolean =>
+  error === 'authorization_pending' || error === 'slow_down'
+
 /** What `openid-client` is to see of a grant: it refuses odd values of members that are read leniently here. */
 function presentable(response: Response, { body, status }: Answer): Response {
   if (!body || status !== 200) return response

@@ -1,0 +1,132 @@
+import type { MfaVerified, MfaVerifyOptions } from '../config/mfa.ts'
+import type { FactorProof } from '../config/mfa-options.ts'
+import { readMfaToken, readProof } from '../config/mfa-options.ts'
+import type { Engine } from '../engine.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
+import { MfaError } from '../errors/mfa.ts'
+import { isProviderError } from '../errors/provider.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { FactorGrant } from '../oidc/mfa-grant.ts'
+import { claimsOf } from '../session/claims.ts'
+import type { TokenSet, User } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { MfaContext } from '../tokens/mfa-context.ts'
+import { admitMfaContext, openMfaContext } from '../tokens/mfa-context.ts'
+import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import type { Verification } from '../tokens/verified.ts'
+import { verifyInSession } from '../tokens/verified.ts'
+import { wantAgain } from '../tokens/want.ts'
+
+/**
+ * What `verify` brings for a token that was asked for outside a session (`customTokenExchange`,
+ * `getTokenByBackchannelAuth`): the tokens, which are kept nowhere.
+ */
+export interface MfaVerifiedTokens extends MfaVerified {
+  tokenSet: TokenSet
+  /** All claims of the validated ID token, when the provider sent one. */
+  idTokenClaims?: User
+}
+
+/** What `verify` returns: with `tokenSet` where no session keeps the tokens. */
+export type MfaVerification = (MfaVerified & { tokenSet?: never }) | MfaVerifiedTokens
+
+/** The protocol is loaded when a factor is verified, not before. */
+async function grantFor(
+  { config }: Engine,
+  { subject, token, wanted }: MfaContext,
+  proof: FactorProof,
+  session?: StoredSession,
+): Promise<FactorGrant> {
+  const [{ verifyFactor }, { providerFor }] = await Promise.all([
+    import('../oidc/mfa-grant.ts'),
+    import('../oidc/provider.ts'),
+  ])
+  const previous = session && claimsOf(session.data.tokenSet.idToken)
+  return verifyFactor(providerFor(config), {
+    mfaToken: token,
+    proof,
+    ...wanted.sent,
+    ...(subject === undefined ? {} : { subject }),
+    ...(previous ? { previous } : {}),
+  })
+}
+
+function tokensOf(grant: FactorGrant, { wanted }: MfaContext): MfaVerifiedTokens {
+  const { accessToken, claims, expiresAt, idToken, refreshToken, scope, tokenType } = grant
+  const { audience } = wanted.sent
+  return {
+    success: true,
+    ...(grant.recoveryCode === undefined ? {} : { recovery_code: grant.recoveryCode }),
+    tokenSet: {
+      accessToken,
+      expiresAt,
+      token_type: tokenType,
+      requestedScope: wanted.scope,
+      ...(idToken === undefined ? {} : { idToken }),
+      ...(refreshToken === undefined ? {} : { refreshToken }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(audience === undefined ? {} : { audience }),
+    },
+    ...(claims ? { idTokenClaims: { ...claims } as User } : {}),
+  }
+}
+
+async function keepTokens(
+  engine: Engine,
+  exchange: Exchange,
+  verification: Omit<Verification, 'want'>,
+  { wanted }: MfaContext,
+): Promise<MfaVerification> {
+  // Nothing is spent on an answer that cannot carry what it brings.
+  if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
+  const want = wantAgain(engine.config.authorization, wanted)
+  const recoveryCode = await verifyInSession(engine, exchange, { ...verification, want })
+  return { success: true, ...(recoveryCode === undefined ? {} : { recovery_code: recoveryCode }) }
+}
+
+function failedWith(cause: unknown): unknown {
+  if (isProviderError(cause)) return new MfaError('MFA_VERIFY_ERROR', { cause })
+  // The session ended on another machine, while the factor was verified.
+  const isElsewhere = isIdpError(cause, 'MISSING_SESSION') && cause.name !== 'MfaError'
+  return isElsewhere ? new MfaError('MISSING_SESSION') : cause
+}
+
+/**
+ * Verifies a factor and gets the tokens that it was demanded for:
+ * 1. what is wrong with options, `mfa_token` or session is said before the provider is asked;
+ * 2. nothing is asked where no cookie can be written: `SESSION_NOT_WRITABLE`;
+ * 3. the provider is asked, once for equal calls at the same time, and in turn with refreshes of the session;
+ * 4. an ID token must be about the user of the session;
+ * 5. the tokens go to the session, as after a refresh; those of a token outside a session are returned.
+ *
+ * Throws `INVALID_REQUEST`, and `MfaError`: `MFA_TOKEN_INVALID`, `MFA_TOKEN_EXPIRED`, `MISSING_SESSION`,
+ * `MFA_VERIFY_ERROR` (see its `cause`; the `mfa_token` may be used again). `MfaRequiredError` with a new token when the
+ * provider demands one more factor.
+ */
+export async function verify(
+  engine: Engine,
+  exchange: Exchange | null,
+  options: MfaVerifyOptions,
+): Promise<MfaVerification> {
+  const mfaToken = readMfaToken(options)
+  const proof = readProof(options)
+  const context = await openMfaContext(engine, mfaToken)
+  const session = await admitMfaContext(engine, exchange, context)
+  const name = `${mfaToken} ${JSON.stringify(proof)}`
+  try {
+    if (!session || !exchange) return tokensOf(await grantFor(engine, context, proof), context)
+    const verification = {
+      session,
+      name,
+      verify: (latest: StoredSession) => grantFor(engine, context, proof, latest),
+    }
+    return await keepTokens(engine, exchange, verification, context)
+  } catch (cause) {
+    const { subject, wanted } = context
+    throw await orMfaRequired(engine, failedWith(cause), {
+      wanted,
+      ...(session ? { session } : {}),
+      ...(subject === undefined ? {} : { subject }),
+    })
+  }
+}

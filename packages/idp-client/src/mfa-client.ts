@@ -1,0 +1,118 @@
+import type {
+  Authenticator,
+  MfaAuthenticatorsOptions,
+  MfaChallengeOptions,
+  MfaChallengeResult,
+  MfaEnrollment,
+  MfaEnrollOptions,
+  MfaVerifyOptions,
+} from './config/mfa.ts'
+import type { Engine } from './engine.ts'
+import type { MfaVerification } from './flows/mfa-verify.ts'
+import type { Exchange } from './http/exchange.ts'
+import { readHostArguments } from './http/is-request.ts'
+
+/**
+ * Multi-factor authentication for a token that the provider refused with `MfaRequiredError`: `idp.mfa`. Every method
+ * needs the encrypted `mfa_token` of that error, in a request of the session that it was thrown in, and takes
+ * `(options)`, `(request, options)` or `(request, response, options)`. A token of `customTokenExchange` or
+ * `getTokenByBackchannelAuth` belongs to no session and needs no request.
+ *
+ * All throw, before the provider is asked, `INVALID_REQUEST` for a wrong option, and `MfaError`: `MFA_TOKEN_EXPIRED`
+ * after `mfaTokenTtl`, `MFA_TOKEN_INVALID` for any other token or session, `MISSING_SESSION`. The `cause` of the errors
+ * below is what the provider said (`OAuthError`) or that it could not be heard.
+ *
+ * @example
+ * const factors = await idp.mfa.getAuthenticators({ mfaToken })
+ * const { oobCode } = await idp.mfa.challenge({ mfaToken, challengeType: 'oob', authenticatorId: factors[0]?.id })
+ */
+export interface ServerMfaClient<HostRequest extends object = object, HostResponse extends object = object> {
+  /** The user's factors, of the kinds that the provider accepts here. Throws `MFA_GET_AUTHENTICATORS_ERROR`. */
+  getAuthenticators(options: MfaAuthenticatorsOptions): Promise<Authenticator[]>
+  getAuthenticators(
+    request: HostRequest | undefined,
+    options: MfaAuthenticatorsOptions,
+  ): Promise<Authenticator[]>
+  getAuthenticators(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options: MfaAuthenticatorsOptions,
+  ): Promise<Authenticator[]>
+  /**
+   * Has the provider send a code or a notification (`oob`), or say that the code of an app will do (`otp`, which may be
+   * left out). Throws `MFA_NO_AVAILABLE_FACTORS` without a request when the provider named no such kind, and
+   * `MFA_CHALLENGE_ERROR`.
+   */
+  challenge(options: MfaChallengeOptions): Promise<MfaChallengeResult>
+  challenge(request: HostRequest | undefined, options: MfaChallengeOptions): Promise<MfaChallengeResult>
+  challenge(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options: MfaChallengeOptions,
+  ): Promise<MfaChallengeResult>
+  /** Begins the enrolment of a factor, which its first `verify` completes. Throws `MFA_ENROLLMENT_ERROR`. */
+  enroll(options: MfaEnrollOptions): Promise<MfaEnrollment>
+  enroll(request: HostRequest | undefined, options: MfaEnrollOptions): Promise<MfaEnrollment>
+  enroll(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options: MfaEnrollOptions,
+  ): Promise<MfaEnrollment>
+  /**
+   * Verifies the factor. The tokens go to the session: those of the default audience in place of the main ones, those
+   * of another beside them; `beforeSessionSaved` runs. A token that belongs to no session has them returned instead.
+   * Throws `MFA_VERIFY_ERROR` (wrong code: its `cause` has the `error` `invalid_grant`, and the token may be used again;
+   * not approved yet: `authorization_pending`), `MfaRequiredError` for one more factor, and `SESSION_NOT_WRITABLE` where
+   * the host takes no cookies.
+   */
+  verify(options: MfaVerifyOptions): Promise<MfaVerification>
+  verify(request: HostRequest | undefined, options: MfaVerifyOptions): Promise<MfaVerification>
+  verify(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    options: MfaVerifyOptions,
+  ): Promise<MfaVerification>
+}
+
+type Work<Options, T> = (engine: Engine, exchange: Exchange | null, options: Options) => Promise<T>
+
+/** Runs one operation on a host's request, as `Operations` does. */
+type Operate<HostRequest, HostResponse> = <T>(
+  request: HostRequest | undefined,
+  response: HostResponse | undefined,
+  operation: (engine: Engine, exchange: Exchange) => Promise<T>,
+) => Promise<T>
+
+/** `idp.mfa` of one host; what it does is loaded when it is used. */
+export function serverMfaClient<HostRequest extends object, HostResponse extends object>(
+  engineOf: () => Engine,
+  operate: Operate<HostRequest, HostResponse>,
+): ServerMfaClient<HostRequest, HostResponse> {
+  async function run<Options, T>(given: readonly unknown[], work: Work<Options, T>): Promise<T> {
+    const [request, response, options] = readHostArguments<HostRequest, HostResponse, Options>(given)
+    const engine = engineOf()
+    const { belongsToSession } = await import('./flows/mfa.ts')
+    const needsRequest = request !== undefined || (await belongsToSession(engine, options))
+    if (!needsRequest) return work(engine, null, options as Options)
+    return operate(request, response, (_engine, exchange) => work(engine, exchange, options as Options))
+  }
+
+  return {
+    getAuthenticators: async (...given: readonly unknown[]) => {
+      const { getAuthenticators } = await import('./flows/mfa.ts')
+      return run(given, getAuthenticators)
+    },
+    challenge: async (...given: readonly unknown[]) => {
+      const { challenge } = await import('./flows/mfa.ts')
+      return run(given, challenge)
+    },
+    enroll: async (...given: readonly unknown[]) => {
+      const { enroll } = await import('./flows/mfa.ts')
+      return run(given, enroll)
+    },
+    verify: async (...given: readonly unknown[]) => {
+      const { verify } = await import('./flows/mfa-verify.ts')
+      return run(given, verify)
+    },
+  }
+}

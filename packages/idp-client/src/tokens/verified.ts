@@ -1,0 +1,88 @@
+import { hashToken } from '../crypto/random.ts'
+import { MfaError } from '../errors/mfa.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import { copyOf } from '../session/stored-session.ts'
+import type { Refreshed } from './apply.ts'
+import { withGrant } from './fresh-token.ts'
+import type { KeepParts } from './keep.ts'
+import { keep } from './keep.ts'
+import type { Redemption } from './refresh-once.ts'
+import { refreshOnce } from './refresh-once.ts'
+import type { Want } from './want.ts'
+
+/** What the verification of a factor brought; structurally a grant of `oidc/`. */
+export interface FactorTokens extends Refreshed {
+  readonly recoveryCode?: string
+}
+
+/** The verification of one factor, for one session. */
+export interface Verification {
+  readonly session: StoredSession
+  /** What the tokens are for. */
+  readonly want: Want
+  /** Names token and proof: the same sent twice at once is verified once. */
+  readonly name: string
+  /** The grant at the provider, given by the flow. */
+  readonly verify: (session: StoredSession) => Promise<FactorTokens>
+}
+
+export interface VerificationParts extends KeepParts {
+  readonly client: () => Promise<string>
+}
+
+interface Verified extends Redemption {
+  readonly recoveryCode?: string
+}
+
+const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
+
+/** In turn with every redemption of the session's refresh token, so that neither undoes what the other brings. */
+async function inTurn(
+  parts: VerificationParts,
+  exchange: Exchange,
+  { name, session, verify, want }: Verification,
+  refreshToken: string,
+): Promise<Verified> {
+  const { config, sessions } = parts
+  const { line, redemption } = await refreshOnce({
+    session,
+    refreshToken,
+    client: await parts.client(),
+    purpose: JSON.stringify(['mfa', await hashToken(name)]),
+    clock: config.clock,
+    isSatisfiedBy: () => false,
+    ...(sessions.shared ? { shared: sessions.shared } : {}),
+    redeem: async (latest): Promise<Verified> => {
+      const { recoveryCode, ...grant } = await verify(latest)
+      const code = recoveryCode === undefined ? {} : { recoveryCode }
+      return { ...(await withGrant(config, latest, want, grant)), ...code }
+    },
+  })
+  const verified: Verified = await redemption
+  if (line.closed) throw endedMeanwhile()
+  if (verified.entry) await keep(parts, exchange, { line, session: copyOf(verified.session) })
+  return verified
+}
+
+/**
+ * Verifies a factor and keeps its tokens in the session: those of the default audience in place of the main ones, those
+ * of another as its entry. Returns a recovery code that replaces a used one. Throws what `verify` throws, and `MfaError`
+ * `MISSING_SESSION` when the session ended meanwhile.
+ */
+export async function verifyInSession(
+  parts: VerificationParts,
+  exchange: Exchange,
+  verification: Verification,
+): Promise<string | undefined> {
+  const { config, sessions } = parts
+  const { refreshToken } = verification.session.data.tokenSet
+  const verified = refreshToken && (await inTurn(parts, exchange, verification, refreshToken))
+  if (verified?.entry) return verified.recoveryCode
+  // Without a refresh token, or with one that died while this waited for its turn, nobody else changes the tokens.
+  const session = verified ? verified.session : verification.session
+  const grant = await verification.verify(session)
+  const { session: after } = await withGrant(config, session, verification.want, grant)
+  if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
+  return grant.recoveryCode
+}
