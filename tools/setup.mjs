@@ -103,7 +103,9 @@ export async function setupSystem() {
 /** Debian keeps them outside the path, one folder for each version. */
 function postgresPrograms() {
   const root = '/usr/lib/postgresql'
-  return existsSync(root) && readdirSync(root).some((version) => existsSync(join(root, version, 'bin/initdb')))
+  return (
+    existsSync(root) && readdirSync(root).some((version) => existsSync(join(root, version, 'bin/initdb')))
+  )
 }
 
 function onPath(command) {
