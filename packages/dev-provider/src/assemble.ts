@@ -9,6 +9,7 @@ import { DevProviderError } from './error.ts'
 import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
 import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
+import { createMfa } from './extensions/mfa/mfa.ts'
 import type { Front } from './front.ts'
 import { publicJwks } from './keys.ts'
 import type { Listening } from './listen.ts'
@@ -51,6 +52,7 @@ export function assemble(parts: Parts): DevProvider {
     ...loggingOut(state, client),
     ciba: createCiba(state),
     accounts: createAccounts(state),
+    mfa: createMfa(state),
     stop: async () => {
       state.clock.dispose()
       await listening.close()
@@ -131,6 +133,7 @@ function registration(state: ProviderState, client: Client): Registration {
     addUser: async (options) => {
       const known = state.users.customClaims().length
       const user = state.users.add(options)
+      if (options.mfa) state.mfa.factors.addAll(user.sub, options.mfa)
       if (state.users.customClaims().length !== known) await state.rebuild()
       return user
     },

@@ -82,6 +82,9 @@ export const GRANT_TYPES = {
   ciba: 'urn:openid:params:grant-type:ciba',
   tokenExchange: 'urn:ietf:params:oauth:grant-type:token-exchange',
   federatedConnection: 'urn:auth0:params:oauth:grant-type:token-exchange:federated-connection-access-token',
+  mfaOtp: 'http://auth0.com/oauth/grant-type/mfa-otp',
+  mfaOob: 'http://auth0.com/oauth/grant-type/mfa-oob',
+  mfaRecoveryCode: 'http://auth0.com/oauth/grant-type/mfa-recovery-code',
 } as const
 
 // oidc-provider knows one back-channel URI per client, while several applications may share a client.

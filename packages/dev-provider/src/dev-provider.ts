@@ -8,6 +8,7 @@ import type { VirtualClock } from './clock.ts'
 import type { Accounts } from './extensions/accounts/accounts.ts'
 import type { Ciba } from './extensions/ciba.ts'
 import type { LogoutNotice, LogoutSubject } from './extensions/logout-notices.ts'
+import type { Mfa } from './extensions/mfa/mfa.ts'
 import type { SignOptions } from './keys.ts'
 import type { DevProviderSettings } from './options.ts'
 import type { User, UserOptions } from './users.ts'
@@ -77,6 +78,7 @@ export interface DevProvider {
 
   readonly ciba: Ciba
   readonly accounts: Accounts
+  readonly mfa: Mfa
   /** Claims and signature of a correct logout token for a client; `change` makes a wrong one. */
   logoutToken(
     subject: LogoutSubject,

@@ -2,9 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
+import { mfaApi } from './extensions/mfa/api.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
 import { isLoopbackHost } from './loopback.ts'
+import { engineAnswer } from './oidc/ask-engine.ts'
 import type { ProviderState } from './oidc/state.ts'
 import { devPage } from './pages/dev.ts'
 import { send, sendFaulty } from './wire/deliver.ts'
@@ -12,16 +14,7 @@ import type { Endpoint } from './wire/endpoints.ts'
 import { DEV_PATH, endpointOf, originEndpointOf, PATHS } from './wire/endpoints.ts'
 import type { Fault, Rules } from './wire/faults.ts'
 import type { Answer, Call } from './wire/message.ts'
-import {
-  capture,
-  formOf,
-  jsonAnswer,
-  jsonOf,
-  pathOf,
-  readCall,
-  redirectAnswer,
-  withBody,
-} from './wire/message.ts'
+import { formOf, jsonAnswer, jsonOf, pathOf, readCall, redirectAnswer, withBody } from './wire/message.ts'
 import type { RequestLog } from './wire/request-log.ts'
 import type { Rewrites } from './wire/rewrites.ts'
 
@@ -92,6 +85,10 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
       return v2Logout(state, call)
     case 'interaction':
       return interact(state, call)
+    case 'mfa-authenticators':
+    case 'mfa-challenge':
+    case 'mfa-associate':
+      return mfaApi(state, endpoint, call)
     case 'account-connect':
     case 'account-complete':
     case 'account-list':
@@ -119,10 +116,6 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
     default:
       return engineAnswer(state, call)
   }
-}
-
-function engineAnswer(state: ProviderState, call: Call): Promise<Answer> {
-  return capture(state.engine.callback(), call, state.mountPath)
 }
 
 /** oidc-provider consumes the refresh token before it looks at the target; a wrong one must not cost it. */

@@ -11,6 +11,8 @@ export type { AccountOptions, Accounts } from './extensions/accounts/accounts.ts
 export type { ConnectedAccount } from './extensions/accounts/vault.ts'
 export type { Ciba, PendingAuthentication } from './extensions/ciba.ts'
 export type { LogoutNotice, LogoutSubject } from './extensions/logout-notices.ts'
+export type { Factor, FactorKind, MfaOptions, OobChannel } from './extensions/mfa/factors.ts'
+export type { InboxMessage, Mfa } from './extensions/mfa/mfa.ts'
 export type { SigningAlg, SigningKey, SignOptions } from './keys.ts'
 export type { DevProviderOptions, DevProviderSettings } from './options.ts'
 export { startDevProvider } from './start.ts'

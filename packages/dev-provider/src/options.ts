@@ -36,6 +36,13 @@ export interface DevProviderSettings {
   /** Polling interval, in seconds, told to CIBA clients; default 1. */
   cibaInterval: number
   /**
+   * Seconds after a verification for which an API that demands a further factor is content with it, at one login;
+   * default 3600. With 0 every token request is asked anew.
+   */
+  mfaTtl: number
+  /** Seconds between two questions whether an out-of-band message was approved; sooner is `slow_down`. Default 1. */
+  mfaInterval: number
+  /**
    * Tokens of a connection need an account that the user connected. Default false: a connection that a user never
    * connected an account of hands out tokens all the same, as if the login had gone through it.
    */
@@ -63,7 +70,7 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly users?: readonly UserOptions[]
   /** Clients beside the default one and the one that authenticates by key. */
   readonly clients?: readonly ClientOptions[]
-  /** APIs that access tokens can be issued for; replaces the two default ones. */
+  /** APIs that access tokens can be issued for; replaces the three default ones. */
   readonly apis?: readonly Api[]
   /** Upstream connections that can hand out tokens; default `google-oauth2` and `github`. */
   readonly connections?: readonly string[]
@@ -102,6 +109,8 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,
     cibaInterval: options.cibaInterval ?? 1,
+    mfaTtl: options.mfaTtl ?? 3600,
+    mfaInterval: options.mfaInterval ?? 1,
     connectionsNeedAccounts: options.connectionsNeedAccounts ?? false,
     accountPageSize: options.accountPageSize ?? 10,
   }

@@ -11,6 +11,7 @@ import { DevProviderError } from './error.ts'
 import { accountAudience } from './extensions/accounts/access.ts'
 import { ACCOUNT_SCOPES } from './extensions/accounts/api.ts'
 import { createAccountVault } from './extensions/accounts/vault.ts'
+import { createMfaState } from './extensions/mfa/state.ts'
 import type { Front } from './front.ts'
 import { handle } from './front.ts'
 import { createKeyRing } from './keys.ts'
@@ -113,6 +114,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     facts: new Map(),
     ciba: { open: new Map() },
     accounts: createAccountVault(() => clock.now()),
+    mfa: createMfaState(() => clock.now()),
     logoutNotices: [],
     log: options.log ?? (() => {}),
     acceptSubjectToken: options.acceptSubjectToken ?? ((token) => users.find(token)?.name),
@@ -123,6 +125,10 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     rebuild: async () => {
       engine = await createEngine(state)
     },
+  }
+  for (const { name, mfa } of options.users ?? []) {
+    const user = users.byName(name)
+    if (user && mfa) state.mfa.factors.addAll(user.sub, mfa)
   }
   await state.rebuild()
   return state

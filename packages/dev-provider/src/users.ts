@@ -1,3 +1,5 @@
+import type { MfaOptions } from './extensions/mfa/factors.ts'
+
 /** A tenant of the application that users belong to. */
 export interface Organization {
   /** Begins with `org_`. */
@@ -18,6 +20,8 @@ export interface UserOptions {
   readonly claims?: Readonly<Record<string, unknown>>
   /** Where the parameter `organization` lets the user in; default none. */
   readonly organizations?: readonly Organization[]
+  /** Factors that the user has from the start; default none. */
+  readonly mfa?: MfaOptions
 }
 
 export interface User {

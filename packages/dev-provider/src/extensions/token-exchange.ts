@@ -1,16 +1,11 @@
 import type { Provider, TokenEndpointGrantContext } from 'oidc-provider'
-import {
-  buildTokenResponse,
-  checkDpopReplay,
-  checkDpopRequired,
-  validateDpop,
-} from 'oidc-provider/lib/helpers/grants.js'
-import { OIDC_SCOPES } from '../apis.ts'
 import { GRANT_TYPES } from '../clients.ts'
 import { saveGrant } from '../oidc/authorization.ts'
+import { issueTokens, proofOf } from '../oidc/issue.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
-import { claimsOfFacts, resourceServerOf, verifyOwnToken } from '../oidc/tokens.ts'
+import { verifyOwnToken } from '../oidc/tokens.ts'
 import type { User } from '../users.ts'
+import { demandMfa } from './mfa/demand.ts'
 import { membershipOf } from './organizations.ts'
 
 const ISSUED_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
@@ -73,55 +68,26 @@ async function issue(
   user: User,
   facts: AuthorizationFacts,
 ): Promise<void> {
-  const { provider, client } = ctx.oidc
-  const dpop = await validateDpop(provider, ctx)
-  checkDpopRequired(provider, ctx, dpop)
+  const { provider, client, params } = ctx.oidc
+  const proof = await proofOf(ctx)
   const grant = new provider.Grant({ accountId: user.sub, clientId: client.clientId })
   const grantId = await saveGrant(state, grant, facts)
-  ctx.oidc.entity('Grant', grant)
-
-  const shared = { accountId: user.sub, client, grantId, gty: 'token_exchange' }
-  const api = facts.audience === undefined ? undefined : state.apis.find(facts.audience)
-  const token = new provider.AccessToken({ ...shared, scope: '' })
-  if (api) {
-    token.resourceServer = new provider.ResourceServer(api.audience, resourceServerOf(state, api))
-    token.scope = grant.getResourceScopeFiltered(api.audience, [...facts.scope])
-  } else {
-    token.scope = grant.getOIDCScopeFiltered([...facts.scope])
+  const { audience, scope } = facts
+  if (audience !== undefined) {
+    const { clientId } = client
+    const request = { clientId, sub: user.sub, grantId, audience, scope: params.scope }
+    demandMfa(state, { ...request, refreshToken: undefined })
   }
-  if (dpop) {
-    await checkDpopReplay(provider, ctx, dpop, client.clientId)
-    token.setThumbprint('jkt', dpop.thumbprint)
-  }
-  const refreshScope = [...facts.scope, ...state.apis.all().flatMap((known) => known.scopes)].join(' ')
-  const refreshToken = facts.scope.has('offline_access')
-    ? await new provider.RefreshToken({
-        ...shared,
-        rotations: 0,
-        scope: refreshScope,
-        resource: state.apis.all().map((known) => known.audience),
-      }).save()
-    : undefined
-  const accessToken = await token.save()
-  const idToken = facts.scope.has('openid') ? await issueIdToken(ctx, user, facts) : undefined
-  ctx.body = buildTokenResponse(provider, {
-    accessToken,
-    expiresIn: token.expiration,
+  await issueTokens(state, ctx, {
+    user,
+    grant,
+    grantId,
+    gty: 'token_exchange',
+    audience,
+    scope,
+    proof,
     issuedTokenType: ISSUED_TYPE,
-    tokenType: token.tokenType,
-    scope: token.scope,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(idToken === undefined ? {} : { idToken }),
   })
-}
-
-function issueIdToken(ctx: Context, user: User, facts: AuthorizationFacts): Promise<string> {
-  const token = new ctx.oidc.provider.IdToken(
-    { ...user.claims, ...claimsOfFacts(facts), sub: user.sub },
-    { ctx },
-  )
-  const scope = OIDC_SCOPES.filter((name) => facts.scope.has(name)).join(' ')
-  return Object.assign(token, { scope, mask: {}, rejected: [] }).issue({ use: 'idtoken' })
 }
 
 /** RFC 8693: exchanges a token of ours, or a foreign one, for tokens of the same person. */

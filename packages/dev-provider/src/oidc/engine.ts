@@ -3,6 +3,8 @@ import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { postLogoutToken } from '../extensions/logout-notices.ts'
+import { addDemandMembers, demandMfaOf } from '../extensions/mfa/demand.ts'
+import { registerMfaGrants } from '../extensions/mfa/grants.ts'
 import { registerTokenExchange } from '../extensions/token-exchange.ts'
 import { isLoopbackUrl } from '../loopback.ts'
 import { noticePage } from '../pages/notices.ts'
@@ -31,11 +33,13 @@ export async function createEngine(state: ProviderState): Promise<Provider> {
   const engine = await withoutNotices(() => new state.oidc.Provider(state.issuer, configurationOf(state)))
   registerTokenExchange(state, engine)
   registerFederatedConnection(state, engine)
+  registerMfaGrants(state, engine)
   allowLoopbackRedirects(state, engine)
   engine.on('grant.success', (ctx) => {
     const body: unknown = ctx.body
     if (isTokenResponse(body)) body.scope = responseScope(state, ctx, body.scope)
   })
+  engine.on('grant.error', addDemandMembers)
   engine.on('server_error', (_ctx, error) => state.log(`server error: ${error.stack ?? error.message}`))
   return engine
 }
@@ -65,6 +69,7 @@ function configurationOf(state: ProviderState): Configuration {
         : state.store.adapter(model),
     jwks: state.keys.privateJwks(),
     routes: routes(),
+    discovery: { mfa_challenge_endpoint: state.issuer + PATHS['mfa-challenge'] },
     scopes: [...OIDC_SCOPES],
     // Any value is accepted; without one here oidc-provider would not put `acr` into ID tokens.
     acrValues: [MULTI_FACTOR],
@@ -90,7 +95,10 @@ function configurationOf(state: ProviderState): Configuration {
     // Tokens and codes outlive the browser session: tabs that log in at once must not undo one another.
     expiresWithSession: () => false,
     clientBasedCORS: () => true,
-    findAccount: (ctx, sub) => accountOf(state, ctx, sub),
+    findAccount: (ctx, sub, source) => {
+      demandMfaOf(state, ctx, source)
+      return accountOf(state, ctx, sub)
+    },
     loadExistingGrant: (ctx) => createGrant(state, ctx),
     renderError: (ctx, out) => {
       ctx.type = 'html'

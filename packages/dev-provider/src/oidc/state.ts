@@ -5,6 +5,7 @@ import type { ClockScope } from '../clock.ts'
 import type { AccountVault } from '../extensions/accounts/vault.ts'
 import type { CibaRequests } from '../extensions/ciba.ts'
 import type { LogoutNotice } from '../extensions/logout-notices.ts'
+import type { MfaState } from '../extensions/mfa/state.ts'
 import type { KeyRing } from '../keys.ts'
 import type { DevProviderSettings } from '../options.ts'
 import type { Store } from '../store.ts'
@@ -43,6 +44,7 @@ export interface ProviderState {
   readonly facts: Map<string, AuthorizationFacts>
   readonly ciba: CibaRequests
   readonly accounts: AccountVault
+  readonly mfa: MfaState
   readonly logoutNotices: LogoutNotice[]
   readonly log: (line: string) => void
   readonly acceptSubjectToken: (token: string, type: string) => string | undefined

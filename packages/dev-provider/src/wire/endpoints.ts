@@ -12,6 +12,9 @@ export const ENDPOINTS = [
   'v2Logout',
   'backchannelAuthentication',
   'interaction',
+  'mfa-authenticators',
+  'mfa-challenge',
+  'mfa-associate',
   'account-connect',
   'account-complete',
   'account-list',
@@ -36,6 +39,9 @@ export const PATHS = {
   endSession: '/oidc/logout',
   v2Logout: '/v2/logout',
   backchannelAuthentication: '/bc-authorize',
+  'mfa-authenticators': '/mfa/authenticators',
+  'mfa-challenge': '/mfa/challenge',
+  'mfa-associate': '/mfa/associate',
 } as const
 
 /** Paths of the account API, from the origin. */
@@ -62,6 +68,9 @@ const BY_PATH = new Map<string, Endpoint>(
 
 const BY_ORIGIN_PATH = new Map<string, Endpoint>([
   [PATHS.v2Logout, 'v2Logout'],
+  [PATHS['mfa-authenticators'], 'mfa-authenticators'],
+  [PATHS['mfa-challenge'], 'mfa-challenge'],
+  [PATHS['mfa-associate'], 'mfa-associate'],
   [ACCOUNT_PATHS.connect, 'account-connect'],
   [ACCOUNT_PATHS.complete, 'account-complete'],
   [ACCOUNT_PATHS.list, 'account-list'],
