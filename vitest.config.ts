@@ -10,7 +10,7 @@ const alias = [
   { find: '#async-context', replacement: source('lib/async-context.node.ts') },
   { find: /^idp-client$/, replacement: source('index.ts') },
   { find: /^idp-client\/(next|express)$/, replacement: source('adapters/$1/index.ts') },
-  { find: /^idp-client\/(react|errors|testing)$/, replacement: source('$1/index.ts') },
+  { find: /^idp-client\/(browser|react|errors|testing)$/, replacement: source('$1/index.ts') },
   { find: /^idp-client\/stores\/(memory|redis|postgres)$/, replacement: source('stores/$1.ts') },
   { find: /^idp-dev-provider$/, replacement: path('./packages/dev-provider/src/index.ts') },
 ]

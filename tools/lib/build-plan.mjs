@@ -10,6 +10,7 @@ export const packages = {
       index: 'index.ts',
       next: 'adapters/next/index.ts',
       express: 'adapters/express/index.ts',
+      browser: 'browser/index.ts',
       react: 'react/index.ts',
       errors: 'errors/index.ts',
       'memory-store': 'stores/memory.ts',

@@ -110,6 +110,7 @@ function requireEntries(folder) {
   const entries = [
     'idp-client',
     'idp-client/express',
+    'idp-client/browser',
     'idp-client/react',
     'idp-client/errors',
     'idp-client/testing',

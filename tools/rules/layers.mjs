@@ -109,7 +109,7 @@ export const confined = [
   {
     what: 'process',
     pattern: /(?<![\w$.])(?:globalThis\.)?process\b\s*(?:\.|\?\.|\[)/,
-    places: ['config/env.ts', 'browser/routes.ts', 'react/routes.ts', 'cli/'],
+    places: ['config/env.ts', 'browser/routes.ts', 'browser/mfa-routes.ts', 'cli/'],
     cure: 'read it in config/env.ts and pass the value on',
   },
   {
@@ -122,7 +122,7 @@ export const confined = [
     what: 'console',
     pattern: /(?<![\w$.])console\s*(?:\.|\[)/,
     // The browser has no log port: a variable that the bundler dropped can only be reported there.
-    places: ['log/log.ts', 'react/routes.ts', 'cli/'],
+    places: ['log/log.ts', 'browser/routes.ts', 'cli/'],
     cure: 'use the log port',
   },
   {
@@ -138,6 +138,7 @@ export const entries = [
   'index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',
+  'browser/index.ts',
   'react/index.ts',
   'errors/index.ts',
   'testing/index.ts',

@@ -2,12 +2,14 @@
 // fails when one of them cannot be resolved or loaded by Node itself.
 import { createServer } from 'node:http'
 import { IdpClient } from 'idp-client'
+import { getAccessToken } from 'idp-client/browser'
 import { isIdpError } from 'idp-client/errors'
 import { IdpClient as ExpressIdpClient } from 'idp-client/express'
 import { IdpProvider } from 'idp-client/react'
 import { generateSessionCookie } from 'idp-client/testing'
 
-for (const imported of [IdpClient, ExpressIdpClient, IdpProvider, generateSessionCookie, isIdpError]) {
+const entries = [IdpClient, ExpressIdpClient, IdpProvider, getAccessToken, generateSessionCookie, isIdpError]
+for (const imported of entries) {
   if (typeof imported !== 'function') throw new Error('an entry lacks one of its exports')
 }
 

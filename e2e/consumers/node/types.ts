@@ -1,6 +1,7 @@
 // Compiled with the module resolution of Node and of bundlers, library declarations included.
 import type { IdpClientOptions, SessionData, TokenSet, User } from 'idp-client'
 import { IdpClient } from 'idp-client'
+import { fetchUser } from 'idp-client/browser'
 import { isIdpError } from 'idp-client/errors'
 import { IdpClient as ExpressIdpClient } from 'idp-client/express'
 import { useUser } from 'idp-client/react'
@@ -25,6 +26,7 @@ export async function department(request: Request): Promise<string | undefined> 
 }
 
 export const name = (): string | undefined => useUser().user?.name
+export const email = async (): Promise<string | undefined> => (await fetchUser())?.email
 export const known = (error: unknown): boolean => isIdpError(error)
 export const cookie: typeof generateSessionCookie = generateSessionCookie
 

@@ -29,6 +29,7 @@ export const advice: Readonly<Record<Code, string>> = {
   STATE_OTHER_HOST:
     'Send users to one host, or make the callback URL follow the host (appBaseUrl as a list).',
   SUPERSEDED_STATE: 'Finish the later login, or set enableParallelTransactions to true.',
+  POPUP_OTHER_USER: 'Let the signed-in user authenticate, or log out first; the session is as it was.',
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
   ISSUER_MISMATCH: 'Check the domain option; the answer may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
@@ -97,6 +98,12 @@ export const advice: Readonly<Record<Code, string>> = {
   MFA_ENROLLMENT_ERROR: 'The cause tells what the provider said or the network did.',
   MFA_VERIFY_ERROR:
     'With cause.error invalid_grant the code was wrong: let the user try again with the same mfa_token.',
+  POPUP_BLOCKED: 'Call challengeWithPopup in the handler of a click, before anything is awaited.',
+  POPUP_CANCELLED:
+    'Nothing to do: the user may try again. A page with Cross-Origin-Opener-Policy same-origin also sees this when it gets the focus.',
+  POPUP_TIMEOUT: 'Let the user try again, or raise timeout.',
+  POPUP_IN_PROGRESS: 'Wait for the first call to end.',
+  INVALID_EXECUTION_CONTEXT: 'Call it in a browser, not while a server renders.',
   FAILED_TO_INITIATE:
     'The cause tells what the account API said; check that connected accounts are enabled there.',
   FAILED_TO_COMPLETE: 'The cause tells what the account API said; the user may begin again.',

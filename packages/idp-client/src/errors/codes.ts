@@ -114,6 +114,11 @@ export const codes = {
     message: 'A later login in the same browser replaced this one.',
     status: 400,
   },
+  POPUP_OTHER_USER: {
+    class: 'CallbackError',
+    message: 'Another user than the signed-in one logged in in the popup.',
+    status: 400,
+  },
   INVALID_CALLBACK: {
     class: 'CallbackError',
     message: 'The callback lacks a required parameter or repeats one.',
@@ -359,6 +364,31 @@ export const codes = {
   MFA_VERIFY_ERROR: {
     class: 'MfaError',
     message: 'The factor could not be verified.',
+    status: 400,
+  },
+  POPUP_BLOCKED: {
+    class: 'MfaError',
+    message: 'The browser has blocked the popup.',
+    status: 400,
+  },
+  POPUP_CANCELLED: {
+    class: 'MfaError',
+    message: 'The popup was closed before the login was complete.',
+    status: 400,
+  },
+  POPUP_TIMEOUT: {
+    class: 'MfaError',
+    message: 'The login in the popup was not completed in time.',
+    status: 400,
+  },
+  POPUP_IN_PROGRESS: {
+    class: 'MfaError',
+    message: 'Another popup is open already.',
+    status: 400,
+  },
+  INVALID_EXECUTION_CONTEXT: {
+    class: 'MfaError',
+    message: 'Popups open in browsers only.',
     status: 400,
   },
   FAILED_TO_INITIATE: {

@@ -54,8 +54,16 @@ export type MfaErrorCode =
   | 'MFA_CHALLENGE_ERROR'
   | 'MFA_ENROLLMENT_ERROR'
   | 'MFA_VERIFY_ERROR'
+  | 'POPUP_BLOCKED'
+  | 'POPUP_CANCELLED'
+  | 'POPUP_TIMEOUT'
+  | 'POPUP_IN_PROGRESS'
+  | 'INVALID_EXECUTION_CONTEXT'
 
-/** A step of a multi-factor authentication failed. The `cause` is an `OAuthError` or a `DiscoveryError`, if there is one. */
+/**
+ * A step of a multi-factor authentication failed. The `cause` is an `OAuthError` or a `DiscoveryError`, if there is one.
+ * The codes of popups belong to `mfa.challengeWithPopup` of the browser.
+ */
 export class MfaError extends IdpError<MfaErrorCode> {
   override readonly name = 'MfaError'
 }

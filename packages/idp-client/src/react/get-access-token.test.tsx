@@ -8,12 +8,11 @@ import type { Root } from 'react-dom/client'
 import { createRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { announcePage, createPage } from '../browser/page.ts'
+import { forgetTokens } from '../browser/token-cache.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { AccessTokenOptions, AccessTokenResponse } from './index.ts'
 import { getAccessToken, IdpProvider, useUser } from './index.ts'
-import { announceUrls } from './page-urls.ts'
-import { resolveRoutes } from './routes.ts'
-import { forgetTokens } from './token-cache.ts'
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -66,7 +65,7 @@ beforeEach(async () => {
   cookies = []
   issued = 0
   forgetTokens()
-  announceUrls(resolveRoutes({}))
+  announcePage(createPage({}))
   server = createServer((request, response) => {
     const path = request.url ?? ''
     if (path.endsWith('/profile'))
@@ -243,7 +242,7 @@ describe('[U23] the route', () => {
   })
 
   it('follows the option first, with the base path exactly once', async () => {
-    announceUrls(resolveRoutes({ basePath: '/app' }))
+    announcePage(createPage({ basePath: '/app' }))
     await getAccessToken({ route: '/other?kind=a', audience: 'b' })
     await getAccessToken({ route: '/app/other' })
     expect(asked).toEqual(['/app/other?kind=a&audience=b', '/app/other'])
@@ -251,7 +250,7 @@ describe('[U23] the route', () => {
 
   it('follows NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', async () => {
     vi.stubEnv('NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', '/from/variable')
-    announceUrls(resolveRoutes({}))
+    announcePage(createPage({}))
     await getAccessToken()
     expect(asked).toEqual(['/from/variable'])
   })
@@ -367,7 +366,7 @@ describe('[U23] failures', () => {
     ['other JSON', 200, '{"access_token":"wrong"}'],
     ['a token without a lifetime', 200, '{"token":"secret"}'],
     ['null', 200, 'null'],
-    ['an error of another shape', 403, '{"error":"mfa_required","mfa_token":"secret"}'],
+    ['an error of another shape', 403, '{"error":"access_denied","mfa_token":"secret"}'],
   ])('%s is an IdpError that names what to check', async (_title, status, body) => {
     instead = (_request, response) => {
       response.writeHead(status)

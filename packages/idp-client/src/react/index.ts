@@ -1,11 +1,16 @@
 'use client'
 
+export { type AccessTokenOptions, getAccessToken } from '../browser/get-access-token.ts'
+export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from '../browser/mfa.ts'
+export type {
+  AccessTokenRequestError,
+  BrowserMfaRequiredError,
+  RouteRequestError,
+} from '../browser/request-error.ts'
+export type { BrowserRoutes } from '../browser/routes.ts'
+export type { AccessTokenResponse } from '../browser/token-cache.ts'
 export type { User } from '../session/session-data.ts'
-export type { AccessTokenRequestError } from './access-token-error.ts'
-export { type AccessTokenOptions, getAccessToken } from './get-access-token.ts'
 export { IdpProvider, type IdpProviderProps } from './provider.tsx'
-export type { BrowserRoutes } from './routes.ts'
-export type { AccessTokenResponse } from './token-cache.ts'
 export { type UserResult, type UseUserOptions, useUser } from './use-user.ts'
 export {
   type PageAuthOptions,

@@ -163,7 +163,7 @@ describe('useUser', () => {
     answer = json(500, { sub: 'not a user' })
     mount(app())
     await until(() => text().startsWith('nobody ('))
-    expect(last().error?.message).toBe('The profile route answered with status 500.')
+    expect(last().error).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 })
     answer = signedIn('alice')
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: { sub: 'alice' }, error: null })
@@ -175,7 +175,7 @@ describe('useUser', () => {
     answer = json(503)
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: { sub: 'alice' }, isLoading: false })
-    expect(last().error?.message).toContain('503')
+    expect(last().error?.status).toBe(503)
     answer = json(401)
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: null, error: null })
@@ -357,7 +357,7 @@ describe('revalidation', () => {
 describe('withPageAuthRequired', () => {
   const options = {
     onRedirecting: () => 'one moment',
-    onError: (error: Error) => `failed: ${error.message}`,
+    onError: (error: Error) => `failed: ${'status' in error ? error.status : error.message}`,
   }
   const Orders = ({ user, title }: { user: User; title: string }): ReactElement => (
     <h1>
@@ -417,7 +417,7 @@ describe('withPageAuthRequired', () => {
     answer = json(500)
     const Page = withPageAuthRequired(Orders, options)
     mount(app({}, <Page title="Orders" />))
-    await until(() => text() === 'failed: The profile route answered with status 500.')
+    await until(() => text() === 'failed: 500')
     answer = signedIn('alice')
     act(() => void window.dispatchEvent(new Event('online')))
     await until(() => text() === 'Orders of alice')

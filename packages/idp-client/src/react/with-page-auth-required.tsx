@@ -1,8 +1,8 @@
 import type { ComponentType, ReactElement, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
+import { withQuery } from '../browser/ask-route.ts'
 import type { User } from '../session/session-data.ts'
-import { withQuery } from './ask-route.ts'
-import { useEnvironment } from './provider.tsx'
+import { usePage } from './provider.tsx'
 import { useUser } from './use-user.ts'
 
 export interface PageAuthOptions {
@@ -33,7 +33,7 @@ export function withPageAuthRequired<P extends object>(
 ): (props: Omit<P, 'user'>) => ReactElement {
   function Protected(props: Omit<P, 'user'>): ReactElement {
     const result = useUser()
-    const { login } = useEnvironment().urls
+    const { login } = usePage().urls
     const { user, isLoading, error } = result
     const leftFor = useRef<unknown>(null)
     // Depends on the result as a whole: a page that is still here when the next answer says "nobody" leaves again.
@@ -41,7 +41,7 @@ export function withPageAuthRequired<P extends object>(
       if (result.user || result.isLoading || result.error || leftFor.current === result) return
       leftFor.current = result
       const target = returnTo ?? location.pathname + location.search + location.hash
-      location.assign(withQuery(login, `returnTo=${encodeURIComponent(target)}`))
+      location.assign(withQuery(login, { returnTo: target }))
     }, [result, login])
     // TypeScript cannot see that Omit<P, 'user'> plus user is P again.
     if (user) return <Component {...({ ...props, user } as PageWithUser<P>)} />

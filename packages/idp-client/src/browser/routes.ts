@@ -6,10 +6,20 @@ export interface BrowserRoutes {
   readonly profile?: string | undefined
   /** Default `/auth/access-token`; variables `NEXT_PUBLIC_ACCESS_TOKEN_ROUTE`, `FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE`. */
   readonly accessToken?: string | undefined
+  /** Default `/auth/mfa/authenticators`; variables `*_PUBLIC_MFA_AUTHENTICATORS_ROUTE` as above. */
+  readonly mfaAuthenticators?: string | undefined
+  /** Default `/auth/mfa/challenge`; variables `*_PUBLIC_MFA_CHALLENGE_ROUTE`. */
+  readonly mfaChallenge?: string | undefined
+  /** Default `/auth/mfa/associate`; variables `*_PUBLIC_MFA_ASSOCIATE_ROUTE`. */
+  readonly mfaAssociate?: string | undefined
+  /** Default `/auth/mfa/verify`; variables `*_PUBLIC_MFA_VERIFY_ROUTE`. */
+  readonly mfaVerify?: string | undefined
 }
 
 export interface RouteOptions {
+  /** Paths that differ from the default ones; they win over the variables. */
   readonly routes?: BrowserRoutes | undefined
+  /** The application's base path; default `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. Put in front exactly once. */
   readonly basePath?: string | undefined
 }
 
@@ -18,6 +28,8 @@ export interface RouteUrls {
   readonly login: string
   readonly profile: string
   readonly accessToken: string
+  /** What was given, for routes that only few pages ask. */
+  readonly given: BrowserRoutes
   /** Puts the base path in front of a path that does not have it yet; an absolute URL stays as it is. */
   locate(path: string): string
 }
@@ -35,57 +47,44 @@ declare const process: {
   }
 }
 
-type Variable = readonly [
-  name: string,
-  inBundle: () => string | undefined,
-  onServer: () => string | undefined,
-]
+/** A variable in the spelling that bundlers put into pages, and in the other one. */
+export type Variable = readonly [inBundle: () => string | undefined, onServer: () => string | undefined]
 
 // Bundlers replace `process.env.NAME` only where it is written out, so no name may be computed here.
+const basePathVariable: Variable = [
+  () => process.env.NEXT_PUBLIC_BASE_PATH,
+  () => process.env.FRAMEWORK_PUBLIC_BASE_PATH,
+]
 const variables = {
-  basePath: [
-    'BASE_PATH',
-    () => process.env.NEXT_PUBLIC_BASE_PATH,
-    () => process.env.FRAMEWORK_PUBLIC_BASE_PATH,
-  ],
-  'routes.login': [
-    'LOGIN_ROUTE',
-    () => process.env.NEXT_PUBLIC_LOGIN_ROUTE,
-    () => process.env.FRAMEWORK_PUBLIC_LOGIN_ROUTE,
-  ],
-  'routes.profile': [
-    'PROFILE_ROUTE',
-    () => process.env.NEXT_PUBLIC_PROFILE_ROUTE,
-    () => process.env.FRAMEWORK_PUBLIC_PROFILE_ROUTE,
-  ],
-  'routes.accessToken': [
-    'ACCESS_TOKEN_ROUTE',
+  login: [() => process.env.NEXT_PUBLIC_LOGIN_ROUTE, () => process.env.FRAMEWORK_PUBLIC_LOGIN_ROUTE],
+  profile: [() => process.env.NEXT_PUBLIC_PROFILE_ROUTE, () => process.env.FRAMEWORK_PUBLIC_PROFILE_ROUTE],
+  accessToken: [
     () => process.env.NEXT_PUBLIC_ACCESS_TOKEN_ROUTE,
     () => process.env.FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE,
   ],
-} satisfies Readonly<Record<string, Variable>>
+} satisfies { readonly [Route in keyof BrowserRoutes]: Variable }
 
-/** Resolves each address in the order prop, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
+/** Resolves each address in the order given value, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
 export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrls {
-  const bare = (setting('basePath', basePath) ?? '').replace(/^\/+|\/+$/g, '')
+  const bare = (basePath ?? variable(basePathVariable) ?? '').replace(/^\/+|\/+$/g, '')
   const prefix = bare && `/${bare}`
   const locate = (path: string): string => withBasePath(prefix, path)
-  const url = (name: keyof BrowserRoutes, last: string): string =>
-    locate(setting(`routes.${name}`, routes[name]) ?? `/auth/${last}`)
+  const url = (route: keyof typeof variables, path: string): string =>
+    locate(routes[route] ?? variable(variables[route], route) ?? `/auth/${path}`)
   return {
     login: url('login', 'login'),
     profile: url('profile', 'profile'),
     accessToken: url('accessToken', 'access-token'),
+    given: routes,
     locate,
   }
 }
 
-function setting(prop: keyof typeof variables, given: string | undefined): string | undefined {
-  if (given !== undefined) return given
-  const [name, inBundle, onServer] = variables[prop]
+/** The value of a variable; `route` is what it names, if not the base path. */
+export function variable([inBundle, onServer]: Variable, route?: keyof BrowserRoutes): string | undefined {
   const visible = read(inBundle)
   const hidden = read(onServer)
-  if (!visible && hidden && typeof window === 'undefined') warnOnce(name, prop)
+  if (!visible && hidden && typeof window === 'undefined') warnOnce(route)
   return visible || hidden || undefined
 }
 
@@ -103,15 +102,17 @@ const absolute = /^([a-z][a-z\d+.-]*:)?\/\//i
 function withBasePath(prefix: string, path: string): string {
   if (absolute.test(path)) return path
   const rooted = path.startsWith('/') ? path : `/${path}`
-  const present = rooted.startsWith(prefix) && /^($|[/?#])/.test(rooted.slice(prefix.length))
-  return present ? rooted : prefix + rooted
+  const isInside = `${rooted.split(/[?#]/)[0]}/`.startsWith(`${prefix}/`)
+  return isInside ? rooted : prefix + rooted
 }
 
 const warned: Record<string, boolean> = {}
 
-function warnOnce(name: string, prop: string): void {
-  if (warned[name]) return
-  warned[name] = true
+function warnOnce(route?: string): void {
+  const prop = route ? `routes.${route}` : 'basePath'
+  if (warned[prop]) return
+  warned[prop] = true
+  const name = `${route ?? 'base'}${route ? 'Route' : 'Path'}`.replace(/[A-Z]/g, '_$&').toUpperCase()
   // biome-ignore lint/suspicious/noConsole: the browser entry has no logger, and a wrong path would otherwise only show as a 404.
   console.warn(
     `idp-client: browsers do not see FRAMEWORK_PUBLIC_${name}. Set NEXT_PUBLIC_${name} too, or pass ${prop} to <IdpProvider>.`,

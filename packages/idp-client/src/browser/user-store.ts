@@ -1,5 +1,8 @@
 import type { User } from '../session/session-data.ts'
-import { askRoute, membersOf, misrouted, unreachable } from './ask-route.ts'
+import type { Route } from './ask-route.ts'
+import { askRoute, membersOf } from './ask-route.ts'
+import type { RouteRequestError } from './request-error.ts'
+import { listen, tellTabs } from './tabs.ts'
 import { forgetTokens } from './token-cache.ts'
 
 /** What components see; replaced as a whole, never changed. */
@@ -7,7 +10,8 @@ export interface UserState {
   readonly user: User | null
   /** True until the first answer. */
   readonly isLoading: boolean
-  readonly error: Error | null
+  /** Why the last request failed, or that this user needs a new login for a token. */
+  readonly error: RouteRequestError | null
 }
 
 /** The user behind one profile route. The functions need no `this`. */
@@ -45,34 +49,59 @@ export function createUserStore(): UserStore {
   }
 }
 
-/** One function per entry that components show: asks again for a user. */
-const shown = new Set<() => Promise<void> | null>()
+/** What somebody shows, to be told of what happens elsewhere. */
+interface Shown {
+  readonly refresh: () => Promise<void>
+  readonly fail: (error: RouteRequestError) => void
+}
 
-/** Asks for the users again that components show: something else says that a session has ended. */
+const shown = new Set<Shown>()
+
+/** Whether a change of the user is noticed by itself. */
+export const isUserShown = (): boolean => shown.size > 0
+
+/** Asks for the users again that are shown: the session may have become another one. */
 export function recheckUsers(): void {
-  for (const recheck of shown) void recheck()
+  for (const { refresh } of shown) void refresh()
+}
+
+/** Nothing but a new login brings a token again: said to everybody who shows the user, once for all who asked for one. */
+export function reportFinal(error: RouteRequestError): void {
+  // The session is gone: whoever shows its user learns it now, not at the next focus.
+  if (error.code === 'MISSING_SESSION') recheckUsers()
+  else for (const { fail } of shown) fail(error)
 }
 
 function createEntry(url: string, initial: UserState): UserEntry {
   const listeners = new Set<() => void>()
   let state = initial
+  let seeds = 0
   let flight: Promise<void> | undefined
   let following: Promise<void> | undefined
   // The clock is not read before the first subscription: a prerender must not touch it.
   let askedAt: number | undefined
 
   function change(next: UserState): void {
-    if (!state.isLoading && state.user?.sub !== next.user?.sub) forgetTokens()
+    const { isLoading, user } = state
     state = next
+    if (isLoading || user?.sub !== next.user?.sub) {
+      if (!isLoading) forgetTokens()
+      tell()
+    }
     for (const listener of [...listeners]) listener()
   }
 
+  const subject = (): string | null => state.user?.sub ?? null
+  const tell = (): void => {
+    if (!state.isLoading && !state.error) tellTabs(subject())
+  }
+
   async function load(): Promise<void> {
-    const before = state
+    const before = seeds
     askedAt = performance.now()
-    const next = await request(url, before)
+    const next = await request(url, () => state)
     // A seed that arrived meanwhile is newer than this answer.
-    if (state === before && next !== before) change(next)
+    if (seeds === before && next !== state) change(next)
   }
 
   function share(): Promise<void> {
@@ -91,29 +120,39 @@ function createEntry(url: string, initial: UserState): UserEntry {
     return following
   }
 
-  const recheck = (): Promise<void> | null => state.user && refresh()
+  function fail(error: RouteRequestError): void {
+    if (!state.isLoading && membersOf<'code'>(state.error).code !== error.code) change({ ...state, error })
+  }
 
   function revisit(event: Event): void {
+    const { type, data, persisted } = event as Partial<MessageEvent & PageTransitionEvent>
+    if (type === 'message') {
+      if (state.isLoading || data !== subject()) void refresh()
+      return
+    }
     if (document.visibilityState === 'hidden') return
     // A page taken out of the back/forward cache may be from before a logout: it is always checked.
-    const { type, persisted } = event as Partial<PageTransitionEvent>
     if (type === 'pageshow' && !persisted) return
     const recent = askedAt !== undefined && performance.now() - askedAt < throttle
     if (persisted || state.error || !recent) void share()
   }
 
+  const self: Shown = { refresh, fail }
+
   function subscribe(listener: () => void): () => void {
     listeners.add(listener)
-    // What is there already is not added twice.
-    listen(revisit, true)
-    shown.add(recheck)
+    if (!shown.has(self)) {
+      shown.add(self)
+      listen(revisit, true)
+      tell()
+    }
     if (state.isLoading || state.error) void share()
     askedAt ??= performance.now()
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
+      shown.delete(self)
       listen(revisit, false)
-      shown.delete(recheck)
     }
   }
 
@@ -122,37 +161,28 @@ function createEntry(url: string, initial: UserState): UserEntry {
     initial: () => initial,
     subscribe,
     refresh,
-    seed: (user) => change(known(user)),
+    seed(user) {
+      seeds++
+      change(known(user))
+    },
   }
 }
 
-/** Calls back when the user returns to the page, and when the network does. */
-export function listen(revisit: (event: Event) => void, on: boolean): void {
-  const method = on ? 'addEventListener' : 'removeEventListener'
-  document[method]('visibilitychange', revisit)
-  for (const type of ['focus', 'online', 'pageshow']) window[method](type, revisit)
+const profile: Route<User> = {
+  route: 'profile',
+  name: 'IdpError',
+  isAnswer: (body): body is User => typeof membersOf<'sub'>(body).sub === 'string',
 }
 
-/** Never rejects. Returns `last` itself when nothing has changed, so that components do not render again. */
-async function request(url: string, last: UserState): Promise<UserState> {
-  const failed = (message: string, cause?: unknown): UserState => ({
-    user: last.user,
-    isLoading: false,
-    error: new Error(message, { cause }),
-  })
-  try {
-    const { status, body } = await askRoute(url)
-    if (status === 204 || status === 401) return known(null)
-    if (status !== 200) return failed(`The profile route answered with status ${status}.`)
-    if (!isUser(body)) return failed(misrouted('profile'))
-    return isSame(body, last) ? last : known(body)
-  } catch (error) {
-    return failed(unreachable('profile'), error)
-  }
-}
-
-function isUser(value: unknown): value is User {
-  return typeof membersOf<'sub'>(value).sub === 'string'
+/** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */
+function request(url: string, last: () => UserState): Promise<UserState> {
+  return askRoute(profile, url).then(
+    (user) => (isSame(user, last()) ? last() : known(user)),
+    (error: RouteRequestError) =>
+      error.status === 204 || error.status === 401
+        ? known(null)
+        : { user: last().user, isLoading: false, error },
+  )
 }
 
 function isSame(user: User, { user: last, error }: UserState): boolean {

@@ -1,10 +1,12 @@
-import type { Code } from '../errors/codes.ts'
-import { tokenError } from './access-token-error.ts'
-import { askRoute, membersOf, misrouted, unreachable, withQuery } from './ask-route.ts'
-import { pageUrls } from './page-urls.ts'
+import type { Route } from './ask-route.ts'
+import { askRoute, membersOf, withQuery } from './ask-route.ts'
+import { currentPage } from './page.ts'
+import type { RouteRequestError } from './request-error.ts'
+import { browserError } from './request-error.ts'
+import { listen } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 import { forgetTokens, obtain, questionTokens } from './token-cache.ts'
-import { listen, recheckUsers } from './user-store.ts'
+import { isUserShown, reportFinal } from './user-store.ts'
 
 export interface AccessTokenOptions {
   /** Another path than the access-token route of `IdpProvider`; gets the base path in front unless it has it. */
@@ -41,43 +43,41 @@ export function getAccessToken(options?: AccessTokenOptions): Promise<string | A
 export async function getAccessToken(
   options: AccessTokenOptions = {},
 ): Promise<string | AccessTokenResponse> {
-  if (typeof window === 'undefined') throw tokenError('INTERNAL_ERROR', onServer)
-  // The same listener is added once, however often.
-  listen(questionTokens, true)
+  if (typeof window === 'undefined') throw browserError('INTERNAL_ERROR', onServer)
+  listen(question, true)
   const answer = await obtain(addressOf(options), request)
   return options.includeFullResponse ? answer : answer.token
 }
 
 const onServer = 'For browsers only: a server calls idp.getAccessToken().'
 
-function addressOf({ route, audience, scope, mergeScopes }: AccessTokenOptions): string {
-  const urls = pageUrls()
-  const url = route === undefined ? urls.accessToken : urls.locate(route)
-  const query = new URLSearchParams()
-  if (audience) query.set('audience', audience)
-  if (scope) query.set('scope', scope)
-  if (mergeScopes === false) query.set('mergeScopes', 'false')
-  const text = query.toString()
-  return text ? withQuery(url, text) : url
+function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
+  const { urls } = currentPage()
+  const url = path === undefined ? urls.accessToken : urls.locate(path)
+  return withQuery(url, { audience, scope, mergeScopes: mergeScopes === false ? 'false' : '' })
 }
 
-async function request(url: string): Promise<AccessTokenResponse> {
-  const { status, body } = await askRoute(url).catch((cause: unknown) => {
-    throw tokenError('REQUEST_FAILED', unreachable('access-token'), { cause })
+const route: Route<AccessTokenResponse> = {
+  route: 'access-token',
+  name: 'AccessTokenError',
+  isAnswer: (body): body is AccessTokenResponse => {
+    const { token, expires_in } = membersOf<keyof AccessTokenResponse>(body)
+    return typeof token === 'string' && typeof expires_in === 'number'
+  },
+}
+
+function request(url: string): Promise<AccessTokenResponse> {
+  return askRoute(route, url).catch((error: RouteRequestError) => {
+    if (error.status === 401) {
+      forgetTokens()
+      reportFinal(error)
+    }
+    throw error
   })
-  if (isToken(body)) return body
-  const { code, message } = membersOf<'code' | 'message'>(membersOf<'error'>(body).error)
-  if (status === 401) {
-    forgetTokens()
-    // The session is gone: components that show its user learn it now, not at the next focus.
-    if (code === 'MISSING_SESSION') recheckUsers()
-  }
-  if (typeof code === 'string' && typeof message === 'string')
-    throw tokenError(code as Code, message, { name: 'AccessTokenError', status })
-  throw tokenError('INTERNAL_ERROR', misrouted('access-token'), { status })
 }
 
-function isToken(body: unknown): body is AccessTokenResponse {
-  const { token, expires_in } = membersOf<keyof AccessTokenResponse>(body)
-  return typeof token === 'string' && typeof expires_in === 'number'
+function question(event: Event): void {
+  if (event.type !== 'message') questionTokens(event)
+  // Another tab says who is signed in there; where the page shows its user, that one knows whether it is news.
+  else if (!isUserShown()) forgetTokens()
 }

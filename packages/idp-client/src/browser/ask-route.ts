@@ -1,0 +1,55 @@
+import type { Code } from '../errors/codes.ts'
+import { browserError } from './request-error.ts'
+
+/** The members of a JSON value that are to be looked at; none where it is no object. */
+export function membersOf<Name extends string>(value: unknown): { readonly [key in Name]?: unknown } {
+  return typeof value === 'object' && value !== null ? (value as { [key in Name]?: unknown }) : {}
+}
+
+/** The address with a query; what is undefined or empty is left out. */
+export function withQuery(url: string, query: { readonly [name: string]: string | undefined }): string {
+  const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
+  return given.length > 0 ? `${url}${url.includes('?') ? '&' : '?'}${new URLSearchParams(given)}` : url
+}
+
+export interface Route<Body> {
+  /** As it is called in messages. */
+  readonly route: string
+  /** Name of the errors that it reports itself. */
+  readonly name: string
+  readonly isAnswer: (body: unknown) => body is Body
+}
+
+/**
+ * What an auth route answers; rejects with a `RouteRequestError`. By default `fetch` sends cookies to the own origin
+ * only.
+ */
+export async function askRoute<Body>(
+  { route, name, isAnswer }: Route<Body>,
+  url: string,
+  init?: RequestInit,
+): Promise<Body> {
+  const { ok, status, body } = await fetch(url, { headers: { accept: 'application/json' }, ...init }).then(
+    async (response) => ({
+      ok: response.ok,
+      status: response.status,
+      body: (await response.json().catch(() => undefined)) as unknown,
+    }),
+    (cause: unknown) => {
+      throw browserError('REQUEST_FAILED', `The ${route} route cannot be reached.`, { cause })
+    },
+  )
+  if (ok && isAnswer(body)) return body
+  const flat = membersOf<'code' | 'error' | 'error_description'>(body)
+  const { code = flat.code, message = flat.error_description } = membersOf<'code' | 'message'>(flat.error)
+  if (typeof code === 'string' && typeof message === 'string')
+    throw browserError(code as Code, message, {
+      ...flat,
+      name: code === 'MFA_REQUIRED' ? 'MfaRequiredError' : name,
+      status,
+    })
+  const advice = 'is it enabled, matched by the proxy, and known to <IdpProvider> or configure()?'
+  throw browserError('INTERNAL_ERROR', `Status ${status} is no answer of the ${route} route: ${advice}`, {
+    status,
+  })
+}

@@ -1,0 +1,2 @@
+export * from './mfa-requests.ts'
+export { completeChallenge } from './popup.ts'

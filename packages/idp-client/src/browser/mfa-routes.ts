@@ -1,0 +1,46 @@
+import { currentPage } from './page.ts'
+import type { BrowserRoutes, Variable } from './routes.ts'
+import { variable } from './routes.ts'
+
+export type MfaRoute = 'mfaAuthenticators' | 'mfaChallenge' | 'mfaAssociate' | 'mfaVerify'
+
+declare const process: {
+  readonly env: {
+    readonly NEXT_PUBLIC_MFA_AUTHENTICATORS_ROUTE?: string
+    readonly NEXT_PUBLIC_MFA_CHALLENGE_ROUTE?: string
+    readonly NEXT_PUBLIC_MFA_ASSOCIATE_ROUTE?: string
+    readonly NEXT_PUBLIC_MFA_VERIFY_ROUTE?: string
+    readonly FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE?: string
+    readonly FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE?: string
+    readonly FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE?: string
+    readonly FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE?: string
+  }
+}
+
+const variables = {
+  mfaAuthenticators: [
+    () => process.env.NEXT_PUBLIC_MFA_AUTHENTICATORS_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE,
+  ],
+  mfaChallenge: [
+    () => process.env.NEXT_PUBLIC_MFA_CHALLENGE_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE,
+  ],
+  mfaAssociate: [
+    () => process.env.NEXT_PUBLIC_MFA_ASSOCIATE_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE,
+  ],
+  mfaVerify: [
+    () => process.env.NEXT_PUBLIC_MFA_VERIFY_ROUTE,
+    () => process.env.FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE,
+  ],
+} satisfies { readonly [Route in MfaRoute]: Variable } & {
+  readonly [Route in keyof BrowserRoutes]?: Variable
+}
+
+/** Where an MFA route of this page is, in the same order as the routes that every page asks. */
+export function mfaUrl(route: MfaRoute): string {
+  const { given, locate } = currentPage().urls
+  const last = `/auth/mfa/${route.slice(3).toLowerCase()}`
+  return locate(given[route] ?? variable(variables[route], route) ?? last)
+}

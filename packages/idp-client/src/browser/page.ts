@@ -1,0 +1,44 @@
+import type { User } from '../session/session-data.ts'
+import type { RouteOptions, RouteUrls } from './routes.ts'
+import { resolveRoutes } from './routes.ts'
+import type { UserStore } from './user-store.ts'
+import { createUserStore } from './user-store.ts'
+
+/** Where the routes of a page are, and the users behind them. */
+export interface Page {
+  readonly store: UserStore
+  readonly urls: RouteUrls
+}
+
+let announced: Page | undefined
+let plain: Page | undefined
+
+/** Tells functions that are no hooks what the page is; the last one counts. In the browser only, where one page is one user. */
+export function announcePage(page: Page): void {
+  announced = page
+}
+
+/** What was announced, else a page with default routes. */
+export const currentPage = (): Page => announced ?? plainPage()
+
+/** A page of which nothing was said: on a server one per call, so that nobody meets another user in it. */
+export function plainPage(): Page {
+  if (typeof window === 'undefined') return createPage({})
+  plain ??= createPage({})
+  return plain
+}
+
+export interface PageOptions extends RouteOptions {
+  /**
+   * The user whom the server has read: known at once then, without a request. `null` says that nobody is signed in; left
+   * out, the first who wants to know asks the profile route.
+   */
+  readonly user?: User | null | undefined
+}
+
+export function createPage({ user, ...options }: PageOptions): Page {
+  const urls = resolveRoutes(options)
+  const store = createUserStore()
+  store.entry(urls.profile, user)
+  return { store, urls }
+}

@@ -1,0 +1,94 @@
+import type { Code } from '../errors/codes.ts'
+import { membersOf, withQuery } from './ask-route.ts'
+import { getAccessToken } from './get-access-token.ts'
+import type { ChallengeWithPopupOptions } from './mfa.ts'
+import { currentPage } from './page.ts'
+import type { RouteRequestError } from './request-error.ts'
+import { browserError } from './request-error.ts'
+import type { AccessTokenResponse } from './token-cache.ts'
+import { forgetTokens } from './token-cache.ts'
+import { recheckUsers } from './user-store.ts'
+
+/** Any second factor, as OpenID Provider Authentication Policy Extension 1.0 names it. */
+const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
+
+/** Milliseconds between two looks at whether the user has closed the popup. */
+const POLL = 500
+
+const reasons = {
+  INVALID_EXECUTION_CONTEXT: 'Popups open in browsers only.',
+  POPUP_IN_PROGRESS: 'Another popup is open; one at a time.',
+  POPUP_BLOCKED: 'The browser has blocked the popup.',
+  POPUP_CANCELLED: 'The popup was closed before the login was complete.',
+  POPUP_TIMEOUT: 'The login in the popup was not completed in time.',
+} as const satisfies { readonly [Reason in Code]?: string }
+
+const failed = (code: keyof typeof reasons): RouteRequestError =>
+  browserError(code, reasons[code], { name: 'MfaError' })
+
+function randomId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Waits until the page in the popup tells how the login `id` ended: by its opener, and by a channel of that name, since
+ * `Cross-Origin-Opener-Policy: same-origin` takes the opener away. Both reach this origin only.
+ */
+function told(id: string, popup: Window, timeout: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(id)
+    const timer = setTimeout(() => end(failed('POPUP_TIMEOUT')), timeout)
+    const poll = setInterval(() => {
+      // A popup that was cut off from this page looks closed too, but then it has the focus.
+      if (popup.closed && document.hasFocus()) end(failed('POPUP_CANCELLED'))
+    }, POLL)
+
+    function end(error?: Error): void {
+      clearTimeout(timer)
+      clearInterval(poll)
+      removeEventListener('message', fromOpened)
+      channel?.close()
+      if (error) reject(error)
+      else resolve()
+    }
+
+    function take({ data }: MessageEvent): void {
+      const message = membersOf<'type' | 'id' | 'success' | 'error'>(data)
+      if (message.type !== 'auth_complete' || message.id !== id) return
+      const { code, message: text } = membersOf<'code' | 'message'>(message.error)
+      end(
+        message.success === true ? undefined : browserError(code as Code, String(text), { name: 'MfaError' }),
+      )
+    }
+
+    function fromOpened(event: MessageEvent): void {
+      if (event.origin === location.origin) take(event)
+    }
+
+    addEventListener('message', fromOpened)
+    if (channel) channel.onmessage = take
+  })
+}
+
+/**
+ * Waits for the login in a popup that is open, or says why there is none (`null`: blocked, undefined: not opened), and
+ * fetches the token that it was for.
+ */
+export async function completeChallenge(
+  options: ChallengeWithPopupOptions,
+  popup: Window | null | undefined,
+): Promise<AccessTokenResponse> {
+  const { audience, scope, acr_values = MULTI_FACTOR, prompt, returnTo, timeout = 60_000 } = options
+  if (typeof window === 'undefined') throw failed('INVALID_EXECUTION_CONTEXT')
+  if (popup === undefined) throw failed('POPUP_IN_PROGRESS')
+  if (popup === null) throw failed('POPUP_BLOCKED')
+  const id = randomId()
+  const query = { challengeMode: 'popup', popup: id, audience, scope, acr_values, prompt, returnTo }
+  const url = withQuery(currentPage().urls.login, query)
+  popup.location.href = new URL(url, location.href).href
+  await told(id, popup, timeout)
+  forgetTokens()
+  recheckUsers()
+  return getAccessToken({ audience, scope, includeFullResponse: true })
+}

@@ -1,0 +1,36 @@
+const listeners = new Set<(event: Event) => void>()
+let tabs: BroadcastChannel | undefined
+
+/**
+ * Calls back when the user returns to the page, when the network does, and (`message`) when another tab says who is
+ * signed in there.
+ */
+export function listen(listener: (event: Event) => void, on: boolean): void {
+  listeners[on ? 'add' : 'delete'](listener)
+  connect()
+  // What is there already is not added twice.
+  document.addEventListener('visibilitychange', hear)
+  for (const type of ['focus', 'online', 'pageshow', 'pagehide']) window.addEventListener(type, hear)
+}
+
+/** Tells the other tabs of this origin who is signed in; they ask the server if they know better. */
+export function tellTabs(sub: string | null): void {
+  tabs?.postMessage(sub)
+}
+
+function hear(event: Event): void {
+  if (event.type === 'pagehide') {
+    // An open channel would keep the page out of the back/forward cache.
+    tabs?.close()
+    tabs = undefined
+    return
+  }
+  connect()
+  for (const listener of [...listeners]) listener(event)
+}
+
+function connect(): void {
+  if (tabs || typeof BroadcastChannel === 'undefined') return
+  tabs = new BroadcastChannel('idp-client')
+  tabs.onmessage = hear
+}
