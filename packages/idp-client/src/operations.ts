@@ -1,12 +1,15 @@
 import type { Binding } from './binding.ts'
 import { within } from './binding.ts'
 import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
+import type { ConnectedAccount } from './config/hooks.ts'
 import type { Application, Engine } from './engine.ts'
 import type { SessionInfo } from './flows/administer-sessions.ts'
 import type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
 } from './flows/backchannel-auth.ts'
+import type { ConnectAccountOptions } from './flows/connect-account.ts'
+import type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 import type { Fetcher } from './flows/fetcher.ts'
 import type { AccessToken } from './flows/get-access-token.ts'
@@ -17,8 +20,10 @@ import type {
 } from './flows/get-connection-token.ts'
 import { getSession } from './flows/get-session.ts'
 import { updateSession } from './flows/update-session.ts'
+import { newCorrelationId } from './http/correlation-id.ts'
 import type { Exchange } from './http/exchange.ts'
 import { readHostArguments } from './http/is-request.ts'
+import { redirect } from './http/responses.ts'
 import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
@@ -38,7 +43,11 @@ export interface SessionAdministration<HostRequest> {
  * The operations that every host has, in both calling styles: without request where there is a current one, else with
  * the request, and the response that cookies go to. What is rarely used is loaded when it is.
  */
-export abstract class Operations<HostRequest extends object, HostResponse extends object> {
+export abstract class Operations<
+  HostRequest extends object,
+  HostResponse extends object,
+  Answer extends Response = Response,
+> {
   /** @internal */
   protected readonly application: Application
 
@@ -76,6 +85,16 @@ export abstract class Operations<HostRequest extends object, HostResponse extend
     const engine = this.application.engine()
     return within(binding, (exchange) => operation(engine, exchange))
   }
+
+  /**
+   * @internal The same for an operation whose result is a response: what it staged is on that response, or where the
+   * host takes cookies.
+   */
+  protected abstract respond(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    operation: (exchange: Exchange) => Promise<Response>,
+  ): Promise<Answer>
 
   /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
   getSession(request?: HostRequest): Promise<SessionData | null> {
@@ -133,6 +152,76 @@ export abstract class Operations<HostRequest extends object, HostResponse extend
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await import('./flows/get-connection-token.ts')
       return getConnectionToken(engine, exchange, options)
+    })
+  }
+
+  /**
+   * Sends the user to the provider to connect an account of another provider (a connection), whose tokens
+   * `getAccessTokenForConnection` hands out afterwards. Return the response as it is: it carries cookies. Throws
+   * `ConnectAccountError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `FAILED_TO_INITIATE` (see its `cause`);
+   * `MfaRequiredError`; `SESSION_NOT_WRITABLE` where no cookie can be kept (a Server Component).
+   */
+  connectAccount(options: ConnectAccountOptions): Promise<Answer>
+  connectAccount(request: HostRequest, options: ConnectAccountOptions): Promise<Answer>
+  connectAccount(
+    request: HostRequest,
+    response: HostResponse | undefined,
+    options: ConnectAccountOptions,
+  ): Promise<Answer>
+  connectAccount(...given: readonly unknown[]): Promise<Answer> {
+    const [request, response, options = {}] = readHostArguments<
+      HostRequest,
+      HostResponse,
+      Partial<ConnectAccountOptions>
+    >(given)
+    return this.respond(request, response, async (exchange) => {
+      const engine = this.application.engine()
+      const { connectAccount } = await import('./flows/connect-account.ts')
+      const input = { options, source: 'application', correlationId: newCorrelationId() } as const
+      const url = await connectAccount(engine, exchange, input, (wanted) =>
+        getAccessToken(engine, exchange, wanted),
+      )
+      return redirect(url.href)
+    })
+  }
+
+  /**
+   * The accounts that are connected to the user. Throws `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_LIST` (see
+   * its `cause`), and `MfaRequiredError`.
+   */
+  listConnectedAccounts(request?: HostRequest, response?: HostResponse): Promise<ConnectedAccount[]> {
+    return this.operate(request, response, async (engine, exchange) => {
+      const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
+      return listConnectedAccounts(engine, exchange, (wanted) => getAccessToken(engine, exchange, wanted))
+    })
+  }
+
+  /**
+   * Disconnects an account of the user, and forgets what the session keeps of tokens of its connection. Throws
+   * `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_DELETE` (see its `cause`); `INVALID_REQUEST` for an id that is
+   * none; `MfaRequiredError`; `SESSION_NOT_WRITABLE`.
+   *
+   * @example
+   * const [account] = await idp.listConnectedAccounts()
+   * if (account) await idp.deleteConnectedAccount(account)
+   */
+  deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
+  deleteConnectedAccount(
+    request: HostRequest,
+    response: HostResponse,
+    options: DeleteConnectedAccountOptions,
+  ): Promise<void>
+  deleteConnectedAccount(...given: readonly unknown[]): Promise<void> {
+    const [request, response, options = {}] = readHostArguments<
+      HostRequest,
+      HostResponse,
+      Partial<DeleteConnectedAccountOptions>
+    >(given)
+    return this.operate(request, response, async (engine, exchange) => {
+      const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
+      return deleteConnectedAccount(engine, exchange, options, (wanted) =>
+        getAccessToken(engine, exchange, wanted),
+      )
     })
   }
 

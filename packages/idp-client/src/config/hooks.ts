@@ -11,13 +11,14 @@ export type BeforeSessionSavedHook = (
   idToken?: string,
 ) => SessionData | Promise<SessionData>
 
-/** A connected account, as the provider reports it after a successful connect. */
+/** A connected account, as the provider reports it. Times are ISO 8601. */
 export interface ConnectedAccount {
   id: string
   connection: string
-  access_type: string
+  /** `offline`; not every answer has it. */
+  access_type?: string
   scopes: string[]
-  created_at: string
+  created_at?: string
   expires_at?: string
 }
 

@@ -21,7 +21,16 @@ interface Wording {
   readonly sentence: string
 }
 
-type Kind = 'denied' | 'stale' | 'provider' | 'configuration' | 'request' | 'fault'
+type Kind =
+  | 'denied'
+  | 'stale'
+  | 'connect'
+  | 'signed-out'
+  | 'factor'
+  | 'provider'
+  | 'configuration'
+  | 'request'
+  | 'fault'
 
 const wordings: Readonly<Record<Kind, Wording>> = {
   denied: {
@@ -31,6 +40,18 @@ const wordings: Readonly<Record<Kind, Wording>> = {
   stale: {
     title: 'This login is no longer valid',
     sentence: 'It has expired, was used already, or began in another browser. Please log in again.',
+  },
+  connect: {
+    title: 'The account was not connected',
+    sentence: 'It was cancelled, or the login service declined it. Please try again from the application.',
+  },
+  'signed-out': {
+    title: 'Please log in first',
+    sentence: 'You are not logged in, or as somebody else than when this began.',
+  },
+  factor: {
+    title: 'Please confirm that it is you',
+    sentence: 'The login service asks for a further factor before it allows this.',
   },
   provider: {
     title: 'The login service cannot be used right now',
@@ -59,6 +80,10 @@ const kinds: Partial<Record<Code, Kind>> = {
   STATE_OTHER_HOST: 'stale',
   SUPERSEDED_STATE: 'stale',
   INVALID_CALLBACK: 'stale',
+  FAILED_TO_INITIATE: 'connect',
+  FAILED_TO_COMPLETE: 'connect',
+  MISSING_SESSION: 'signed-out',
+  MFA_REQUIRED: 'factor',
   INVALID_CONFIGURATION: 'configuration',
   BASE_URL_UNKNOWN: 'configuration',
   BASE_URL_NOT_ALLOWED: 'configuration',
@@ -66,9 +91,9 @@ const kinds: Partial<Record<Code, Kind>> = {
 }
 
 function kindOf({ code, status }: Failure): Kind {
+  if (status === 502 || status === 503 || status === 504) return 'provider'
   const known = kinds[code]
   if (known) return known
-  if (status === 502 || status === 503 || status === 504) return 'provider'
   if (code === 'AUTHORIZATION_CODE_GRANT_ERROR') return 'stale'
   return status < 500 ? 'request' : 'fault'
 }

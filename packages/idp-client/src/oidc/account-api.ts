@@ -111,14 +111,15 @@ function required(object: JsonObject | null, name: string): string {
 }
 
 function readAccount(object: JsonObject | null): ConnectedAccount {
-  const expires = object ? stringMember(object, 'expires_at') : undefined
+  const optional = (['access_type', 'created_at', 'expires_at'] as const).flatMap((name) => {
+    const value = object ? stringMember(object, name) : undefined
+    return value === undefined ? [] : [[name, value] as const]
+  })
   return {
     id: required(object, 'id'),
     connection: required(object, 'connection'),
-    access_type: required(object, 'access_type'),
     scopes: [...((object && stringList(object, 'scopes')) ?? [])],
-    created_at: required(object, 'created_at'),
-    ...(expires === undefined ? {} : { expires_at: expires }),
+    ...Object.fromEntries(optional),
   }
 }
 
@@ -240,7 +241,7 @@ export async function listAccounts(provider: Provider, access: AccountAccess): P
     all.push(...page.accounts)
     if (page.next === undefined) return all
     cursors.add(page.next)
-    query = { next: page.next }
+    query = { [vendorValue(provider.config, 'accountCursorParameter')]: page.next }
   }
 }
 

@@ -13,6 +13,8 @@ const values = {
   connectionTokenGrantType:
     'urn:auth0:params:oauth:grant-type:token-exchange:federated-connection-access-token',
   connectionTokenType: 'http://auth0.com/oauth/token-type/federated-connection-access-token',
+  /** What the `organization` parameter is when it is an id (claim `org_id`); anything else is a name (`org_name`). */
+  organizationIdPrefix: 'org_',
   mfaOtpGrantType: 'http://auth0.com/oauth/grant-type/mfa-otp',
   mfaOobGrantType: 'http://auth0.com/oauth/grant-type/mfa-oob',
   mfaRecoveryCodeGrantType: 'http://auth0.com/oauth/grant-type/mfa-recovery-code',
@@ -23,6 +25,8 @@ const values = {
   accountCreateScope: 'create:me:connected_accounts',
   accountReadScope: 'read:me:connected_accounts',
   accountDeleteScope: 'delete:me:connected_accounts',
+  /** Query parameter that takes the cursor of the page before. */
+  accountCursorParameter: 'next',
   /** MFA API: paths below the origin of the provider, also where the issuer has a path of its own. */
   mfaAuthenticatorsPath: '/mfa/authenticators',
   mfaChallengePath: '/mfa/challenge',

@@ -9,6 +9,7 @@ import type { Complete } from '../transaction/completion.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { needsLogin } from './status.ts'
 
 function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
   const { exchange } = request
@@ -19,10 +20,10 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
       // A copy, since the headers of Response.redirect() cannot be changed and our cookies have to go onto it.
       return new Response(outcome.response.body, outcome.response)
     case 'failure': {
-      const { error, restart, returnTo } = outcome
+      const { error, page, restart, returnTo } = outcome
       const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
       const login = loginPath(prefix, engine.config.routes, returnTo)
-      const links = { home: `${prefix}/`, login }
+      const links = { home: `${prefix}/`, login: page !== undefined && !needsLogin(error) ? page : login }
       return failWithPage(
         error,
         request,

@@ -5,6 +5,7 @@ import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { needsLogin } from './status.ts'
 
 /** Parameters of the route itself; all others are meant for the connected provider. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', 'scopes'])
@@ -27,4 +28,8 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   return redirect(url.href)
 }
 
-export const connectAccount: RouteHandler = { handle, fail: failWithPage }
+/** Whoever is signed in tries again where the request came from. */
+const fail: RouteHandler['fail'] = (error, request, { login, ...links }) =>
+  failWithPage(error, request, needsLogin(error) && login !== undefined ? { ...links, login } : links)
+
+export const connectAccount: RouteHandler = { handle, fail }

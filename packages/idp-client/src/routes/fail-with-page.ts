@@ -1,6 +1,7 @@
 import type { IdpError } from '../errors/base.ts'
 import { failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
+import { mfaRequiredJson } from './fail-with-json.ts'
 import type { Links, RouteRequest } from './route.ts'
 import { statusOf } from './status.ts'
 
@@ -11,13 +12,16 @@ export function failWithPage(
   links: Links,
   restartUrl?: string,
 ): Response {
+  const json = wantsJson(exchange.request.headers)
+  const demand = json ? mfaRequiredJson(error) : null
+  if (demand) return demand
   return failurePage({
     status: statusOf(error),
     code: error.code,
     id,
-    json: wantsJson(exchange.request.headers),
+    json,
     homeUrl: links.home,
-    retryUrl: links.login,
+    ...(links.login === undefined ? {} : { retryUrl: links.login }),
     ...(restartUrl === undefined ? {} : { restartUrl }),
   })
 }

@@ -16,10 +16,10 @@ export interface RouteRequest {
 export interface Route {
   readonly methods: readonly string[]
   /**
-   * What a browser must mean by the request: only navigations change anything, anything but a prefetch, or whatever it
-   * is.
+   * What a browser must mean by the request: only navigations change anything, anything but a prefetch, anything that
+   * no other site makes it send, or whatever it is.
    */
-  readonly acts: 'on-navigation' | 'not-on-prefetch' | 'on-any-request'
+  readonly acts: 'on-navigation' | 'not-on-prefetch' | 'not-cross-site' | 'on-any-request'
   /**
    * Loads what answers. Routes that speak to the provider are loaded at their first request: an application whose
    * users are all signed in never pays for the protocol.
@@ -33,8 +33,9 @@ export interface RouteHandler {
   readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response
 }
 
-/** Ways on that a failure page may offer; paths of our own. */
+/** Ways on that a failure page may offer; places of our own. */
 export interface Links {
   readonly home: string
-  readonly login: string
+  /** Where to try again; absent where the page that led here is the place for that. */
+  readonly login?: string
 }

@@ -1,5 +1,6 @@
 import type { IdpError } from '../errors/base.ts'
 import { isIdpError } from '../errors/base.ts'
+import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
 import type { AccountApiError } from '../errors/connected-accounts.ts'
 import type { OAuthError } from '../errors/provider.ts'
@@ -35,6 +36,21 @@ function upstreamStatus(cause: OAuthError): number {
   return cause.status === 429 || cause.status === 503 ? 503 : 502
 }
 
+/** Whether another login is what helps: there is no session, or not one that may do this. */
+export function needsLogin(error: IdpError): boolean {
+  const status = statusOf(error)
+  return status === 401 || status === 403
+}
+
+/** Their own status says that the provider has refused something of the visitor. */
+const ASKED: ReadonlySet<Code> = new Set<Code>([
+  'FAILED_TO_REFRESH_TOKEN',
+  'MFA_GET_AUTHENTICATORS_ERROR',
+  'MFA_CHALLENGE_ERROR',
+  'MFA_ENROLLMENT_ERROR',
+  'MFA_VERIFY_ERROR',
+])
+
 /**
  * HTTP status of an error: that of its code, except where the cause knows better: a provider that cannot be heard is
  * 502, 503 or 504, a code that it no longer accepts is the visitor's (400).
@@ -43,12 +59,12 @@ export function statusOf(error: IdpError): number {
   const { status } = codes[error.code]
   const { cause, code } = error
   if (code === 'FAILED_TO_INITIATE' || code === 'FAILED_TO_COMPLETE') return connectStatus(cause, status)
-  if (code === 'FAILED_TO_REFRESH_TOKEN' && isIdpError(cause) && cause.name === 'DiscoveryError') {
+  if (ASKED.has(code) && isIdpError(cause) && cause.name === 'DiscoveryError') {
     return codes[cause.code].status
   }
   if (!isOAuthError(cause)) return status
   if (cause.transient) return upstreamStatus(cause)
   // An answer that is none, or tokens that were refused, are no word of the provider about this session.
-  if (code === 'FAILED_TO_REFRESH_TOKEN' && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
+  if (ASKED.has(code) && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
   return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status
 }

@@ -11,12 +11,14 @@ import type { SessionData } from './session-data.ts'
 export type CallbackOutcome =
   | { readonly kind: 'redirect'; readonly location: string }
   | { readonly kind: 'response'; readonly response: Response }
-  /** `restart`: the login may begin again by itself, since only its transaction was lost. */
   | {
       readonly kind: 'failure'
       readonly error: IdpError
       readonly returnTo?: string
+      /** The login may begin again by itself, since only its transaction was lost. */
       readonly restart: boolean
+      /** The page of the application that began what failed, where that was no login. */
+      readonly page?: string
     }
 
 /** What one attempt came to, before anything is staged in the browser that asked. */
@@ -41,8 +43,22 @@ export function goOn(config: Config, baseUrl: string, returnTo: string | undefin
   return { kind: 'redirect', location: absolute(config, baseUrl, returnTo) }
 }
 
-function failure(error: IdpError, { returnTo }: AttemptContext, restart = false): CallbackOutcome {
-  return { kind: 'failure', error, restart, ...(returnTo === undefined ? {} : { returnTo }) }
+interface Failing {
+  readonly context: AttemptContext
+  readonly error: IdpError
+  readonly restart?: boolean
+}
+
+function failure(config: Config, { context, error, restart = false }: Failing): CallbackOutcome {
+  const { appBaseUrl, responseType, returnTo } = context
+  const began = responseType === 'connect_code' && appBaseUrl !== undefined
+  return {
+    kind: 'failure',
+    error,
+    restart,
+    ...(returnTo === undefined ? {} : { returnTo }),
+    ...(began ? { page: absolute(config, appBaseUrl, returnTo) } : {}),
+  }
 }
 
 export function asIdpError(thrown: unknown): IdpError {
@@ -58,12 +74,9 @@ const DECISIONS: ReadonlySet<string> = new Set([
   'account_selection_required',
 ])
 
-export interface Failed {
-  readonly context: AttemptContext
-  readonly error: IdpError
+export interface Failed extends Failing {
   /** Correlation id. */
   readonly id: string
-  readonly restart?: boolean
 }
 
 function report({ log }: Config, { context, error, id }: Failed): void {
@@ -77,16 +90,16 @@ function report({ log }: Config, { context, error, id }: Failed): void {
 
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
 export async function failed(config: Config, failing: Failed): Promise<CallbackOutcome> {
-  const { context, error, restart = false } = failing
+  const { context, error } = failing
   const { appBaseUrl } = context
   report(config, failing)
   try {
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
-    if (decision.kind === 'default' || appBaseUrl === undefined) return failure(error, context, restart)
+    if (decision.kind === 'default' || appBaseUrl === undefined) return failure(config, failing)
     return goOn(config, appBaseUrl, decision.returnTo)
   } catch (thrown) {
-    return failure(asIdpError(thrown), context)
+    return failure(config, { context, error: asIdpError(thrown) })
   }
 }
 
@@ -120,6 +133,6 @@ export async function completed(
   } catch (thrown) {
     const error = asIdpError(thrown)
     report(config, { context, error, id })
-    return { outcome: failure(error, context) }
+    return { outcome: failure(config, { context, error }) }
   }
 }

@@ -15,6 +15,8 @@ export type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
 } from '../../flows/backchannel-auth.ts'
+export type { ConnectAccountOptions } from '../../flows/connect-account.ts'
+export type { DeleteConnectedAccountOptions } from '../../flows/connected-accounts.ts'
 export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from '../../flows/exchange-token.ts'
 export type { Fetcher } from '../../flows/fetcher.ts'
 export type { AccessToken } from '../../flows/get-access-token.ts'

@@ -5,22 +5,24 @@ import type { Binding } from '../../binding.ts'
 import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { Operations } from '../../operations.ts'
 import { onlyOptions } from '../../routes/guard-options.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
+import { startLogin } from '../../routes/start-login.ts'
 import type { GuardRequirements } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
 import { answerPagesApi, appHandlers } from './handlers.ts'
-import { startNextLogin } from './login.ts'
 import type { NextStep } from './middleware.ts'
 import { runMiddleware } from './middleware.ts'
 import type { AppRouteHandler } from './protect-api.ts'
 import { protectApi } from './protect-api.ts'
 import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
 import { protectAppPage, protectPagesPage } from './protect-page.ts'
+import { respondWith } from './respond.ts'
 
 /** The request type of this entry. Operations also take a plain `Request`, and `req` of the Pages Router. */
 export type FrameworkRequest = NextRequest
@@ -38,7 +40,7 @@ export type PublicRoutes = Pick<RoutePaths, 'login' | 'logout' | 'profile' | 'ac
  *
  * Every operation throws `InvalidConfigurationError` while something required is missing.
  */
-export class IdpClient extends Operations<HostRequest, HostResponse> {
+export class IdpClient extends Operations<HostRequest, HostResponse, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, ['NEXT_PUBLIC_']))
@@ -88,7 +90,7 @@ export class IdpClient extends Operations<HostRequest, HostResponse> {
     request?: HostRequest,
     response?: HostResponse,
   ): Promise<FrameworkResponse> {
-    return startNextLogin(this.application, await bind(request, response), options)
+    return this.respond(request, response, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**
@@ -130,6 +132,15 @@ export class IdpClient extends Operations<HostRequest, HostResponse> {
     options: GuardRequirements = {},
   ): unknown {
     return protectApi(this.application, handler, options)
+  }
+
+  /** @internal */
+  protected override respond(
+    request: HostRequest | undefined,
+    response: HostResponse | undefined,
+    operation: (exchange: Exchange) => Promise<Response>,
+  ): Promise<FrameworkResponse> {
+    return respondWith(request, response, operation)
   }
 
   /** @internal */
