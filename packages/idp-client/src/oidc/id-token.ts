@@ -5,6 +5,7 @@ import type { JsonObject } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Demand, Moment, TokenKind } from './signed-token.ts'
 import { audiencesOf, checkTimes, demandOf, isTime, momentOf, openToken } from './signed-token.ts'
+import { vendorValue } from './vendor.ts'
 
 /** The claims of a validated ID token; all of them, those of the protocol included. */
 export interface IdTokenClaims {
@@ -28,7 +29,7 @@ export interface IdTokenChecks {
   readonly startedAt?: number
   /** What `at_hash` is compared with, when the token has one. */
   readonly accessToken?: string
-  /** The `organization` that was asked for: a token that names another one is refused. */
+  /** The `organization` that was asked for, by id or name: a token that does not name it is refused. */
   readonly organization?: string
   /** Whom the token must be about. */
   readonly subject?: string
@@ -96,12 +97,30 @@ async function checkAccessTokenHash(
   )
 }
 
-function checkOrganization(claims: JsonObject, organization: string | undefined): void {
-  if (organization === undefined) return
+/** Case does not count in names. Characters that only look alike do: NFC joins none of them, NFKC would. */
+const organizationName = (name: string): string => name.normalize('NFC').toLowerCase()
+
+/** What looks like an id is no name: whoever may name an organization could give it the id of another one. */
+function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
+  if (!organization) return
   const { org_id: id, org_name: name } = claims
-  if (id === undefined && name === undefined) return
-  const named = typeof name === 'string' && name.toLowerCase() === organization.toLowerCase()
-  demand(id === organization || named, 'org_id is not the organization that was asked for.')
+  const isName = !organization.startsWith(vendorValue(config, 'organizationIdPrefix'))
+  const named =
+    isName && typeof name === 'string' && organizationName(name) === organizationName(organization)
+  demand(id === organization || named, 'org_id or org_name is not the organization that was asked for.')
+}
+
+/**
+ * The session stays in its organization, or outside of all. More may be said about the same one: a provider may begin
+ * to send its name beside the id.
+ */
+function checkSameOrganization(claims: JsonObject, previous: JsonObject): void {
+  const names = ['org_id', 'org_name'] as const
+  const known = names.filter((name) => (previous[name] ?? undefined) !== undefined)
+  for (const name of known.length > 0 ? known : names) {
+    const [now, before] = [claims, previous].map((all) => JSON.stringify(all[name] ?? undefined))
+    demand(now === before, `${name} is not that of the ID token before.`)
+  }
 }
 
 function sameAudiences(one: JsonObject, other: JsonObject): boolean {
@@ -121,6 +140,7 @@ function checkSuccession(claims: JsonObject, { previous, subject }: IdTokenCheck
     const comparable = claims[name] !== undefined && previous[name] !== undefined
     demand(!comparable || claims[name] === previous[name], `${name} is not that of the ID token before.`)
   }
+  checkSameOrganization(claims, previous)
 }
 
 /**
@@ -143,7 +163,7 @@ export async function validateIdToken(
   )
   checkAuthenticationAge(claims, moment, checks.maxAge)
   await checkAccessTokenHash(claims, algorithm, checks.accessToken)
-  checkOrganization(claims, checks.organization)
+  checkOrganization(claims, checks.organization, provider)
   checkSuccession(claims, checks)
   // What was checked above includes the type of each member that the type promises.
   return claims as IdTokenClaims

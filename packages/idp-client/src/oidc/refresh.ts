@@ -27,8 +27,8 @@ function claimsOf(idToken: string): JsonObject | undefined {
 }
 
 /**
- * Redeems a refresh token, once. The ID token of the answer, if any, must be one for the same user, issuer and client
- * as that of the session (OpenID Connect Core 12.2), or the whole answer is refused. Throws `OAuthError` (`error`
+ * Redeems a refresh token, once. The ID token of the answer, if any, must be one for the same user, issuer, client and
+ * organization as that of the session (OpenID Connect Core 12.2), or the whole answer is refused. Throws `OAuthError` (`error`
  * `invalid_grant` is final, `transient` ones may pass later) and `DiscoveryError`.
  */
 export async function refreshTokens(provider: Provider, request: RefreshRequest): Promise<TokenGrant> {

@@ -40,6 +40,7 @@ export async function exchangeTokens(
     const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
     return genericGrantRequest(configuration, GRANT_TYPE, form, options)
   })
-  const grant = await grantOf(provider, answer, {}, now)
+  const organization = new Map(parameters).get('organization')
+  const grant = await grantOf(provider, answer, organization === undefined ? {} : { organization }, now)
   return { ...grant, expiresIn: grant.expiresAt - now }
 }

@@ -25,6 +25,8 @@ import type { Want } from './want.ts'
 export type RefreshGrant = (request: {
   readonly refreshToken: string
   readonly subject: string
+  /** The kept ID token, which a new one must agree with. */
+  readonly idToken?: string
   readonly scope?: string
   readonly audience?: string
 }) => Promise<Refreshed>
@@ -77,7 +79,9 @@ async function redeem(
 ): Promise<Redemption> {
   const { data } = session
   try {
-    const grant = await refresh({ refreshToken, subject: subjectOf(data), ...want.sent })
+    const { idToken } = data.tokenSet
+    const kept = idToken === undefined ? {} : { idToken }
+    const grant = await refresh({ refreshToken, subject: subjectOf(data), ...kept, ...want.sent })
     return await withGrant(config, session, want, grant)
   } catch (failure) {
     if (!isFinal(failure)) throw failure

@@ -27,7 +27,7 @@ export interface LoginTransaction extends Begun {
   readonly maxAge?: number
   readonly scope?: string
   readonly audience?: string
-  /** The organization that was asked for; a token that names another one is refused. */
+  /** The organization that was asked for; a token that does not name it is refused. */
   readonly organization?: string
   /** What the login was asked for beyond the configuration, as a short hash. */
   readonly asked?: string

@@ -267,12 +267,45 @@ describe('claims', () => {
     },
   )
 
-  test('IDT-16 a token for another organization than the one asked for is refused', async () => {
-    op.idToken = () => op.sign({ org_id: 'org_2', org_name: 'Other' })
-    expect((await refused(exchange(client(), { organization: 'org_1' }))).cause.message).toMatch(/org_id/)
-    op.idToken = () => op.sign({ org_id: 'org_1', org_name: 'acme' })
-    expect((await exchange(client(), { organization: 'org_1' })).claims?.sub).toBe('alice')
-    expect((await exchange(client(), { organization: 'ACME' })).claims?.sub).toBe('alice')
+  const acme = { org_id: 'org_1', org_name: 'acme' }
+
+  test.each<[string, Claims]>([
+    ['org_1', acme],
+    ['ACME', acme],
+    ['acme', { org_name: 'Acme' }],
+    ['caf\u00e9', { org_name: 'cafe\u0301' }],
+    // A provider whose ids look otherwise.
+    ['4711', { org_id: '4711' }],
+    ['', {}],
+  ])('IDT-16 organization %j: a token that names it is accepted', async (organization, claims) => {
+    op.idToken = () => op.sign(claims)
+    expect((await exchange(client(), { organization })).claims?.sub).toBe('alice')
+  })
+
+  test.each<[string, Claims]>([
+    ['org_1', { org_id: 'org_2', org_name: 'Other' }],
+    ['org_1', { org_id: 'org_2', org_name: 'org_1' }],
+    ['org_1', { org_id: 'ORG_1' }],
+    ['org_1', { org_name: 'acme' }],
+    ['acme', { org_id: 'org_1' }],
+    ['acme', {}],
+    ['acme', { org_name: '\u0430cme' }],
+    ['acme', { org_name: '\uff41cme' }],
+    ['acme', { org_name: 'acme ' }],
+    ['acme', { org_name: 'acme\u200b' }],
+    ['kiosk', { org_name: 'k\u0131osk' }],
+    ['acme', { org_name: { toLowerCase: 'acme' } }],
+  ])('IDT-16 organization %j: a token with %j is refused', async (organization, claims) => {
+    op.idToken = () => op.sign(claims)
+    expect((await refused(exchange(client(), { organization }))).cause.message).toMatch(/org_id/)
+  })
+
+  test('IDT-16 what begins an id can be set for another provider', async () => {
+    const ids = providerOf(op.issuer, { clock: () => now, vendor: { organizationIdPrefix: 'tenant-' } })
+    op.idToken = () => op.sign({ org_id: 'tenant-2', org_name: 'tenant-1' })
+    expect((await refused(exchange(ids, { organization: 'tenant-1' }))).cause.message).toMatch(/org_id/)
+    op.idToken = () => op.sign({ org_id: 'tenant-2', org_name: 'org_1' })
+    expect((await exchange(ids, { organization: 'org_1' })).claims?.sub).toBe('alice')
   })
 
   test('IDT-17 all other claims are carried as inert data and pollute nothing', async () => {

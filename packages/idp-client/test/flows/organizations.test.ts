@@ -1,0 +1,203 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpError } from '../../src/errors/base.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+const API = 'https://api.example.test/'
+const ORDERS = 'https://orders.example.test/'
+const GLOBEX = { org_id: 'org_globex', org_name: 'globex' }
+const TTL = 600
+const bob = { user: 'bob' }
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({}, { accessTokenTtl: TTL })
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.provider.clearRequests()
+  world.events.length = 0
+  world.provider.clock.reset()
+  world.clock.now = Math.floor(Date.now() / 1000)
+})
+
+type Claims = Readonly<Record<string, unknown>>
+
+/** Sends these claims instead of the provider's; `undefined` takes one away. */
+function named(claims: Claims): void {
+  world.provider.tamperIdToken((token) => {
+    Object.assign(token, claims)
+  })
+}
+
+const userOf = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.user
+
+describe('a login for an organization', () => {
+  test.each(['org_globex', 'globex', 'GloBex'])('[U22c,IDT-16,S102] %s', async (organization) => {
+    const browser = world.newBrowser()
+    const response = await world.login(browser, `?organization=${organization}`, bob)
+    expect(response.headers.get('location')).toBe(`${APP}/`)
+    expect(await userOf(browser)).toMatchObject({ sub: 'dev|bob', ...GLOBEX })
+  })
+
+  test('[U22c] of a person who does not belong to it makes no session, and says why', async () => {
+    const errors: unknown[] = []
+    const onCallback: IdpClientOptions['onCallback'] = ({ error }) => {
+      errors.push(error)
+    }
+    const { browser, client } = world.another({
+      onCallback,
+      authorizationParameters: { organization: 'globex' },
+    })
+    const response = await world.login(browser)
+    expect(response.status).toBe(400)
+    expect(errors).toMatchObject([{ code: 'AUTHORIZATION_ERROR', cause: { error: 'access_denied' } }])
+    expect(world.provider.count('token')).toBe(0)
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+
+  test.each<[string, string, Claims]>([
+    ['another id', 'org_globex', { org_id: 'org_acme' }],
+    ['another id under the right name', 'org_globex', { org_id: 'org_acme', org_name: 'org_globex' }],
+    ['the id in another case', 'org_globex', { org_id: 'ORG_GLOBEX' }],
+    ['another name', 'globex', { org_id: 'org_acme', org_name: 'acme' }],
+    ['no organization', 'org_globex', { org_id: undefined, org_name: undefined }],
+    ['an id only, where a name was asked for', 'globex', { org_name: undefined }],
+    ['a list of names', 'globex', { org_name: ['globex'] }],
+  ])('[U22c,IDT-16] that brings %s is refused', async (_what, organization, claims) => {
+    named(claims)
+    const browser = world.newBrowser()
+    const response = await world.login(browser, `?organization=${organization}`, bob)
+    expect(response.status).toBe(502)
+    expect(await userOf(browser)).toBeUndefined()
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ code: 'PROVIDER_FAILURE', error: 'ID_TOKEN_INVALID' }),
+    )
+  })
+
+  test('without one, what the token says is taken as it is', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser, '', bob)
+    expect(await userOf(browser)).not.toHaveProperty('org_id')
+    named({ org_id: 'org_acme' })
+    await world.login(browser, '', bob)
+    expect(await userOf(browser)).toMatchObject({ org_id: 'org_acme' })
+  })
+})
+
+describe('a refresh', () => {
+  function expire(): void {
+    world.clock.now += TTL + 1
+    world.provider.clock.advance(TTL + 1)
+  }
+
+  /** A browser whose access token has expired. */
+  async function signedIn(query = '?organization=globex'): Promise<Browser> {
+    const browser = world.newBrowser()
+    await world.login(browser, query, bob)
+    expire()
+    return browser
+  }
+
+  async function refresh(browser: Browser, options: Record<string, unknown> = {}): Promise<string> {
+    const headers = new Headers()
+    const { token } = await world.client.getAccessToken(browser.request('/'), headers, options)
+    browser.store(new Response(null, { headers }))
+    return token
+  }
+
+  const tokensOf = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.tokenSet
+
+  async function refusedBy(browser: Browser, options?: Record<string, unknown>): Promise<IdpError> {
+    const before = await tokensOf(browser)
+    const error: unknown = await refresh(browser, options).catch((failure: unknown) => failure)
+    expect(error).toMatchObject({ name: 'AccessTokenError', code: 'FAILED_TO_REFRESH_TOKEN' })
+    const { cause } = error as IdpError
+    expect(cause).toMatchObject({ name: 'OAuthError', code: 'ID_TOKEN_INVALID' })
+    // Nothing of the answer was kept, not its refresh token either.
+    expect(await tokensOf(browser)).toEqual(before)
+    return cause as IdpError
+  }
+
+  test('[U22c] keeps the organization', async () => {
+    const browser = await signedIn()
+    const before = await tokensOf(browser)
+    await refresh(browser)
+    expect((await tokensOf(browser))?.refreshToken).not.toBe(before?.refreshToken)
+    expect((await tokensOf(browser))?.idToken).not.toBe(before?.idToken)
+    expect(await userOf(browser)).toMatchObject(GLOBEX)
+  })
+
+  test.each<[string, Claims]>([
+    ['another organization', { org_id: 'org_acme', org_name: 'acme' }],
+    ['another id', { org_id: 'org_acme' }],
+    ['another name', { org_name: 'acme' }],
+    ['no organization any more', { org_id: undefined, org_name: undefined }],
+    ['no name any more', { org_name: undefined }],
+    ['null', { org_id: null }],
+  ])('[U22c,IDT-16,RT-01] to %s: the whole answer is refused', async (_what, claims) => {
+    const browser = await signedIn()
+    named(claims)
+    expect((await refusedBy(browser)).message).toMatch(/org_(id|name) is not that of the ID token before/)
+    expect(await userOf(browser)).toMatchObject(GLOBEX)
+  })
+
+  test('[U22c] for another API is held to it as well', async () => {
+    const browser = await signedIn(`?organization=globex&audience=${encodeURIComponent(API)}`)
+    named({ org_id: 'org_acme', org_name: 'acme' })
+    await refusedBy(browser, { audience: ORDERS, scope: 'openid read:orders' })
+    world.provider.faults.clear()
+    const other = await signedIn()
+    await refresh(other, { audience: ORDERS, scope: 'openid read:orders' })
+    expect(await userOf(other)).toMatchObject(GLOBEX)
+  })
+
+  test('[U22c] puts no session into an organization', async () => {
+    const browser = await signedIn('')
+    named(GLOBEX)
+    await refusedBy(browser)
+    expect(await userOf(browser)).not.toHaveProperty('org_id')
+  })
+
+  test('may say more about the same organization than the login did', async () => {
+    named({ org_name: undefined })
+    const browser = await signedIn('?organization=org_globex')
+    expect(await userOf(browser)).not.toHaveProperty('org_name')
+    world.provider.faults.clear()
+    await refresh(browser)
+    expect(await userOf(browser)).toMatchObject(GLOBEX)
+  })
+
+  test('without an ID token keeps the one of the login, and so its organization', async () => {
+    const browser = await signedIn()
+    world.provider.rewrite('token', ({ id_token: _none, ...rest }) => rest, { times: 1 })
+    await refresh(browser)
+    expect(await userOf(browser)).toMatchObject(GLOBEX)
+    expire()
+    named({ org_id: 'org_acme' })
+    await refusedBy(browser)
+  })
+
+  test('[RT-01] of another login is refused too', async () => {
+    const browser = await signedIn('?max_age=600')
+    named({ auth_time: world.clock.now })
+    expect((await refusedBy(browser)).message).toMatch(/auth_time/)
+  })
+})
+
+test('[IDT-16,IDT-19] a token exchange for an organization is held to it', async () => {
+  const exchange = () =>
+    world.client.customTokenExchange({
+      subjectToken: 'bob',
+      subjectTokenType: 'urn:example:legacy',
+      organization: 'globex',
+    })
+  expect((await exchange()).idToken).toEqual(expect.any(String))
+  named({ org_id: 'org_acme', org_name: 'acme' })
+  await expect(exchange()).rejects.toMatchObject({
+    code: 'EXCHANGE_FAILED',
+    cause: { code: 'ID_TOKEN_INVALID' },
+  })
+})
