@@ -21,7 +21,7 @@ export function channelOf(kind: FactorKind): OobChannel | undefined {
 
 /** Sends a user a message with a code to type in, or one to approve; it lands in the inbox. */
 export function sendMessage(
-  { clock, mfa, settings }: ProviderState,
+  { clock, mfa }: ProviderState,
   context: MfaContext,
   factor: Factor,
   channel: OobChannel,
@@ -35,15 +35,17 @@ export function sendMessage(
     ...(channel === 'push' ? {} : { bindingCode: String(randomInt(1_000_000)).padStart(6, '0') }),
     expiresAt: clock.now() + MESSAGE_TTL,
     decision: 'pending',
-    polledAt: clock.milliseconds() - settings.mfaInterval * 1000,
+    polledAt: Number.NEGATIVE_INFINITY,
   }
   mfa.messages.set(message.id, message)
   return message
 }
 
-/** Messages of a user that wait for an answer. */
+/** Messages of a user that wait for an answer, the newest first. */
 export function pendingMessages({ clock, mfa }: ProviderState, sub: string): readonly Message[] {
-  return [...mfa.messages.values()].filter(
-    (message) => message.sub === sub && message.decision === 'pending' && message.expiresAt > clock.now(),
-  )
+  return [...mfa.messages.values()]
+    .reverse()
+    .filter(
+      (message) => message.sub === sub && message.decision === 'pending' && message.expiresAt > clock.now(),
+    )
 }

@@ -34,9 +34,9 @@ export interface Mfa {
   authenticators(user: string): readonly Factor[]
   /** The code of an authenticator app at the provider's time. */
   totp(secret: string): string
-  /** Messages that wait for an answer, the oldest first. */
+  /** Messages that wait for an answer, the newest first. */
   inbox(user: string): readonly InboxMessage[]
-  /** Takes all factors of a user away. */
+  /** Takes all factors and messages of a user away. */
   reset(user: string): void
 }
 
@@ -90,6 +90,10 @@ export function createMfa(state: ProviderState): Mfa {
     authenticators: (name) => factors.of(subOf(name)),
     totp: (secret) => totp(secret, clock.now()),
     inbox: (name) => pendingMessages(state, subOf(name)).map(inboxMessage),
-    reset: (name) => factors.reset(subOf(name)),
+    reset: (name) => {
+      const sub = subOf(name)
+      factors.reset(sub)
+      for (const { id } of pendingMessages(state, sub)) state.mfa.messages.delete(id)
+    },
   }
 }

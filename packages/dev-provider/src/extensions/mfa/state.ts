@@ -43,7 +43,7 @@ export interface Message {
   /** Seconds since the epoch. */
   readonly expiresAt: number
   decision: 'pending' | 'approved' | 'denied'
-  /** Milliseconds since the epoch. */
+  /** When the application asked last, in milliseconds since the epoch. */
   polledAt: number
 }
 
