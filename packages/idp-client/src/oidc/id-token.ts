@@ -1,6 +1,7 @@
 import { encode } from 'jose/base64url'
 import { OAuthError } from '../errors/provider.ts'
 import { utf8 } from '../lib/base64url.ts'
+import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Demand, Moment, TokenKind } from './signed-token.ts'
@@ -97,16 +98,12 @@ async function checkAccessTokenHash(
   )
 }
 
-/** Case does not count in names. Characters that only look alike do: NFC joins none of them, NFKC would. */
-const organizationName = (name: string): string => name.normalize('NFC').toLowerCase()
-
 /** What looks like an id is no name: whoever may name an organization could give it the id of another one. */
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
   const { org_id: id, org_name: name } = claims
   const isName = !organization.startsWith(vendorValue(config, 'organizationIdPrefix'))
-  const named =
-    isName && typeof name === 'string' && organizationName(name) === organizationName(organization)
+  const named = isName && typeof name === 'string' && isSameName(name, organization)
   demand(id === organization || named, 'org_id or org_name is not the organization that was asked for.')
 }
 
