@@ -1,0 +1,434 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
+import { isIdpError } from '../../src/index.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+const SCOPE = 'openid profile email offline_access'
+
+let world: World
+beforeEach(async () => {
+  world = await startWorld()
+})
+afterEach(() => world.provider.stop())
+
+function pass(seconds: number): void {
+  world.clock.now += seconds
+  world.provider.clock.advance(seconds)
+}
+
+type Visit = NonNullable<Parameters<DevProvider['login']>[1]>
+
+/** One person with one browser in front of one guarded page and one guarded API. */
+class Visitor {
+  readonly #browser: Browser
+  readonly #page: (request: Request) => Response | Promise<Response>
+  readonly #api: (request: Request) => Response | Promise<Response>
+  readonly #visit: Visit
+
+  constructor(requirements: GuardRequirements, options: IdpClientOptions = {}, user = 'alice') {
+    const { browser, client } = world.another(options)
+    this.#browser = browser
+    this.#page = client.withPageAuthRequired(() => new Response('in'), requirements)
+    this.#api = client.withApiAuthRequired(() => new Response('in'), requirements)
+    this.#visit = { user, jar: world.provider.createJar() }
+  }
+
+  /** What the page leads to: `'in'`, the parameters of a login, or the code that it throws. */
+  async page(): Promise<string | Record<string, string>> {
+    try {
+      const response = await this.#page(this.#browser.request('/vault?a=1'))
+      if (response.status === 200) return response.text()
+      const login = new URL(response.headers.get('location') ?? '', APP)
+      expect([response.status, login.pathname]).toEqual([302, '/auth/login'])
+      const { returnTo, ...parameters } = Object.fromEntries(login.searchParams)
+      expect(returnTo).toBe('/vault?a=1')
+      return parameters
+    } catch (error) {
+      if (isIdpError(error)) return error.code
+      throw error
+    }
+  }
+
+  async api(): Promise<{ status: number; challenge: string | null; body: unknown }> {
+    const response = await this.#api(this.#browser.request('/api/vault'))
+    const text = await response.text()
+    if (text !== 'in') expect(response.headers.get('cache-control')).toContain('no-store')
+    const challenge = response.headers.get('www-authenticate')
+    return { status: response.status, challenge, body: text === 'in' ? text : JSON.parse(text) }
+  }
+
+  /** A login, with single sign-on at the provider; the answer of the callback. */
+  async logIn(parameters: Record<string, string> = {}): Promise<Response> {
+    const query = new URLSearchParams({ ...parameters, returnTo: '/vault?a=1' })
+    return world.login(this.#browser, `?${query}`, this.#visit)
+  }
+
+  /** Follows the redirects of the page until it is shown or throws; the number of logins that took. */
+  async walk(): Promise<{ end: string; logins: number }> {
+    for (let logins = 0; logins < 5; logins++) {
+      const result = await this.page()
+      if (typeof result === 'string') return { end: result, logins }
+      expect((await this.logIn(result)).headers.get('location')).toBe(`${APP}/vault?a=1`)
+    }
+    return { end: 'round and round', logins: 5 }
+  }
+}
+
+describe('maxAge', () => {
+  test('[PG-03,S101] an old authentication leads to a login that is one', async () => {
+    const visitor = new Visitor({ maxAge: 300 })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    pass(340)
+    expect(await visitor.page()).toBe('in')
+    pass(40)
+    expect(await visitor.page()).toEqual({ max_age: '300' })
+    expect(await visitor.api()).toEqual({
+      status: 401,
+      challenge:
+        'Bearer error="insufficient_user_authentication", error_description="The user has to authenticate again, or with a further factor.", max_age="300"',
+      body: {
+        error: 'insufficient_user_authentication',
+        code: 'INSUFFICIENT_USER_AUTHENTICATION',
+        description: 'The user has to authenticate again, or with a further factor.',
+        login: { max_age: '300' },
+      },
+    })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect((await visitor.api()).body).toBe('in')
+  })
+
+  test('a login by single sign-on is as old as the authentication behind it', async () => {
+    const visitor = new Visitor({ maxAge: 300 })
+    await visitor.walk()
+    pass(1000)
+    await visitor.logIn()
+    expect(await visitor.page()).toEqual({ max_age: '300' })
+  })
+
+  test('without auth_time the age is not known', async () => {
+    const visitor = new Visitor({ maxAge: 300 })
+    await visitor.logIn()
+    expect(await visitor.page()).toEqual({ max_age: '300' })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('the age goes on counting over a refresh', async () => {
+    const { client, browser } = world.another()
+    const page = client.withPageAuthRequired(() => new Response('in'), { maxAge: 300 })
+    await world.login(browser, '?max_age=300')
+    pass(380)
+    const headers = new Headers()
+    await client.getAccessToken(browser.request('/'), headers, { refresh: true })
+    browser.store(new Response(null, { headers }))
+    expect((await page(browser.request('/vault'))).status).toBe(302)
+  })
+
+  test('a shorter max_age of the configuration stays', async () => {
+    const shorter = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 60 } })
+    expect(await shorter.page()).toEqual({ max_age: '60' })
+    const longer = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 900 } })
+    expect(await longer.page()).toEqual({ max_age: '300' })
+  })
+
+  test('clockSkew and clockTolerance are those of the callback', async () => {
+    const visitor = new Visitor({ maxAge: 0 }, { dpopOptions: { clockSkew: 500, clockTolerance: 30 } })
+    world.provider.clock.advance(500)
+    await visitor.logIn({ max_age: '0' })
+    pass(15)
+    expect(await visitor.page()).toBe('in')
+    pass(30)
+    expect(await visitor.page()).toEqual({ max_age: '0' })
+  })
+})
+
+describe('acr and amr', () => {
+  test('a weak authentication leads to a login with acr_values', async () => {
+    const visitor = new Visitor({ acr: ['urn:silver', 'urn:gold'] })
+    await visitor.logIn()
+    expect(await visitor.page()).toEqual({ acr_values: 'urn:silver urn:gold' })
+    const { status, challenge, body } = await visitor.api()
+    expect([status, challenge]).toEqual([401, expect.stringContaining('acr_values="urn:silver urn:gold"')])
+    expect(body).toMatchObject({ login: { acr_values: 'urn:silver urn:gold' } })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('an amr cannot be asked for, but is checked', async () => {
+    const visitor = new Visitor({ amr: ['pwd', 'otp'], acr: 'urn:gold' })
+    await visitor.logIn()
+    expect(await visitor.page()).toEqual({ acr_values: 'urn:gold' })
+    world.provider.tamperIdToken((claims) => {
+      claims['amr'] = ['pwd', 'otp']
+    })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('[PG-04,CVE-2026-42349] hooks cannot make a weak authentication strong', async () => {
+    const strong = { acr: 'urn:gold', amr: ['otp'], auth_time: world.clock.now, org_id: 'org_acme' }
+    const options: IdpClientOptions = {
+      beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, ...strong } }),
+    }
+    for (const requirements of [
+      { acr: 'urn:gold' },
+      { amr: 'otp' },
+      { maxAge: 60 },
+      { organization: 'org_acme' },
+    ]) {
+      const visitor = new Visitor(requirements, options)
+      await visitor.logIn()
+      expect(await visitor.page()).not.toBe('in')
+      expect((await visitor.api()).status).toBeGreaterThan(400)
+    }
+  })
+})
+
+describe('organization and scope', () => {
+  test('another organization leads to a login in the right one', async () => {
+    const visitor = new Visitor({ organization: 'org_acme' }, {}, 'bob')
+    await visitor.logIn({ organization: 'org_globex' })
+    expect(await visitor.page()).toEqual({ organization: 'org_acme' })
+    expect(await visitor.api()).toEqual({
+      status: 403,
+      challenge: null,
+      body: {
+        error: 'wrong_organization',
+        code: 'WRONG_ORGANIZATION',
+        description: 'The session is not one of the organization that is needed here.',
+        login: { organization: 'org_acme' },
+      },
+    })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('of several the user chooses, and one of them is enough', async () => {
+    const visitor = new Visitor({ organization: ['ACME', 'org_globex'] }, {}, 'bob')
+    expect(await visitor.page()).toEqual({})
+    await visitor.logIn({ organization: 'org_globex' })
+    expect(await visitor.page()).toBe('in')
+    await visitor.logIn({ organization: 'org_acme' })
+    expect(await visitor.page()).toBe('in')
+  })
+
+  test('a missing scope leads to a login with the configured ones and those', async () => {
+    const visitor = new Visitor({ scope: ['read:things', 'write:things'] }, api)
+    await visitor.logIn()
+    const asked = `${SCOPE} read:things write:things`
+    expect(await visitor.page()).toEqual({ scope: asked })
+    expect(await visitor.api()).toMatchObject({
+      status: 403,
+      challenge: expect.stringMatching(
+        /^Bearer error="insufficient_scope".* scope="read:things write:things"$/,
+      ),
+      body: { code: 'INSUFFICIENT_SCOPE', login: { scope: asked } },
+    })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('with a scope per audience it is added to that of the login', async () => {
+    const scope = { 'https://api.example.test/': 'openid offline_access', other: 'x' }
+    const visitor = new Visitor(
+      { scope: 'read:things' },
+      { authorizationParameters: { ...api.authorizationParameters, scope } },
+    )
+    expect(await visitor.page()).toEqual({ scope: 'openid offline_access read:things' })
+  })
+
+  const api = {
+    authorizationParameters: { audience: 'https://api.example.test/' },
+  } satisfies IdpClientOptions
+})
+
+describe('everything at once', () => {
+  test('[CVE-2026-42349] one login for all that is demanded, also of a visitor without session', async () => {
+    const requirements = { maxAge: 60, acr: 'urn:gold', amr: 'pwd', organization: 'org_acme', scope: 'email' }
+    world.provider.tamperIdToken((claims) => {
+      claims['amr'] = ['pwd']
+    })
+    const visitor = new Visitor(requirements)
+    const parameters = { max_age: '60', acr_values: 'urn:gold', organization: 'org_acme', scope: SCOPE }
+    expect(await visitor.page()).toEqual(parameters)
+    expect(await visitor.api()).toMatchObject({ status: 401, body: { code: 'NOT_AUTHENTICATED' } })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    pass(200)
+    expect(await visitor.page()).toEqual(parameters)
+    expect((await visitor.api()).challenge).toMatch(/, acr_values="urn:gold", max_age="60"$/)
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('[CVE-2026-42349] who is asked for first: authentication, then organization, then scope', async () => {
+    const requirements = { acr: 'urn:gold', organization: 'org_acme', scope: 'email' }
+    const given: readonly [Record<string, string>, number, string | undefined][] = [
+      [{ scope: 'openid' }, 401, 'INSUFFICIENT_USER_AUTHENTICATION'],
+      [{ scope: 'openid', organization: 'org_acme' }, 401, 'INSUFFICIENT_USER_AUTHENTICATION'],
+      [{ scope: 'openid', acr_values: 'urn:gold' }, 403, 'WRONG_ORGANIZATION'],
+      [{ scope: 'openid', acr_values: 'urn:gold', organization: 'org_acme' }, 403, 'INSUFFICIENT_SCOPE'],
+      [{ scope: 'openid email', acr_values: 'urn:gold', organization: 'org_acme' }, 200, undefined],
+    ]
+    for (const [parameters, status, code] of given) {
+      const visitor = new Visitor(requirements)
+      await visitor.logIn(parameters)
+      const answer = await visitor.api()
+      expect([answer.status, (answer.body as { code?: string }).code]).toEqual([status, code])
+    }
+  })
+})
+
+describe('a login that does not help', () => {
+  const cases: [string, GuardRequirements, (claims: Record<string, unknown>) => void, string][] = [
+    ['ignores acr_values', { acr: 'urn:gold' }, (c) => delete c['acr'], 'INSUFFICIENT_USER_AUTHENTICATION'],
+    ['never sends the amr', { amr: 'otp' }, (c) => delete c['amr'], 'INSUFFICIENT_USER_AUTHENTICATION'],
+    ['never names the organization', { organization: ['a', 'b'] }, () => {}, 'WRONG_ORGANIZATION'],
+    ['grants less scope', { scope: 'unheard:of' }, () => {}, 'INSUFFICIENT_SCOPE'],
+  ]
+
+  test.each(cases)(
+    'is not repeated for ever by a provider that %s',
+    async (_what, requirements, change, code) => {
+      world.provider.tamperIdToken((claims) => {
+        change(claims)
+      })
+      if (code === 'INSUFFICIENT_SCOPE') {
+        world.provider.rewrite('token', (json) => ({ ...json, scope: 'openid' }))
+      }
+      const visitor = new Visitor(requirements)
+      expect(await visitor.walk()).toEqual({ end: code, logins: 1 })
+      const { body, challenge, status } = await visitor.api()
+      expect(body).not.toHaveProperty('login')
+      expect(body).toMatchObject({ code })
+      expect([status, challenge !== null]).toEqual(
+        code === 'INSUFFICIENT_USER_AUTHENTICATION' ? [401, true] : [403, code === 'INSUFFICIENT_SCOPE'],
+      )
+      // Somebody may have set up a second factor meanwhile.
+      pass(60)
+      expect(await visitor.page()).not.toBe(code)
+      expect(await visitor.walk()).toEqual({ end: code, logins: 1 })
+    },
+  )
+
+  test('is not confused with another login just before', async () => {
+    const visitor = new Visitor({ acr: 'urn:gold' })
+    await visitor.logIn()
+    expect(await visitor.page()).toEqual({ acr_values: 'urn:gold' })
+    await visitor.logIn({ acr_values: 'urn:silver' })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+  })
+
+  test('is not confused with one that helped, and has aged since', async () => {
+    const visitor = new Visitor({ maxAge: 0 }, { dpopOptions: { clockTolerance: 20 } })
+    for (let round = 0; round < 3; round++) {
+      expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+      pass(40)
+    }
+  })
+
+  test('is known again when sessions are in a store', async () => {
+    const records = new Map<string, string>()
+    const sessionStore: IdpClientOptions['sessionStore'] = {
+      get: async (id) => JSON.parse(records.get(id) ?? 'null'),
+      set: async (id, session) => void records.set(id, JSON.stringify(session)),
+      delete: async (id) => void records.delete(id),
+    }
+    world.provider.tamperIdToken((claims) => {
+      delete claims['acr']
+    })
+    const visitor = new Visitor({ acr: 'urn:gold' }, { sessionStore })
+    expect(await visitor.walk()).toEqual({ end: 'INSUFFICIENT_USER_AUTHENTICATION', logins: 1 })
+    expect(records.size).toBe(1)
+  })
+})
+
+describe('guards with options hold as those without', () => {
+  const demand: GuardRequirements = { maxAge: 300, acr: 'urn:gold' }
+
+  test('[PG-01,PG-03,PG-04] neither headers nor query nor body make somebody of nobody', async () => {
+    const handler = vi.fn(() => new Response('in'))
+    const page = world.client.withPageAuthRequired(handler, demand)
+    const api = world.client.withApiAuthRequired(handler, demand)
+    const headers = {
+      'x-user': 'alice',
+      authorization: 'Bearer x',
+      'x-middleware-subrequest': 'middleware:middleware',
+      'x-idp-return-path': '/elsewhere',
+    }
+    const target = `${APP}/vault?acr=urn%3Agold&max_age=999999&auth_time=${world.clock.now}&returnTo=//evil.example`
+    const init = { headers, method: 'POST', body: 'acr=urn:gold&sub=alice' }
+    const refused = await page(new Request(target, init))
+    const login = new URL(refused.headers.get('location') ?? '', APP)
+    const { returnTo, ...parameters } = Object.fromEntries(login.searchParams)
+    expect([login.origin, new URL(returnTo ?? '', APP).origin]).toEqual([APP, APP])
+    expect(parameters).toEqual({ max_age: '300', acr_values: 'urn:gold' })
+    expect((await api(new Request(target, init))).status).toBe(401)
+    expect(handler).not.toHaveBeenCalled()
+  })
+
+  test('[PG-02,CVE-2026-73421] without a usable configuration nobody passes', async () => {
+    const { browser } = world.another()
+    await world.login(browser, '?acr_values=urn:gold&max_age=300')
+    const broken: IdpClientOptions[] = [
+      { secret: 'short' },
+      { domain: '' },
+      { clientId: '' },
+      { clientSecret: '' },
+    ]
+    for (const options of broken) {
+      const { client } = world.another(options)
+      const handler = vi.fn(() => new Response('in'))
+      const page = client.withPageAuthRequired(handler, demand)
+      await expect(page(browser.request('/vault'))).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+      const refused = await client.withApiAuthRequired(handler, demand)(browser.request('/vault'))
+      expect([refused.status, refused.headers.has('www-authenticate')]).toEqual([500, false])
+      expect(handler).not.toHaveBeenCalled()
+    }
+  })
+
+  test('[PG-02] a store that fails is no session', async () => {
+    const failing = async (): Promise<never> => {
+      throw new Error('down')
+    }
+    const { client } = world.another({ sessionStore: { get: failing, set: failing, delete: failing } })
+    const records = new Map<string, string>()
+    const working = world.another({
+      sessionStore: {
+        get: async (id) => JSON.parse(records.get(id) ?? 'null'),
+        set: async (id, session) => void records.set(id, JSON.stringify(session)),
+        delete: async (id) => void records.delete(id),
+      },
+    })
+    await world.login(working.browser, '?acr_values=urn:gold&max_age=300')
+    const request = working.browser.request('/vault')
+    const page = client.withPageAuthRequired(() => new Response('in'), demand)
+    await expect(page(request)).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+    const refused = await client.withApiAuthRequired(() => new Response('in'), demand)(request)
+    expect(refused.status).toBeGreaterThanOrEqual(500)
+  })
+
+  test('[PG-05] an origin that is not in the list gets no login', async () => {
+    const { client } = world.another({ appBaseUrl: [APP, 'https://two.example'] })
+    const page = client.withPageAuthRequired(() => new Response('in'), demand)
+    const outside = new Request('http://evil.example/vault', { headers: { host: 'evil.example' } })
+    await expect(page(outside)).rejects.toMatchObject({ code: 'BASE_URL_NOT_ALLOWED' })
+  })
+
+  test('[CVE-2026-42349] unknown options throw where the guard is made', () => {
+    const { client } = world
+    const handler = () => new Response('in')
+    const wrong = [
+      { maxAge: 300, role: 'admin' },
+      { max_age: 300 },
+      { maxAge: '300' },
+      { acr: [] },
+      null,
+    ] as object[]
+    for (const options of wrong) {
+      for (const guard of ['withPageAuthRequired', 'withApiAuthRequired'] as const) {
+        expect(() => client[guard](handler, options)).toThrow(
+          expect.objectContaining({ code: 'INVALID_CONFIGURATION', message: expect.stringContaining(guard) }),
+        )
+      }
+    }
+    expect(() => client.withApiAuthRequired(handler, { returnTo: '/' } as object)).toThrow(
+      'returnTo is no option',
+    )
+  })
+})
