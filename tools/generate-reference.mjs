@@ -18,6 +18,9 @@ const families = {
   CustomTokenExchangeError:
     'A token was not exchanged (RFC 8693). All codes but `EXCHANGE_FAILED` are about the options, and nothing was sent.',
   BackchannelAuthenticationError: '`getTokenByBackchannelAuth` brought no tokens.',
+  LogoutTokenError:
+    'A logout notification of the provider was not obeyed. It surfaces on the back-channel logout route only; the message ' +
+    'names the check that failed.',
   SessionStoreError: 'The session could not be stored. It carries `bytes` and `fields`, the sizes.',
   IdpError: 'The base of all classes, and the class of everything that has no family of its own.',
 }
