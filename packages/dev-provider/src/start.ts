@@ -10,6 +10,7 @@ import type { DevProvider } from './dev-provider.ts'
 import { DevProviderError } from './error.ts'
 import { accountAudience } from './extensions/accounts/access.ts'
 import { ACCOUNT_SCOPES } from './extensions/accounts/api.ts'
+import { createConnectRequests } from './extensions/accounts/requests.ts'
 import { createAccountVault } from './extensions/accounts/vault.ts'
 import { createMfaState } from './extensions/mfa/state.ts'
 import type { Front } from './front.ts'
@@ -114,6 +115,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     facts: new Map(),
     ciba: { open: new Map() },
     accounts: createAccountVault(() => clock.now()),
+    connectRequests: createConnectRequests(() => clock.now()),
     mfa: createMfaState(() => clock.now()),
     logoutNotices: [],
     log: options.log ?? (() => {}),

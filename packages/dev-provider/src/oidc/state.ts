@@ -2,6 +2,7 @@ import type { Provider } from 'oidc-provider'
 import type { ApiDirectory } from '../apis.ts'
 import type { ClientRegistry } from '../clients.ts'
 import type { ClockScope } from '../clock.ts'
+import type { ConnectRequests } from '../extensions/accounts/requests.ts'
 import type { AccountVault } from '../extensions/accounts/vault.ts'
 import type { CibaRequests } from '../extensions/ciba.ts'
 import type { LogoutNotice } from '../extensions/logout-notices.ts'
@@ -44,6 +45,7 @@ export interface ProviderState {
   readonly facts: Map<string, AuthorizationFacts>
   readonly ciba: CibaRequests
   readonly accounts: AccountVault
+  readonly connectRequests: ConnectRequests
   readonly mfa: MfaState
   readonly logoutNotices: LogoutNotice[]
   readonly log: (line: string) => void

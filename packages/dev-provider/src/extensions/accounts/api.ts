@@ -7,7 +7,8 @@ import type { Caller } from './access.ts'
 import { authorizeCall } from './access.ts'
 import type { ValidationError } from './problem.ts'
 import { Problem } from './problem.ts'
-import type { AcceptedRequest, ConnectedAccount } from './vault.ts'
+import type { AcceptedRequest } from './requests.ts'
+import type { ConnectedAccount } from './vault.ts'
 
 export type AccountEndpoint = 'account-connect' | 'account-complete' | 'account-list' | 'account-delete'
 
@@ -98,7 +99,7 @@ async function connect(state: ProviderState, call: Call): Promise<Answer> {
   read.finish()
 
   const hint = isRecord(upstream) ? upstream['login_hint'] : undefined
-  const request = state.accounts.open(
+  const request = state.connectRequests.open(
     {
       ...wish,
       sub: user.sub,
@@ -140,7 +141,7 @@ interface Evidence {
 }
 
 function acceptedBy(state: ProviderState, caller: Caller, evidence: Evidence): AcceptedRequest {
-  const request = state.accounts.accepted(evidence.authSession)
+  const request = state.connectRequests.accepted(evidence.authSession)
   const challenge = createHash('sha256').update(evidence.verifier).digest('base64url')
   const proven =
     request?.sub === caller.user.sub &&
@@ -165,7 +166,7 @@ async function complete(state: ProviderState, call: Call): Promise<Answer> {
   }
   read.finish()
   const request = acceptedBy(state, caller, evidence)
-  state.accounts.finish(request)
+  state.connectRequests.finish(request)
   const { connection, name, scopes, sub } = request
   return jsonAnswer(201, onTheWire(state.accounts.connect(sub, { connection, name, scopes })))
 }

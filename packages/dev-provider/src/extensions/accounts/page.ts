@@ -6,7 +6,7 @@ import { noticePage } from '../../pages/notices.ts'
 import { CONNECT_PATH } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
 import { cookieOf, formOf, htmlAnswer, queryOf, redirectAnswer } from '../../wire/message.ts'
-import type { ConnectRequest } from './vault.ts'
+import type { ConnectRequest } from './requests.ts'
 
 /** Who is signed in at this provider in the browser that calls, if anybody. */
 function signedIn(state: ProviderState, call: Call): string | undefined {
@@ -36,7 +36,7 @@ function view(state: ProviderState, request: ConnectRequest): ConnectPage {
 
 function decide(state: ProviderState, request: ConnectRequest, form: URLSearchParams): Answer {
   if (form.has('cancel')) {
-    state.accounts.cancel(request)
+    state.connectRequests.cancel(request)
     return backTo(request, {
       error: 'access_denied',
       error_description: 'The user cancelled the request',
@@ -47,13 +47,13 @@ function decide(state: ProviderState, request: ConnectRequest, form: URLSearchPa
     const problem = 'Name the account that is to be connected.'
     return htmlAnswer(422, connectAccountPage({ ...view(state, request), problem }))
   }
-  const { connectCode } = state.accounts.accept(request, name, state.settings.codeTtl)
+  const { connectCode } = state.connectRequests.accept(request, name, state.settings.codeTtl)
   return backTo(request, { connect_code: connectCode })
 }
 
 /** The page on which the user of a request to connect an account decides about it, once. */
 export function connectPage(state: ProviderState, call: Call): Answer {
-  const request = state.accounts.waiting(queryOf(call).get('ticket') ?? '')
+  const request = state.connectRequests.waiting(queryOf(call).get('ticket') ?? '')
   if (!request) {
     const text = 'Go back to the application and connect the account again.'
     return htmlAnswer(400, noticePage('This link has expired', text, 'invalid_ticket'))
