@@ -14,6 +14,7 @@ export type {
   OnCallbackHook,
   OnCallbackResult,
 } from './config/hooks.ts'
+export type * from './config/mfa.ts'
 export * from './config/options.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
 export * from './errors/index.ts'
@@ -32,7 +33,9 @@ export type {
   ConnectionAccessToken,
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
+export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
 export type { LogEvent, Logger, LogLevel } from './log/log.ts'
+export type { ServerMfaClient } from './mfa-client.ts'
 export type { SessionAdministration } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/claims.ts'

@@ -74,7 +74,7 @@ export interface ServerMfaClient<HostRequest extends object = object, HostRespon
   ): Promise<MfaVerification>
 }
 
-type Work<Options, T> = (engine: Engine, exchange: Exchange | null, options: Options) => Promise<T>
+type Work<T> = (engine: Engine, exchange: Exchange | null, options: unknown) => Promise<T>
 
 /** Runs one operation on a host's request, as `Operations` does. */
 type Operate<HostRequest, HostResponse> = <T>(
@@ -88,13 +88,13 @@ export function serverMfaClient<HostRequest extends object, HostResponse extends
   engineOf: () => Engine,
   operate: Operate<HostRequest, HostResponse>,
 ): ServerMfaClient<HostRequest, HostResponse> {
-  async function run<Options, T>(given: readonly unknown[], work: Work<Options, T>): Promise<T> {
-    const [request, response, options] = readHostArguments<HostRequest, HostResponse, Options>(given)
+  async function run<T>(given: readonly unknown[], work: Work<T>): Promise<T> {
+    const [request, response, options] = readHostArguments<HostRequest, HostResponse, unknown>(given)
     const engine = engineOf()
     const { belongsToSession } = await import('./flows/mfa.ts')
     const needsRequest = request !== undefined || (await belongsToSession(engine, options))
-    if (!needsRequest) return work(engine, null, options as Options)
-    return operate(request, response, (_engine, exchange) => work(engine, exchange, options as Options))
+    if (!needsRequest) return work(engine, null, options)
+    return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
   }
 
   return {

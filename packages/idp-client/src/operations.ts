@@ -24,6 +24,8 @@ import { newCorrelationId } from './http/correlation-id.ts'
 import type { Exchange } from './http/exchange.ts'
 import { readHostArguments } from './http/is-request.ts'
 import { redirect } from './http/responses.ts'
+import type { ServerMfaClient } from './mfa-client.ts'
+import { serverMfaClient } from './mfa-client.ts'
 import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
@@ -67,6 +69,12 @@ export abstract class Operations<
       return this.operate(request, undefined, currentSessionId)
     },
   }
+
+  /** Factors beyond the password, for a token that the provider refused with `MfaRequiredError`. */
+  readonly mfa: ServerMfaClient<HostRequest, HostResponse> = serverMfaClient(
+    () => this.application.engine(),
+    (request, response, operation) => this.operate(request, response, operation),
+  )
 
   #administration(): Promise<typeof import('./flows/administer-sessions.ts')> {
     return import('./flows/administer-sessions.ts')

@@ -24,6 +24,7 @@ function view(
     method: 'GET',
     url: url === null ? null : new URL(url),
     form: async () => new URLSearchParams(),
+    json: async () => ({}),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { MfaVerified, MfaVerifyOptions } from '../config/mfa.ts'
+import type { MfaVerified } from '../config/mfa.ts'
 import type { FactorProof } from '../config/mfa-options.ts'
 import { readMfaToken, readProof } from '../config/mfa-options.ts'
 import type { Engine } from '../engine.ts'
@@ -106,7 +106,7 @@ function failedWith(cause: unknown): unknown {
 export async function verify(
   engine: Engine,
   exchange: Exchange | null,
-  options: MfaVerifyOptions,
+  options: unknown,
 ): Promise<MfaVerification> {
   const mfaToken = readMfaToken(options)
   const proof = readProof(options)

@@ -1,11 +1,4 @@
-import type {
-  Authenticator,
-  MfaAuthenticatorsOptions,
-  MfaChallengeOptions,
-  MfaChallengeResult,
-  MfaEnrollment,
-  MfaEnrollOptions,
-} from '../config/mfa.ts'
+import type { Authenticator, MfaChallengeResult, MfaEnrollment } from '../config/mfa.ts'
 import { readChallenge, readEnrollment, readMfaToken } from '../config/mfa-options.ts'
 import type { Engine } from '../engine.ts'
 import type { MfaErrorCode } from '../errors/mfa.ts'
@@ -18,7 +11,7 @@ import { admitMfaContext, openMfaContext } from '../tokens/mfa-context.ts'
 import { acceptsAuthenticator, acceptsChallenge } from '../tokens/mfa-factors.ts'
 
 /*
- * Steps of a multi-factor authentication before its verification. An exchange is needed for the session that the
+ * Steps of a multi-factor authentication before its verification; whoever asks, what was given is checked here. An exchange is needed for the session that the
  * `mfa_token` belongs to, if it belongs to one. All throw `INVALID_REQUEST` before anything else, and `MfaError`:
  * `MFA_TOKEN_INVALID`, `MFA_TOKEN_EXPIRED` and `MISSING_SESSION` without a request to the provider.
  */
@@ -58,7 +51,7 @@ async function asking<T>(
 export async function getAuthenticators(
   engine: Engine,
   exchange: Exchange | null,
-  options: MfaAuthenticatorsOptions,
+  options: unknown,
 ): Promise<Authenticator[]> {
   const { requirements = {}, token } = await admitted(engine, exchange, readMfaToken(options))
   const all = await asking(engine, 'MFA_GET_AUTHENTICATORS_ERROR', (api, provider) =>
@@ -74,7 +67,7 @@ export async function getAuthenticators(
 export async function challenge(
   engine: Engine,
   exchange: Exchange | null,
-  options: MfaChallengeOptions,
+  options: unknown,
 ): Promise<MfaChallengeResult> {
   const mfaToken = readMfaToken(options)
   const asked = readChallenge(options)
@@ -87,7 +80,7 @@ export async function challenge(
 export async function enroll(
   engine: Engine,
   exchange: Exchange | null,
-  options: MfaEnrollOptions,
+  options: unknown,
 ): Promise<MfaEnrollment> {
   const mfaToken = readMfaToken(options)
   const asked = readEnrollment(options)

@@ -1,4 +1,5 @@
 import type { CookieJar } from './cookie-jar.ts'
+import type { JsonBody } from './json-body.ts'
 
 /** What an operation may know of a request; every host builds one. */
 export interface RequestView {
@@ -13,6 +14,8 @@ export interface RequestView {
   readonly path?: string
   /** The URL-encoded body; a body that another parser consumed already is rebuilt from what that parser left. */
   form(): Promise<URLSearchParams>
+  /** The JSON object in the body, likewise; `INVALID_REQUEST` for anything else. A request has the one or the other. */
+  json(): Promise<JsonBody>
 }
 
 /** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */

@@ -15,11 +15,8 @@ export function parseForm(contentType: string | null, body: string): URLSearchPa
   throw new IdpError('INVALID_REQUEST', { detail: 'The body must be application/x-www-form-urlencoded.' })
 }
 
-/** Reads a form from a stream of bytes, and gives up as soon as it is longer than any real one. */
-export async function readForm(
-  contentType: string | null,
-  chunks: AsyncIterable<Uint8Array> | null,
-): Promise<URLSearchParams> {
+/** The text of a body, given up as soon as it is longer than any that this library has a use for. */
+export async function readText(chunks: AsyncIterable<Uint8Array> | null): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
   for await (const chunk of chunks ?? []) {
@@ -33,7 +30,15 @@ export async function readForm(
     body.set(part, offset)
     offset += part.length
   }
-  return parseForm(contentType, text(body))
+  return text(body)
+}
+
+/** Reads a form from a stream of bytes. */
+export async function readForm(
+  contentType: string | null,
+  chunks: AsyncIterable<Uint8Array> | null,
+): Promise<URLSearchParams> {
+  return parseForm(contentType, await readText(chunks))
 }
 
 /** The chunks of a Web stream, for runtimes whose streams are not async-iterable. */

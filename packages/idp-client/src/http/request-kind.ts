@@ -48,6 +48,11 @@ function isSubresource(headers: Headers): boolean {
   return headers.has('sec-fetch-site') || headers.has('sec-fetch-dest')
 }
 
+/** A page of another site has made the browser send this. Without Fetch Metadata nobody can tell. */
+export function isCrossSite(headers: Headers): boolean {
+  return headers.get('sec-fetch-site') === 'cross-site'
+}
+
 /** A router that fetches data says so itself, also where the browser sends no Fetch Metadata (plain http). */
 function isRouterFetch(headers: Headers): boolean {
   return isRsc(headers) || headers.has('x-nextjs-data') || headers.has('next-action')

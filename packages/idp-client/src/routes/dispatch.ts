@@ -3,7 +3,7 @@ import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
-import { isNavigation, isPrefetch } from '../http/request-kind.ts'
+import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, noStore } from '../http/responses.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
@@ -27,10 +27,11 @@ export function matchRoute(settings: Settings, request: RequestView): RouteKey |
   return key === undefined || settings.disabledRoutes.has(key) ? null : key
 }
 
-/** Answers that need neither configuration nor session: wrong methods, prefetches, requests that navigate nowhere. */
+/** Answers that need neither configuration nor session: wrong methods, prefetches, what other sites have sent. */
 function turnedAway(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
   if (route.acts === 'on-any-request') return null
+  if (route.acts === 'not-cross-site') return isCrossSite(request.headers) ? empty(403) : null
   if (isPrefetch(request.headers)) return empty(204)
   return route.acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
 }

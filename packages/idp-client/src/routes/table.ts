@@ -1,6 +1,5 @@
 import type { RouteKey } from '../config/config.ts'
 import { accessToken } from './access-token.ts'
-import { notAvailable } from './not-available.ts'
 import { profile } from './profile.ts'
 import type { Route } from './route.ts'
 
@@ -33,10 +32,26 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-navigation',
     load: async () => (await import('./connect-account.ts')).connectAccount,
   },
-  mfaAuthenticators: notAvailable(['GET']),
-  mfaChallenge: notAvailable(['POST']),
-  mfaAssociate: notAvailable(['POST']),
-  mfaVerify: notAvailable(['POST']),
+  mfaAuthenticators: {
+    methods: ['GET'],
+    acts: 'not-cross-site',
+    load: async () => (await import('./mfa-authenticators.ts')).mfaAuthenticators,
+  },
+  mfaChallenge: {
+    methods: ['POST'],
+    acts: 'not-cross-site',
+    load: async () => (await import('./mfa-challenge.ts')).mfaChallenge,
+  },
+  mfaAssociate: {
+    methods: ['POST'],
+    acts: 'not-cross-site',
+    load: async () => (await import('./mfa-associate.ts')).mfaAssociate,
+  },
+  mfaVerify: {
+    methods: ['POST'],
+    acts: 'not-cross-site',
+    load: async () => (await import('./mfa-verify.ts')).mfaVerify,
+  },
 }
 
 export const routeKeys: readonly RouteKey[] = Object.keys(table) as RouteKey[]

@@ -77,10 +77,10 @@ export async function verifyInSession(
 ): Promise<string | undefined> {
   const { config, sessions } = parts
   const { refreshToken } = verification.session.data.tokenSet
-  const verified = refreshToken && (await inTurn(parts, exchange, verification, refreshToken))
+  const verified = refreshToken ? await inTurn(parts, exchange, verification, refreshToken) : undefined
   if (verified?.entry) return verified.recoveryCode
   // Without a refresh token, or with one that died while this waited for its turn, nobody else changes the tokens.
-  const session = verified ? verified.session : verification.session
+  const { session } = verified ?? verification
   const grant = await verification.verify(session)
   const { session: after } = await withGrant(config, session, verification.want, grant)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()

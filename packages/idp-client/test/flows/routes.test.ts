@@ -109,13 +109,6 @@ describe('dispatch', () => {
     expect((await middleware(new Request(`${APP}/auth/profile`))).status).toBe(401)
   })
 
-  test('routes of later versions say so, with a code', async () => {
-    const browser = world.newBrowser()
-    const response = await browser.send('/auth/mfa/authenticators')
-    expect(response.status).toBe(501)
-    expect(await response.json()).toMatchObject({ error: { code: 'NOT_AVAILABLE' } })
-  })
-
   test('a disabled route passes through', async () => {
     const { browser } = world.another({ enableAccessTokenEndpoint: false })
     expect(isContinue(await browser.send('/auth/access-token'))).toBe(true)

@@ -41,6 +41,7 @@ export class Cookies {
         method: 'GET',
         url: new URL(url),
         form: async () => new URLSearchParams(),
+        json: async () => ({}),
       },
       cookies: new CookieJar(received),
       canWrite: () => true,

@@ -39,6 +39,7 @@ function viewOf(given: Headers): RequestView {
     method: given.has('next-action') ? 'POST' : 'GET',
     url: null,
     form: async () => new URLSearchParams(),
+    json: async () => ({}),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
 import type { RequestView } from '../../http/exchange.ts'
-import { parseForm, readForm } from '../../http/form.ts'
+import { parseForm, readText } from '../../http/form.ts'
+import type { JsonBody } from '../../http/json-body.ts'
+import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { text } from '../../lib/base64url.ts'
 import { lazy } from '../../lib/lazy.ts'
 
@@ -65,29 +67,49 @@ function formOf(fields: object): URLSearchParams {
   return form
 }
 
-/** The form in what a body parser left; null when it left nothing. */
-function parsedBody(body: unknown, contentType: string | null): URLSearchParams | null {
-  if (body instanceof Uint8Array) return parseForm(contentType, text(body))
-  if (typeof body === 'string') return parseForm(contentType, body)
-  if (typeof body === 'object' && body !== null) return parseForm(contentType, formOf(body).toString())
-  return null
+/** One kind of body: what makes it of a text, and of what the parser of the host for it leaves. */
+interface BodyKind<T> {
+  readonly ofText: (text: string) => T
+  readonly ofObject: (object: object) => T
+  /** That parser, for whoever has used none. */
+  readonly parser: string
 }
 
-async function readBody(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
+/** The body in what a body parser left; null when it left nothing. */
+function parsedBody<T>(body: unknown, { ofObject, ofText }: BodyKind<T>): T | null {
+  if (body instanceof Uint8Array) return ofText(text(body))
+  if (typeof body === 'string') return ofText(body)
+  return typeof body === 'object' && body !== null ? ofObject(body) : null
+}
+
+async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> {
   const { body, readableDidRead } = request
   // A parser that was not in charge may leave an empty object and the stream untouched.
   if (readableDidRead || !isEmptyObject(body)) {
-    const parsed = parsedBody(body, contentType)
+    const parsed = parsedBody(body, kind)
     if (parsed) return parsed
   }
   if (readableDidRead) {
-    const detail =
-      'The body was read before, and req.body does not hold it: parse forms with express.urlencoded().'
+    const detail = `The body was read before, and req.body does not hold it: use ${kind.parser}.`
     throw new IdpError('INVALID_REQUEST', { detail })
   }
   // A stream that is given up must not take the connection down, or the answer would never arrive.
   const chunks = request.iterator?.({ destroyOnReturn: false })
-  return readForm(contentType, chunks ? { [Symbol.asyncIterator]: () => chunks } : null)
+  return kind.ofText(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
+}
+
+function readForm(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
+  const ofText = (body: string): URLSearchParams => parseForm(contentType, body)
+  const ofObject = (fields: object): URLSearchParams => ofText(formOf(fields).toString())
+  return readBody(request, { ofText, ofObject, parser: 'express.urlencoded() for forms' })
+}
+
+function readJson(request: NodeRequest, contentType: string | null): Promise<JsonBody> {
+  return readBody(request, {
+    ofText: (body) => parseJson(contentType, body),
+    ofObject: (value) => jsonBody(contentType, value),
+    parser: 'express.json() for JSON',
+  })
 }
 
 /** What operations may know of a Node request. Never throws, whatever the visitor sent. */
@@ -98,7 +120,8 @@ export function viewOf(request: NodeRequest): RequestView {
     headers,
     method: request.method ?? 'GET',
     url: new URL(origin + pathOf(request.originalUrl ?? request.url ?? '/')),
-    form: lazy(() => readBody(request, headers.get('content-type'))),
+    form: lazy(() => readForm(request, headers.get('content-type'))),
+    json: lazy(() => readJson(request, headers.get('content-type'))),
   }
 }
 

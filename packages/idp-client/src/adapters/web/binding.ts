@@ -2,9 +2,16 @@ import type { Binding } from '../../binding.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
 import { chunksOf, readForm } from '../../http/form.ts'
+import { readJson } from '../../http/json-body.ts'
 import type { RequestState } from '../../http/request-state.ts'
 import { requestState } from '../../http/request-state.ts'
 import { noStore } from '../../http/responses.ts'
+
+/** Of a copy: the body stays the application's to read. */
+function chunksIn(request: Request): AsyncIterable<Uint8Array> | null {
+  const { body } = request.clone()
+  return body && chunksOf(body)
+}
 
 function stateOf(request: Request): RequestState {
   return requestState(request, () => ({
@@ -12,10 +19,8 @@ function stateOf(request: Request): RequestState {
       headers: request.headers,
       method: request.method,
       url: new URL(request.url),
-      form() {
-        const { body } = request.clone()
-        return readForm(request.headers.get('content-type'), body && chunksOf(body))
-      },
+      form: () => readForm(request.headers.get('content-type'), chunksIn(request)),
+      json: () => readJson(request.headers.get('content-type'), chunksIn(request)),
     },
     cookies: new CookieJar(parseCookies(request.headers.get('cookie'))),
   }))

@@ -1,0 +1,38 @@
+import { IdpError } from '../errors/base.ts'
+import { readText } from './form.ts'
+
+/** The JSON object of a request. Read members by name only: which there are is up to whoever sent it. */
+export type JsonBody = { readonly [member: string]: unknown }
+
+function refused(detail: string): IdpError<'INVALID_REQUEST'> {
+  return new IdpError('INVALID_REQUEST', { detail })
+}
+
+/** What a parser made of a body that is labelled as JSON; `INVALID_REQUEST` for another label, or when it is no object. */
+export function jsonBody(contentType: string | null, value: unknown): JsonBody {
+  const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
+  if (type !== 'application/json') throw refused('The body must be application/json.')
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonBody
+  throw refused('The body must be a JSON object.')
+}
+
+function parsed(body: string): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    // The parser's own error quotes the text.
+    return undefined
+  }
+}
+
+export function parseJson(contentType: string | null, body: string): JsonBody {
+  return jsonBody(contentType, parsed(body))
+}
+
+/** Reads a JSON object from a stream of bytes. */
+export async function readJson(
+  contentType: string | null,
+  chunks: AsyncIterable<Uint8Array> | null,
+): Promise<JsonBody> {
+  return parseJson(contentType, await readText(chunks))
+}

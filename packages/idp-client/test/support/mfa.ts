@@ -1,0 +1,74 @@
+import type { DevProviderOptions } from 'idp-dev-provider'
+import type { IdpClientOptions } from '../../src/config/options.ts'
+import type { MfaRequiredError } from '../../src/errors/mfa.ts'
+import { isIdpError } from '../../src/index.ts'
+import type { Browser, World } from './app.ts'
+import { startWorld } from './app.ts'
+
+/** The API of the provider that demands another factor. */
+export const BANK = 'https://bank.example.test/'
+export const TTL = 600
+
+/** A world in which alice has an authenticator app. */
+export interface MfaWorld extends World {
+  readonly secret: string
+  /** Somebody who is signed in; nothing of that is in the request log. */
+  signedIn(user?: string, browser?: Browser): Promise<Browser>
+  /** Moves both clocks. */
+  pass(seconds: number): void
+  /** What the provider demands of the user for the bank. */
+  demand(browser: Browser): Promise<MfaRequiredError>
+  /** The code of alice's app, a fresh one at each call: a provider takes each once. */
+  otp(): string
+}
+
+/** What a token request is refused with, when another factor is demanded. */
+export async function demandOf(asking: Promise<unknown>): Promise<MfaRequiredError> {
+  const error = await asking.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  if (isIdpError(error, 'MFA_REQUIRED')) return error as MfaRequiredError
+  throw new Error('no further factor was demanded', { cause: error })
+}
+
+export async function startMfaWorld(
+  options: IdpClientOptions = {},
+  providerOptions: DevProviderOptions = {},
+): Promise<MfaWorld> {
+  const world = await startWorld(options, { accessTokenTtl: TTL, ...providerOptions })
+  const { secret } = world.provider.mfa.enrollOtp('alice')
+  const pass = (seconds: number): void => {
+    world.clock.now += seconds
+    world.provider.clock.advance(seconds)
+  }
+  return {
+    ...world,
+    secret,
+    pass,
+    async signedIn(user = 'alice', browser = world.newBrowser()) {
+      await world.login(browser, '', { user })
+      world.provider.clearRequests()
+      return browser
+    },
+    demand: (browser) =>
+      demandOf(world.client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })),
+    otp() {
+      pass(30)
+      return world.provider.mfa.totp(secret)
+    },
+  }
+}
+
+/** Keeps what an operation wrote, as the browser does. */
+export async function keeping<T>(
+  browser: Browser,
+  operation: (request: Request, headers: Headers) => Promise<T>,
+): Promise<T> {
+  const headers = new Headers()
+  try {
+    return await operation(browser.request('/'), headers)
+  } finally {
+    browser.store(new Response(null, { headers }))
+  }
+}
