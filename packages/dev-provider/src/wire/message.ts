@@ -177,7 +177,8 @@ export function htmlAnswer(status: number, html: string): Answer {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
+      // Not no-referrer: with that a browser's own forms arrive with the origin null.
+      'referrer-policy': 'same-origin',
       'x-content-type-options': 'nosniff',
     },
     body: Buffer.from(html),
