@@ -1,8 +1,9 @@
 import type { Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { isOfOrganization } from '../oidc/organization.ts'
 import { serverTime } from '../oidc/server-time.ts'
-import type { Moment, Requirements, Unmet } from '../session/requirements.ts'
+import type { Reading, Requirements, Unmet } from '../session/requirements.ts'
 import { unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
@@ -39,8 +40,13 @@ function loginFor({ authorization }: Config, { acr, maxAge, organization, scope 
   } satisfies LoginParameters
 }
 
-function momentOf({ dpop }: Config, now: number): Moment {
-  return { now: serverTime({ clock: () => now, dpop }), tolerance: dpop.clockTolerance }
+/** Times are compared as at the callback, so that what it lets through is not refused right behind it. */
+function readingAt(now: number, config: Config): Reading {
+  return {
+    now: serverTime({ clock: () => now, dpop: config.dpop }),
+    tolerance: config.dpop.clockTolerance,
+    isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
+  }
 }
 
 /**
@@ -56,7 +62,7 @@ async function isTried(
   const { createdAt } = data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
   if (asked !== (await askedFor(login))) return false
-  return unmet(requirements, data, momentOf(config, createdAt)) !== null
+  return unmet(requirements, data, readingAt(createdAt, config)) !== null
 }
 
 /** Whether the request has a session that meets the requirements, and which login would bring one. Never writes. */
@@ -68,7 +74,7 @@ export async function checkSession(
   const { config } = engine
   const session = await engine.sessions.load(exchange)
   if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
-  const missing = unmet(requirements, session.data, momentOf(config, config.clock()))
+  const missing = unmet(requirements, session.data, readingAt(config.clock(), config))
   if (missing === null) return { kind: 'granted', session: session.data }
   const login = loginFor(config, requirements)
   return (await isTried(engine, session, requirements, login))

@@ -1,12 +1,11 @@
 import { encode } from 'jose/base64url'
 import { OAuthError } from '../errors/provider.ts'
 import { utf8 } from '../lib/base64url.ts'
-import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
+import { isOfOrganization } from './organization.ts'
 import type { Provider } from './provider.ts'
 import type { Demand, Moment, TokenKind } from './signed-token.ts'
 import { audiencesOf, checkTimes, demandOf, isTime, momentOf, openToken } from './signed-token.ts'
-import { vendorValue } from './vendor.ts'
 
 /** The claims of a validated ID token; all of them, those of the protocol included. */
 export interface IdTokenClaims {
@@ -98,13 +97,10 @@ async function checkAccessTokenHash(
   )
 }
 
-/** What looks like an id is no name: whoever may name an organization could give it the id of another one. */
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
-  const { org_id: id, org_name: name } = claims
-  const isName = !organization.startsWith(vendorValue(config, 'organizationIdPrefix'))
-  const named = isName && typeof name === 'string' && isSameName(name, organization)
-  demand(id === organization || named, 'org_id or org_name is not the organization that was asked for.')
+  const isIt = isOfOrganization(config, claims, organization)
+  demand(isIt, 'org_id or org_name is not the organization that was asked for.')
 }
 
 /**

@@ -1,10 +1,16 @@
 import { describe, expect, test } from 'vitest'
-import type { Requirements, Unmet } from './requirements.ts'
+import { isOfOrganization } from '../oidc/organization.ts'
+import type { Reading, Requirements, Unmet } from './requirements.ts'
 import { unmet } from './requirements.ts'
 import type { SessionData, TokenSet } from './session-data.ts'
 
 const NOW = 1_800_000_000
-const moment = { now: NOW, tolerance: 60 }
+const config = { vendor: {} }
+const reading: Reading = {
+  now: NOW,
+  tolerance: 60,
+  isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
+}
 
 function idTokenOf(claims: unknown): string {
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
@@ -27,10 +33,7 @@ type State = 'absent' | 'met' | 'unmet'
 type Name = keyof Requirements
 
 /** What is demanded, what the session says then, and what is missing if it says something else. */
-const rows: Record<
-  Name,
-  { demand: Requirements; met: object; unmet: object; missing: Exclude<Unmet, never> }
-> = {
+const rows: Record<Name, { demand: Requirements; met: object; unmet: object; missing: Unmet }> = {
   maxAge: {
     demand: { maxAge: 300 },
     met: { auth_time: NOW - 300 },
@@ -97,7 +100,7 @@ describe('truth table', () => {
         {},
         ...names.map((name) => rows[name][states[name] === 'unmet' ? 'unmet' : 'met']),
       )
-      const result = unmet(requirements, sessionOf(claims, { scope }), moment)
+      const result = unmet(requirements, sessionOf(claims, { scope }), reading)
       expect(result, JSON.stringify(states)).toBe(expected(states))
       seen.set(result, (seen.get(result) ?? 0) + 1)
     }
@@ -108,9 +111,9 @@ describe('truth table', () => {
   test('[CVE-2026-42349] each requirement alone is enough to keep a session out, and none keeps nobody out', () => {
     for (const name of names) {
       const { demand, missing } = rows[name]
-      expect(unmet(demand, sessionOf({}), moment), name).toBe(missing)
+      expect(unmet(demand, sessionOf({}), reading), name).toBe(missing)
     }
-    expect(unmet({}, sessionOf({}), moment)).toBeNull()
+    expect(unmet({}, sessionOf({}), reading)).toBeNull()
   })
 })
 
@@ -121,26 +124,26 @@ describe('maxAge', () => {
     [NOW + 60, true],
     [NOW + 61, false],
   ])('auth_time %i with 60 s of tolerance on both sides', (authTime, met) => {
-    expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), moment) === null).toBe(met)
+    expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading) === null).toBe(met)
   })
 
   test('0 means just now', () => {
-    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 60 }), moment)).toBeNull()
-    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 61 }), moment)).toBe('authentication')
-    const exact = { now: NOW, tolerance: 0 }
+    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 60 }), reading)).toBeNull()
+    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 61 }), reading)).toBe('authentication')
+    const exact = { ...reading, tolerance: 0 }
     expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW }), exact)).toBeNull()
   })
 
   test.each([[undefined], [null], [String(NOW)], [[NOW]], [{}], [true]])(
     'an auth_time that is no number (%j) is too old',
     (authTime) => {
-      expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), moment)).toBe('authentication')
+      expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading)).toBe('authentication')
     },
   )
 
   test('the age of the session is not that of the authentication', () => {
     const session = { ...sessionOf({ auth_time: NOW - 4000 }), internal: { createdAt: NOW } }
-    expect(unmet({ maxAge: 300 }, session, moment)).toBe('authentication')
+    expect(unmet({ maxAge: 300 }, session, reading)).toBe('authentication')
   })
 })
 
@@ -153,10 +156,17 @@ describe('what does not count', () => {
     ['an object as amr', { amr: ['otp'] }, { amr: { includes: true, otp: true } }],
     ['an organization id in other letters', { organization: ['org_a'] }, { org_id: 'ORG_A' }],
     ['a list as organization', { organization: ['org_a'] }, { org_id: ['org_a'] }],
+    [
+      'a name that is the id of another one',
+      { organization: ['org_a'] },
+      { org_id: 'org_b', org_name: 'org_a' },
+    ],
+    ['a name in letters that look alike', { organization: ['acme'] }, { org_name: '\u0430cme' }],
+    ['a name in full width', { organization: ['acme'] }, { org_name: 'ａcme' }],
     ['part of a name', { organization: ['acme'] }, { org_name: 'acme-corp' }],
   ]
   test.each(all)('%s', (_what, requirements, claims) => {
-    expect(unmet(requirements, sessionOf(claims), moment)).not.toBeNull()
+    expect(unmet(requirements, sessionOf(claims), reading)).not.toBeNull()
   })
 
   test('claims of the user, which hooks write', () => {
@@ -164,7 +174,7 @@ describe('what does not count', () => {
     for (const name of ['maxAge', 'amr', 'organization'] as const) {
       const session = sessionOf({})
       session.user = { sub: 'alice', ...strong }
-      expect(unmet(rows[name].demand, session, moment), name).toBe(rows[name].missing)
+      expect(unmet(rows[name].demand, session, reading), name).toBe(rows[name].missing)
     }
   })
 
@@ -178,13 +188,19 @@ describe('what does not count', () => {
   ])('%s', (_what, idToken) => {
     const { idToken: _none, ...tokens } = sessionOf({}).tokenSet
     const session = { ...sessionOf({}), tokenSet: { ...tokens, ...(idToken ? { idToken } : {}) } }
-    expect(unmet({ acr: ['gold'] }, session, moment)).toBe('authentication')
+    expect(unmet({ acr: ['gold'] }, session, reading)).toBe('authentication')
   })
 
   test('what every object inherits', () => {
     const claims = JSON.parse('{"__proto__": {"acr": "gold"}}') as object
-    expect(unmet({ acr: ['gold'] }, sessionOf(claims), moment)).toBe('authentication')
-    expect(unmet({ acr: ['function'] }, sessionOf({}), moment)).toBe('authentication')
+    expect(unmet({ acr: ['gold'] }, sessionOf(claims), reading)).toBe('authentication')
+    const prototype = Object.prototype as { acr?: string }
+    prototype.acr = 'gold'
+    try {
+      expect(unmet({ acr: ['gold'] }, sessionOf({}), reading)).toBe('authentication')
+    } finally {
+      delete prototype.acr
+    }
   })
 })
 
@@ -192,18 +208,18 @@ describe('organization and scope', () => {
   test('an organization by id, or by name in any case', () => {
     const session = sessionOf({ org_id: 'org_A', org_name: 'Acme' })
     for (const organization of [['org_A'], ['acme'], ['ACME'], ['other', 'acme']]) {
-      expect(unmet({ organization }, session, moment)).toBeNull()
+      expect(unmet({ organization }, session, reading)).toBeNull()
     }
   })
 
   test('the scope that was asked for counts only where the provider named none', () => {
     const demand = { scope: ['a'] }
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'openid a' }), moment)).toBeNull()
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: 'openid' }), moment)).toBe('scope')
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: '' }), moment)).toBe('scope')
-    expect(unmet(demand, sessionOf({}, { scope: 'aa ab' }), moment)).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'openid a' }), reading)).toBeNull()
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: 'openid' }), reading)).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: '' }), reading)).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { scope: 'aa ab' }), reading)).toBe('scope')
     const odd = sessionOf({})
     Object.assign(odd.tokenSet, { scope: ['a'] })
-    expect(unmet(demand, odd, moment)).toBe('scope')
+    expect(unmet(demand, odd, reading)).toBe('scope')
   })
 })

@@ -14,7 +14,7 @@ export interface GuardRequirements {
   acr?: string | readonly string[] | undefined
   /** Authentication methods (`amr`, RFC 8176): all of these. A login cannot be asked for them; `acr` can. */
   amr?: string | readonly string[] | undefined
-  /** One of these: `org_id` exactly, or `org_name` in upper or lower case. */
+  /** One of these: `org_id` exactly, or `org_name` in upper or lower case where it does not look like an id. */
   organization?: string | readonly string[] | undefined
   /** All of these, granted to the access token of the login. A text may hold several, with a space between. */
   scope?: string | readonly string[] | undefined
@@ -33,39 +33,34 @@ export interface Requirements {
 /** The first kind that is not met: who authenticated how comes before where to, and that before what for. */
 export type Unmet = 'authentication' | 'organization' | 'scope'
 
-/** A moment by the provider's clock, and how far its times may be off. Both in seconds. */
-export interface Moment {
+/** How claims of the provider are to be understood. */
+export interface Reading {
+  /** Seconds since the epoch by the provider's clock. */
   readonly now: number
+  /** Seconds by which its times may be off. */
   readonly tolerance: number
+  readonly isOfOrganization: (claims: { readonly [claim: string]: unknown }, organization: string) => boolean
 }
 
-type Claims = ReadonlyMap<string, unknown>
+type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
 
 /** Only what the token itself says: nothing that a prototype lends to every object. */
 function told({ tokenSet: { idToken } }: SessionData): Claims {
-  return new Map(Object.entries(claimsOf(idToken) ?? {}))
+  return Object.assign(Object.create(null) as Claims, claimsOf(idToken))
 }
 
-/** The callback checks `max_age` by the same measure, so what it lets through is not refused right behind it. */
-function isRecent(claims: Claims, maxAge: number, { now, tolerance }: Moment): boolean {
-  const authTime = claims.get('auth_time')
+function isRecent(claims: Claims, maxAge: number, { now, tolerance }: Reading): boolean {
+  const { auth_time: authTime } = claims
   if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return false
   return authTime <= now + tolerance && authTime + maxAge + tolerance >= now
 }
 
-function isAuthenticated(claims: Claims, { acr, amr, maxAge }: Requirements, moment: Moment): boolean {
-  if (maxAge !== undefined && !isRecent(claims, maxAge, moment)) return false
-  if (acr && !acr.some((one) => one === claims.get('acr'))) return false
+function isAuthenticated(claims: Claims, { acr, amr, maxAge }: Requirements, reading: Reading): boolean {
+  if (maxAge !== undefined && !isRecent(claims, maxAge, reading)) return false
+  if (acr && !acr.some((one) => one === claims.acr)) return false
   if (!amr) return true
-  const methods: unknown = claims.get('amr')
+  const methods: unknown = claims.amr
   return Array.isArray(methods) && amr.every((method) => methods.includes(method))
-}
-
-function isOfOrganization(claims: Claims, organizations: readonly string[]): boolean {
-  const id = claims.get('org_id')
-  const name = claims.get('org_name')
-  const lower = typeof name === 'string' ? name.toLowerCase() : null
-  return organizations.some((one) => one === id || one.toLowerCase() === lower)
 }
 
 /** An answer that names no scope grants what was asked for (RFC 6749 section 5.1). */
@@ -74,13 +69,14 @@ function hasScope({ tokenSet }: SessionData, scope: readonly string[]): boolean 
   return typeof granted === 'string' && coversScope(granted, scope.join(' '))
 }
 
-/** What of the requirements a session does not meet at that moment; null when it meets them all. Pure. */
-export function unmet(requirements: Requirements, session: SessionData, moment: Moment): Unmet | null {
+/** What of the requirements a session does not meet; null when it meets them all. Pure. */
+export function unmet(requirements: Requirements, session: SessionData, reading: Reading): Unmet | null {
   const { acr, amr, maxAge, organization, scope } = requirements
   if (maxAge !== undefined || acr || amr || organization) {
     const claims = told(session)
-    if (!isAuthenticated(claims, requirements, moment)) return 'authentication'
-    if (organization && !isOfOrganization(claims, organization)) return 'organization'
+    if (!isAuthenticated(claims, requirements, reading)) return 'authentication'
+    const isIn = (one: string): boolean => reading.isOfOrganization(claims, one)
+    if (organization && !organization.some(isIn)) return 'organization'
   }
   return scope && !hasScope(session, scope) ? 'scope' : null
 }
