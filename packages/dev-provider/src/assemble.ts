@@ -10,6 +10,7 @@ import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
 import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
 import { createMfa } from './extensions/mfa/mfa.ts'
+import { totp } from './extensions/mfa/totp.ts'
 import type { Front } from './front.ts'
 import { publicJwks } from './keys.ts'
 import type { Listening } from './listen.ts'
@@ -72,7 +73,13 @@ function credentialsOf(client: Client): RegisteredClient {
 }
 
 function browsing({ front, authority }: Parts): Pick<DevProvider, 'login' | 'visit' | 'createJar'> {
-  const browser = createBrowser(new URL(front.state.issuer).origin, authority?.ca)
+  const { issuer, clock, mfa, users } = front.state
+  const browser = createBrowser(new URL(issuer).origin, authority?.ca, (account, shown) => {
+    const factors = mfa.factors.of(users.find(account)?.sub ?? '')
+    const secret = shown ?? factors.find((factor) => factor.active && factor.kind === 'otp')?.secret
+    if (secret === undefined) throw new DevProviderError('The user has no authenticator app.')
+    return totp(secret, clock.now())
+  })
   return {
     login: (url, options = {}) => logIn(browser, url, options),
     visit: (url, options) => browser.visit(url, options),

@@ -1,9 +1,13 @@
 import type { InteractionResults, Provider } from 'oidc-provider'
+import { asksSecondStep, beginSecondStep, pendingLogin, takeSecondStep } from './extensions/mfa/login.ts'
+import type { PendingLogin } from './extensions/mfa/state.ts'
+import { otpauthUri } from './extensions/mfa/totp.ts'
 import { REQUESTED_SCOPE } from './oidc/authorization.ts'
 import type { ProviderState } from './oidc/state.ts'
 import type { LoginPage } from './pages/login.ts'
 import { loginPage } from './pages/login.ts'
 import { noticePage } from './pages/notices.ts'
+import { secondStepPage } from './pages/second-step.ts'
 import type { User } from './users.ts'
 import type { Answer, Call } from './wire/message.ts'
 import { detach, formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
@@ -23,14 +27,20 @@ function automatic(state: ProviderState, interaction: Interaction): User | undef
   return hinted ?? (typeof autoLogin === 'string' ? state.users.find(autoLogin) : undefined)
 }
 
-function success(interaction: Interaction, user: User): InteractionResults {
+type Login = NonNullable<InteractionResults['login']>
+
+function success(login: Login): InteractionResults {
+  return { login, consent: {}, select_account: {}, create: {} }
+}
+
+function byPassword(interaction: Interaction, user: User): Login {
   const [acr] = param(interaction, 'acr_values').split(' ')
-  return {
-    login: { accountId: user.sub, amr: ['pwd'], ...(acr ? { acr } : {}) },
-    consent: {},
-    select_account: {},
-    create: {},
-  }
+  return { accountId: user.sub, amr: ['pwd'], ...(acr ? { acr } : {}) }
+}
+
+const DENIED: InteractionResults = {
+  error: 'access_denied',
+  error_description: 'The user denied the request',
 }
 
 function modeOf(interaction: Interaction, current: User | undefined): LoginPage['mode'] {
@@ -54,26 +64,74 @@ function view(state: ProviderState, interaction: Interaction, action: string): L
   }
 }
 
-/** What the submitted form asks for: an outcome, or the words to show above the form. */
-function decide(
-  state: ProviderState,
-  interaction: Interaction,
-  form: URLSearchParams,
-): InteractionResults | string {
-  if (form.has('deny')) {
-    return { error: 'access_denied', error_description: 'The user denied the request' }
-  }
+/** Whom the submitted form names, or the words to show above the form. */
+function personIn(state: ProviderState, form: URLSearchParams): User | string {
   const name = form.get('user')?.trim() ?? ''
   const known = state.users.find(name)
-  if (form.has('create')) {
-    if (name === '') return 'Choose a user name.'
-    if (known) return 'That user name is taken.'
-    return success(interaction, state.users.add({ name }))
-  }
-  return known ? success(interaction, known) : 'There is no user with that name.'
+  if (!form.has('create')) return known ?? 'There is no user with that name.'
+  if (name === '') return 'Choose a user name.'
+  return known ? 'That user name is taken.' : state.users.add({ name })
 }
 
-/** The login page and its form: everything between oidc-provider's redirect to it and the way back. */
+/** Who signs in, an answer that asks for it, or the end of the login. */
+function firstStep(
+  state: ProviderState,
+  interaction: Interaction,
+  call: Call,
+): { user: User } | { answer: Answer } {
+  const page = view(state, interaction, pathOf(call))
+  if (call.method !== 'POST') {
+    const user = automatic(state, interaction)
+    return user ? { user } : { answer: htmlAnswer(200, loginPage(page)) }
+  }
+  const person = personIn(state, formOf(call))
+  if (typeof person !== 'string') return { user: person }
+  return { answer: htmlAnswer(422, loginPage({ ...page, problem: person })) }
+}
+
+/** The login after its second step, or the page for it. */
+function secondStep(
+  state: ProviderState,
+  interaction: Interaction,
+  login: PendingLogin,
+  call: Call,
+): { login: Login } | { answer: Answer } {
+  const code = call.method === 'POST' ? formOf(call).get('otp') : null
+  const taken = code === null ? undefined : takeSecondStep(state, interaction, login, code)
+  if (typeof taken === 'object') return { login: taken }
+  const { app } = view(state, interaction, '')
+  const account = state.users.bySub(login.sub)?.name ?? login.sub
+  const { secret } = login
+  const html = secondStepPage({
+    action: pathOf(call),
+    app,
+    account,
+    ...(secret === undefined ? {} : { enrollment: { secret, uri: otpauthUri(secret, account) } }),
+    ...(taken === undefined ? {} : { problem: taken }),
+  })
+  return { answer: htmlAnswer(taken === undefined ? 200 : 422, html) }
+}
+
+function proceed(
+  state: ProviderState,
+  interaction: Interaction,
+  call: Call,
+): { result: InteractionResults } | { answer: Answer } {
+  if (call.method === 'POST' && formOf(call).has('deny')) return { result: DENIED }
+  let pending = pendingLogin(state, interaction)
+  if (!pending) {
+    const first = firstStep(state, interaction, call)
+    if ('answer' in first) return first
+    const { user } = first
+    if (!asksSecondStep(state, interaction.params)) return { result: success(byPassword(interaction, user)) }
+    pending = beginSecondStep(state, interaction, user)
+    if (call.method === 'POST') return { answer: redirectAnswer(call.url) }
+  }
+  const second = secondStep(state, interaction, pending, call)
+  return 'answer' in second ? second : { result: success(second.login) }
+}
+
+/** The login pages and their forms: everything between oidc-provider's redirect to it and the way back. */
 export async function interact(state: ProviderState, call: Call): Promise<Answer> {
   const { request, response } = detach(call, state.mountPath)
   let interaction: Interaction
@@ -86,11 +144,7 @@ export async function interact(state: ProviderState, call: Call): Promise<Answer
     )
   }
 
-  const page = view(state, interaction, pathOf(call))
-  const user = automatic(state, interaction)
-  const outcome =
-    call.method === 'POST' ? decide(state, interaction, formOf(call)) : user && success(interaction, user)
-  if (outcome === undefined) return htmlAnswer(200, loginPage(page))
-  if (typeof outcome === 'string') return htmlAnswer(422, loginPage({ ...page, problem: outcome }))
-  return redirectAnswer(await state.engine.interactionResult(request, response, outcome))
+  const step = proceed(state, interaction, call)
+  if ('answer' in step) return step.answer
+  return redirectAnswer(await state.engine.interactionResult(request, response, step.result))
 }

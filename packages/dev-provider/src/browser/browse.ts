@@ -5,7 +5,7 @@ import { CONNECT_PATH, INTERACTION_PATH } from '../wire/endpoints.ts'
 import type { CookieJar } from './cookie-jar.ts'
 import { createCookieJar } from './cookie-jar.ts'
 import type { Form } from './forms.ts'
-import { firstForm } from './forms.ts'
+import { firstForm, textOf } from './forms.ts'
 
 /** Where a visit to the provider ends. */
 export type VisitResult =
@@ -29,7 +29,15 @@ export interface VisitOptions extends ConnectOptions {
   readonly jar?: CookieJar
   /** What to do on the login page; default: stop there. */
   readonly submit?: Readonly<Record<string, string>>
+  /**
+   * What to enter on the page for the second step: a code, or `true` for the right one, enrolling an authenticator app
+   * if the page asks for it. Default: stop there.
+   */
+  readonly otp?: true | string
 }
+
+/** The code that an authenticator app shows: that of a user, or that of a secret which the page shows. */
+export type ShowCode = (account: string, secret: string | undefined) => string
 
 interface Page {
   readonly url: string
@@ -44,6 +52,7 @@ export interface Browser {
 
 interface Visitor {
   readonly origin: string
+  readonly showCode: ShowCode
   readonly ca: string | undefined
   readonly jar: CookieJar
 }
@@ -82,13 +91,22 @@ function load(visitor: Visitor, url: string, form?: Readonly<Record<string, stri
   })
 }
 
-/** What a person would enter on a page of that path, as the options say; `undefined`: nothing. */
+function codeFor({ showCode }: Visitor, html: string, otp: true | string): string {
+  return otp === true ? showCode(textOf(html, 'account') ?? '', textOf(html, 'secret')) : otp
+}
+
+/** What a person would enter on a page, as the options say; `undefined`: nothing. */
 function submission(
-  path: string,
+  visitor: Visitor,
+  page: Page,
   form: Form,
-  { submit, connect, account }: VisitOptions,
+  { submit, otp, connect, account }: VisitOptions,
 ): Readonly<Record<string, string>> | undefined {
-  if (path.includes(`${INTERACTION_PATH}/`)) return submit
+  const path = new URL(page.url).pathname
+  if (path.includes(`${INTERACTION_PATH}/`)) {
+    if (!('otp' in form.fields) || submit?.['deny'] !== undefined) return submit
+    return otp === undefined ? undefined : { otp: codeFor(visitor, page.html, otp) }
+  }
   if (path !== CONNECT_PATH || connect === undefined) return undefined
   if (connect === 'cancel') return { cancel: 'yes' }
   return account === undefined ? form.fields : { ...form.fields, account }
@@ -103,17 +121,16 @@ async function follow(visitor: Visitor, page: Page, options: VisitOptions): Prom
   }
   const form = firstForm(page.html, page.url)
   if (form && new URL(form.action).origin !== visitor.origin) return { kind: 'form', form }
-  const fields =
-    form && page.status === 200 ? submission(new URL(page.url).pathname, form, options) : undefined
+  const fields = form && page.status === 200 ? submission(visitor, page, form, options) : undefined
   if (form && fields) return load(visitor, form.action, fields)
   return { kind: 'page', url: page.url, status: page.status, html: page.html }
 }
 
 /** A browser for one provider: follows its redirects, keeps its cookies, sends its forms. */
-export function createBrowser(origin: string, ca: string | undefined): Browser {
+export function createBrowser(origin: string, ca: string | undefined, showCode: ShowCode): Browser {
   return {
     visit: async (url, options = {}) => {
-      const visitor = { origin, ca, jar: options.jar ?? createCookieJar() }
+      const visitor = { origin, ca, showCode, jar: options.jar ?? createCookieJar() }
       let page = await load(visitor, url)
       for (let hop = 0; hop < MAX_HOPS; hop += 1) {
         const next = await follow(visitor, page, options)

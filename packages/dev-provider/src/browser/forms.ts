@@ -17,6 +17,12 @@ function attribute(tag: string, name: string): string | undefined {
   return value === undefined ? undefined : decodeEntities(value)
 }
 
+/** Text of the element with that id. */
+export function textOf(html: string, id: string): string | undefined {
+  const text = new RegExp(`\\sid="${id}"[^>]*>([^<]*)<`).exec(html)?.[1]
+  return text === undefined ? undefined : decodeEntities(text)
+}
+
 /** The first form of a page with its inputs; the pages in question are the provider's own. */
 export function firstForm(html: string, base: string): Form | undefined {
   const [, open, content] = /<form\b([^>]*)>([\s\S]*?)<\/form>/.exec(html) ?? []

@@ -10,6 +10,8 @@ export interface LoginOptions extends ConnectOptions {
   readonly deny?: boolean
   /** Creates the user on the sign-up page. */
   readonly signUp?: boolean
+  /** The code of the second step, or `true` for the right one; see `visit`. */
+  readonly otp?: true | string
   /** Cookies of earlier visits, for single sign-on; default a fresh jar. */
   readonly jar?: CookieJar
 }
@@ -32,11 +34,12 @@ function describe(result: Extract<VisitResult, { kind: 'page' }>): string {
 
 /** Does what a person does between the redirect to the provider and the way back. */
 export async function logIn(browser: Browser, url: string, options: LoginOptions): Promise<LoginResult> {
-  const { jar, connect = 'accept', account } = options
+  const { jar, connect = 'accept', account, otp } = options
   const result = await browser.visit(url, {
     submit: submission(options),
     connect,
     ...(account === undefined ? {} : { account }),
+    ...(otp === undefined ? {} : { otp }),
     ...(jar ? { jar } : {}),
   })
   if (result.kind === 'redirect') return { location: result.location }

@@ -1,5 +1,6 @@
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
+import { markVerified, STEP_UP_CLAIMS } from '../extensions/mfa/state.ts'
 import { membershipOf } from '../extensions/organizations.ts'
 import type { AuthorizationFacts, ProviderState } from './state.ts'
 
@@ -96,9 +97,13 @@ export async function createGrant(state: ProviderState, ctx: KoaContextWithOIDC)
   const { account, client, provider } = ctx.oidc
   if (!account || !client) return undefined
   const grant = new provider.Grant({ accountId: account.accountId, clientId: client.clientId })
-  const { id_token: inIdToken = {}, userinfo = {} } = ctx.oidc.claims
+  const { claims, session } = ctx.oidc
+  const steppedUp = session?.amr?.includes('mfa') ?? false
+  if (steppedUp) Object.assign(claims, { id_token: { ...claims.id_token, ...STEP_UP_CLAIMS } })
+  const { id_token: inIdToken = {}, userinfo = {} } = claims
   grant.addOIDCClaims([...Object.keys(inIdToken), ...Object.keys(userinfo)])
-  await saveGrant(state, grant, factsOf(state, ctx, account.accountId))
+  const id = await saveGrant(state, grant, factsOf(state, ctx, account.accountId))
+  if (steppedUp) markVerified(state.mfa, id, 'otp', session?.loginTs ?? 0)
   return grant
 }
 

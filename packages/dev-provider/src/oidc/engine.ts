@@ -5,6 +5,7 @@ import { registerFederatedConnection } from '../extensions/federated-connection.
 import { postLogoutToken } from '../extensions/logout-notices.ts'
 import { addDemandMembers, demandMfaOf } from '../extensions/mfa/demand.ts'
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
+import { MULTI_FACTOR_ACRS } from '../extensions/mfa/login.ts'
 import { registerTokenExchange } from '../extensions/token-exchange.ts'
 import { isLoopbackUrl } from '../loopback.ts'
 import { noticePage } from '../pages/notices.ts'
@@ -25,8 +26,6 @@ import { withoutNotices } from './load.ts'
 import type { ProviderState } from './state.ts'
 import { cookieNames } from './state.ts'
 import { claimsOfFacts } from './tokens.ts'
-
-const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 
 /** Builds the protocol engine for the state's current keys; everything issued lives in the state's store. */
 export async function createEngine(state: ProviderState): Promise<Provider> {
@@ -72,7 +71,7 @@ function configurationOf(state: ProviderState): Configuration {
     discovery: { mfa_challenge_endpoint: state.issuer + PATHS['mfa-challenge'] },
     scopes: [...OIDC_SCOPES],
     // Any value is accepted; without one here oidc-provider would not put `acr` into ID tokens.
-    acrValues: [MULTI_FACTOR],
+    acrValues: [...MULTI_FACTOR_ACRS],
     claims: {
       acr: null,
       amr: null,

@@ -1,4 +1,5 @@
 import type { interactionPolicy } from 'oidc-provider'
+import { asksSecondStep, tookSecondStep } from '../extensions/mfa/login.ts'
 import { demandMembership } from '../extensions/organizations.ts'
 import type { ProviderState } from './state.ts'
 
@@ -20,6 +21,15 @@ export function createPolicy(state: ProviderState): interactionPolicy.DefaultPol
       return reached !== undefined && wanted.split(' ').includes(reached)
         ? Check.NO_NEED_TO_PROMPT
         : Check.REQUEST_PROMPT
+    }),
+  )
+  policy.get('login')?.checks.add(
+    new Check('second_step', 'a second step was asked for', ({ oidc }) => {
+      const { params = {}, result, session } = oidc
+      const signedIn = session?.accountId !== undefined && !result?.login
+      return signedIn && asksSecondStep(state, params) && !tookSecondStep(state, session)
+        ? Check.REQUEST_PROMPT
+        : Check.NO_NEED_TO_PROMPT
     }),
   )
   for (const name of ['consent', 'select_account', 'create']) {

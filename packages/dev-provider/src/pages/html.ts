@@ -39,6 +39,9 @@ table{width:100%;border-collapse:collapse;font-size:.9rem}
 td,th{text-align:left;vertical-align:top;padding:.35rem .5rem .35rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 .note{font-size:.85rem;margin:1.25rem 0 0}
 code{font-size:.9em}
+.code{font-size:1.5rem;letter-spacing:.3em;text-align:center}
+.qr{max-width:13rem;margin:0 auto 1rem}
+.qr svg{display:block;width:100%;height:auto;border-radius:8px}
 .inline{display:flex;gap:.5rem}
 `
 

@@ -1,0 +1,41 @@
+import { renderSVG } from 'uqr'
+import { escapeHtml, page } from './html.ts'
+
+export interface SecondStepPage {
+  /** Where the forms are posted. */
+  readonly action: string
+  readonly app: string
+  /** Name of the person who signs in. */
+  readonly account: string
+  /** An authenticator app that is to be enrolled: its secret, and the URI for its QR code. */
+  readonly enrollment?: { readonly secret: string; readonly uri: string }
+  readonly problem?: string
+}
+
+function enrollmentPart({ secret, uri }: NonNullable<SecondStepPage['enrollment']>): string {
+  const grouped = secret.replace(/.{4}(?=.)/g, '$& ')
+  return `<p>Scan this with an authenticator app, or type the secret in there:</p>
+<div class="qr" role="img" aria-label="QR code of the secret">${renderSVG(uri, { border: 2 })}</div>
+<p><code id="secret">${escapeHtml(grouped)}</code></p>`
+}
+
+/** The page on which a person takes the second step of a login, or enrolls an app for it first. */
+export function secondStepPage(view: SecondStepPage): string {
+  const title = view.enrollment ? 'Set up a second step' : 'Second step'
+  const action = escapeHtml(view.action)
+  const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
+  return page(
+    title,
+    `<h1>${title}</h1>
+<p><b>${escapeHtml(view.app)}</b> asks <b id="account">${escapeHtml(view.account)}</b> for a further proof.</p>
+${view.enrollment ? enrollmentPart(view.enrollment) : ''}
+${problem}
+<form method="post" action="${action}">
+<label for="otp">Code of the authenticator app</label>
+<input id="otp" class="code" name="otp" value="" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="7" required autofocus>
+<button class="primary">Continue</button>
+</form>
+<form method="post" action="${action}"><button class="quiet" name="deny" value="yes">Deny</button></form>
+<p class="note">Development only: the inbox of this provider shows the codes of everybody.</p>`,
+  )
+}
