@@ -1,3 +1,4 @@
+import { accounts } from './adapter-contract/accounts.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
 import { logins } from './adapter-contract/logins.ts'
 import { requests } from './adapter-contract/requests.ts'
@@ -11,7 +12,7 @@ import { unconfigured } from './adapter-contract/unconfigured.ts'
  * @example
  * for (const { title, run } of adapterContract) test(title, () => run(host))
  */
-export const adapterContract: readonly ContractCase[] = [...logins, ...sessions, ...requests]
+export const adapterContract: readonly ContractCase[] = [...logins, ...sessions, ...requests, ...accounts]
 
 /**
  * The same for a host whose client is constructed with no option and no variable: nothing is ever let in, and public

@@ -5,7 +5,10 @@ import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import type { LoginTransaction, Transaction } from './transaction.ts'
 
-async function transaction(engine: Engine, changes: Partial<LoginTransaction> = {}): Promise<Transaction> {
+async function transaction(
+  engine: Engine,
+  changes: Partial<LoginTransaction> = {},
+): Promise<LoginTransaction> {
   const startedAt = engine.config.clock()
   return {
     stateHash: await hashToken(randomToken()),
@@ -85,6 +88,28 @@ describe('transactions in cookies', () => {
     expect(await find(begun)).toMatchObject({ kind: 'found', transaction: begun })
   })
 
+  test('that of a connection comes back whole; one of a kind that is not known is none', async () => {
+    const { cookies, engine, find } = browser()
+    const { nonce: _none, scope: _neither, ...begun } = await transaction(engine)
+    const connection = { ...begun, responseType: 'connect_code', authSession: 'a', session: 's' } as const
+    const keep = async (kept: unknown) => {
+      const exchange = cookies.exchange()
+      await engine.transactions.save(exchange, kept as Transaction)
+      cookies.take(exchange)
+    }
+    await keep(connection)
+    expect(await find(connection)).toMatchObject({ kind: 'found', transaction: connection })
+    for (const broken of [
+      { ...connection, responseType: 'token' },
+      { ...connection, session: undefined },
+      { ...connection, authSession: undefined },
+      { ...connection, responseType: 'code' },
+    ]) {
+      await keep(broken)
+      expect(await find(connection)).toEqual({ kind: 'missing' })
+    }
+  })
+
   test('[S136] it expires by its own content, not only by the cookie', async () => {
     const { begin, clock, find } = browser()
     const begun = await begin()
@@ -119,7 +144,7 @@ describe('transactions in cookies', () => {
     const scoped = await begin({ scope: 's'.repeat(3000), returnTo: '/kept' })
     const found = await find(scoped)
     expect(found.kind === 'found' && found.transaction.returnTo).toBe('/kept')
-    expect(found.kind === 'found' && found.transaction.scope).toBeUndefined()
+    expect(found.kind === 'found' && 'scope' in found.transaction).toBe(false)
     const long = await begin({ returnTo: `/${'p'.repeat(2040)}`, scope: 's'.repeat(600) })
     const kept = await find(long)
     expect(kept.kind === 'found' && kept.transaction.codeVerifier).toBe(long.codeVerifier)

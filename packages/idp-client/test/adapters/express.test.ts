@@ -72,6 +72,14 @@ function routes(idp: IdpClient): express.Router {
     const [request, response] = explicitArguments(req, res)
     await sendResponse(res, await idp.startInteractiveLogin(options, request, response))
   })
+  router.get('/connect', async (req, res) => {
+    const options = { connection: 'github', returnTo: String(req.query['returnTo']) }
+    const [request, response] = explicitArguments(req, res)
+    await sendResponse(
+      res,
+      await (request ? idp.connectAccount(request, response, options) : idp.connectAccount(options)),
+    )
+  })
   return router
 }
 

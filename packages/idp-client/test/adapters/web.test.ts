@@ -69,6 +69,10 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   '/token': async (idp, { explicit, headers }) =>
     Response.json(await idp.getAccessToken(explicit[0]), { headers }),
+  '/connect': (idp, { explicit: [request], query }) => {
+    const options = { connection: 'github', returnTo: query.get('returnTo') ?? '/' }
+    return request ? idp.connectAccount(request, options) : idp.connectAccount(options)
+  },
   '/start': (idp, { explicit, query }) => idp.startInteractiveLogin(loginOptions(query), ...explicit),
 }
 

@@ -9,6 +9,7 @@ import type * as express from '../../src/adapters/express/index.ts'
 import type * as next from '../../src/adapters/next/index.ts'
 import type * as web from '../../src/index.ts'
 import type {
+  ConnectAccountOptions,
   GetAccessTokenOptions,
   SessionData,
   StartInteractiveLoginOptions,
@@ -102,6 +103,26 @@ describe('both calling styles of Next', () => {
     // @ts-expect-error: the name is returnTo
     const misspelt: StartInteractiveLoginOptions = { returnTO: '/' }
     expect(Object.keys(misspelt)).toEqual(['returnTO'])
+  })
+
+  test('[S195,S196,S226] connectAccount: options are required and typed, alone or behind request and response', () => {
+    const options: ConnectAccountOptions = { connection: 'github' }
+    expectTypeOf<App['connectAccount']>().toBeCallableWith(options)
+    expectTypeOf<App['connectAccount']>().toBeCallableWith({} as NextRequest, options)
+    expectTypeOf<App['connectAccount']>().toBeCallableWith(
+      {} as NextApiRequest,
+      {} as NextApiResponse,
+      options,
+    )
+    expectTypeOf<App['connectAccount']>().returns.resolves.toEqualTypeOf<next.FrameworkResponse>()
+    expectTypeOf<web.IdpClient['connectAccount']>().returns.resolves.toEqualTypeOf<Response>()
+    expectTypeOf<ConnectAccountOptions['scopes']>().toEqualTypeOf<readonly string[] | undefined>()
+    expectTypeOf<ConnectAccountOptions['returnTo']>().toEqualTypeOf<string | undefined>()
+    // @ts-expect-error: the options are required
+    void ((idp: App): unknown => idp.connectAccount())
+    // @ts-expect-error: and so is the connection
+    const incomplete: ConnectAccountOptions = { returnTo: '/' }
+    expect(Object.keys(incomplete)).toEqual(['returnTo'])
   })
 
   test('[S204,S205,S228] withPageAuthRequired: a component with options, or options alone', () => {

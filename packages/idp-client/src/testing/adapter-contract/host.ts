@@ -35,6 +35,7 @@ export type WayBack =
  * | `/app-cookie?style&value` | the same, with the application's own cookies `app_before=1` and `app_after=1` set before and after it |
  * | `/token?style` | `getAccessToken` as JSON |
  * | `/start?style&returnTo&response_mode` | `startInteractiveLogin` with what the query gives |
+ * | `/connect?style&returnTo` | `connectAccount` for the connection `github`, which the provider has to know |
  */
 export interface ContractHost {
   /** Base URL as browsers see it, base path included, without trailing slash. */
