@@ -1,0 +1,351 @@
+import type { RequestListener, Server } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Socket } from 'node:net'
+import type { ErrorRequestHandler } from 'express'
+import express from 'express'
+import type { GetServerSidePropsContext, NextApiRequest, NextApiResponse } from 'next'
+import { NextRequest } from 'next/server.js'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
+import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
+import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
+import { generateCookieHeader } from '../../src/testing/index.ts'
+import { client as nextClient, SECRET } from './next-support.ts'
+
+const APP = 'http://app.example'
+const NOW = Math.floor(Date.now() / 1000)
+
+const options: IdpClientOptions = {
+  domain: 'idp.example',
+  clientId: 'app',
+  clientSecret: 'client-secret',
+  secret: SECRET,
+  appBaseUrl: APP,
+  logger: () => {},
+}
+
+/** The session cookie of somebody whose login ended `age` seconds ago with these claims and this scope. */
+async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<string> {
+  const idToken = `e30.${Buffer.from(JSON.stringify({ sub: 'carol', ...claims })).toString('base64url')}.c2ln`
+  const tokenSet = { accessToken: 'a', expiresAt: NOW + 600, idToken, scope }
+  const session = { user: { sub: 'carol' }, tokenSet, internal: { createdAt: NOW - age } }
+  return generateCookieHeader(session, { secret: SECRET, now: NOW })
+}
+
+/** What somebody gets: `'in'`, a login with these parameters, an error to throw, or an answer in JSON. */
+type Outcome =
+  | 'in'
+  | { readonly login: Readonly<Record<string, string>> }
+  | { readonly thrown: string }
+  | { readonly status: number; readonly challenge: string | null; readonly body: Record<string, unknown> }
+
+interface Host {
+  page(requirements: GuardRequirements, cookie: string): Promise<Outcome>
+  api(requirements: GuardRequirements, cookie: string): Promise<Outcome>
+}
+
+function loginOf(location: string | null | undefined): Outcome {
+  const url = new URL(location ?? '', APP)
+  expect([url.origin, url.pathname]).toEqual([APP, '/auth/login'])
+  const { returnTo, ...login } = Object.fromEntries(url.searchParams)
+  expect(returnTo).toBe('/vault?x=1')
+  return { login }
+}
+
+async function outcomeOf(answer: () => Response | Promise<Response>): Promise<Outcome> {
+  try {
+    const response = await answer()
+    if (response.status === 302) return loginOf(response.headers.get('location'))
+    const text = await response.text()
+    if (text === 'in') return 'in'
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    const challenge = response.headers.get('www-authenticate')
+    return { status: response.status, challenge, body: JSON.parse(text) }
+  } catch (error) {
+    if (isIdpError(error)) return { thrown: error.code }
+    throw error
+  }
+}
+
+const web: Host = {
+  page: (requirements, cookie) =>
+    outcomeOf(() =>
+      new WebClient(options).withPageAuthRequired(
+        () => new Response('in'),
+        requirements,
+      )(new Request(`${APP}/vault?x=1`, { headers: { cookie } })),
+    ),
+  api: (requirements, cookie) =>
+    outcomeOf(() =>
+      new WebClient(options).withApiAuthRequired(
+        () => new Response('in'),
+        requirements,
+      )(new Request(`${APP}/vault?x=1`, { headers: { cookie } })),
+    ),
+}
+
+let server: Server
+let listener: RequestListener
+
+beforeAll(async () => {
+  server = createServer((req, res) => listener(req, res))
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve)
+  })
+})
+
+afterAll(async () => {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+/** The answer of a real server, redirects not followed. */
+async function answerOf(serving: RequestListener, cookie: string): Promise<Outcome> {
+  listener = serving
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/vault?x=1`
+  const response = await fetch(url, { headers: { cookie }, redirect: 'manual' })
+  return response.status === 599 ? { thrown: await response.text() } : outcomeOf(() => response)
+}
+
+function fromExpress(guard: express.RequestHandler, cookie: string): Promise<Outcome> {
+  const failed: ErrorRequestHandler = (error, _req, res, _next) =>
+    void res.status(599).send(isIdpError(error) ? error.code : String(error))
+  const shown: express.RequestHandler = (_req, res) => void res.send('in')
+  return answerOf(express().get('/vault', guard, shown).use(failed), cookie)
+}
+
+const inExpress: Host = {
+  page: (requirements, cookie) =>
+    fromExpress(new ExpressClient(options).withPageAuthRequired(requirements), cookie),
+  api: (requirements, cookie) =>
+    fromExpress(new ExpressClient(options).withApiAuthRequired(requirements), cookie),
+}
+
+const inExpressAroundHandler: Host = {
+  page: (requirements, cookie) =>
+    fromExpress(
+      new ExpressClient(options).withPageAuthRequired((_req, _res, next) => next(), requirements),
+      cookie,
+    ),
+  api: (requirements, cookie) =>
+    fromExpress(
+      new ExpressClient(options).withApiAuthRequired((_req, _res, next) => next(), requirements),
+      cookie,
+    ),
+}
+
+async function fromServerSideProps(requirements: GuardRequirements, cookie: string): Promise<Outcome> {
+  const req = new IncomingMessage(new Socket())
+  Object.assign(req, { cookies: {}, url: '/vault?x=1', headers: { host: 'app.example', cookie } })
+  const context = { req, res: new ServerResponse(req), resolvedUrl: '/vault?x=1', query: {} }
+  const guarded = nextClient(options).withPageAuthRequired(requirements)
+  try {
+    const result = await guarded(context as GetServerSidePropsContext)
+    return 'redirect' in result ? loginOf(result.redirect.destination) : 'in'
+  } catch (error) {
+    if (isIdpError(error)) return { thrown: error.code }
+    throw error
+  }
+}
+
+function fromPagesApi(requirements: GuardRequirements, cookie: string): Promise<Outcome> {
+  const guarded = nextClient(options).withApiAuthRequired(
+    (_req: NextApiRequest, response: NextApiResponse) => void response.end('in'),
+    requirements,
+  )
+  return answerOf((req, res) => guarded(req as NextApiRequest, res as NextApiResponse), cookie)
+}
+
+const inPages: Host = { page: fromServerSideProps, api: fromPagesApi }
+
+const inAppRouter: Pick<Host, 'api'> = {
+  api: (requirements, cookie) =>
+    outcomeOf(() =>
+      nextClient(options).withApiAuthRequired(() => new Response('in'), requirements)(
+        new NextRequest(`${APP}/vault?x=1`, { headers: { cookie } }),
+        {},
+      ),
+    ),
+}
+
+const AUTHENTICATION = 'INSUFFICIENT_USER_AUTHENTICATION'
+const bearer = (code: string, parameters: string): unknown =>
+  expect.stringMatching(new RegExp(`^Bearer error="${code}", error_description="[^"]+"${parameters}$`))
+
+interface Row {
+  readonly title: string
+  readonly requirements: GuardRequirements
+  readonly cookie: () => Promise<string>
+  readonly page: unknown
+  readonly api: unknown
+}
+
+const strong = { auth_time: NOW - 100, acr: 'gold', amr: ['pwd', 'otp'], org_id: 'org_1', org_name: 'acme' }
+const everything: GuardRequirements = {
+  maxAge: 300,
+  acr: ['gold', 'platinum'],
+  amr: ['otp'],
+  organization: 'org_1',
+  scope: 'read:a',
+}
+const everyParameter = {
+  max_age: '300',
+  acr_values: 'gold platinum',
+  organization: 'org_1',
+  scope: 'openid profile email offline_access read:a',
+}
+
+/** A refusal by one requirement alone: what the page and what the API makes of it. */
+function refusedBy(
+  requirements: GuardRequirements,
+  login: Record<string, string>,
+  [status, code, challenge]: readonly [number, string, unknown],
+): Pick<Row, 'requirements' | 'page' | 'api'> {
+  return {
+    requirements,
+    page: { login },
+    api: { status, challenge, body: expect.objectContaining({ code, login }) },
+  }
+}
+
+const rows: readonly Row[] = [
+  {
+    title: 'everything is met',
+    requirements: everything,
+    cookie: () => cookieOf(strong, 'openid read:a'),
+    page: 'in',
+    api: 'in',
+  },
+  {
+    title: 'nobody is signed in',
+    requirements: everything,
+    cookie: async () => '',
+    page: { login: everyParameter },
+    api: {
+      status: 401,
+      challenge: null,
+      body: { error: 'not_authenticated', code: 'NOT_AUTHENTICATED', description: expect.any(String) },
+    },
+  },
+  {
+    title: 'one of five is not met, and the login asks for all',
+    requirements: everything,
+    cookie: () => cookieOf(strong, 'openid'),
+    page: { login: everyParameter },
+    api: {
+      status: 403,
+      challenge: bearer('insufficient_scope', ', scope="read:a"'),
+      body: expect.objectContaining({ code: 'INSUFFICIENT_SCOPE', login: everyParameter }),
+    },
+  },
+  {
+    title: 'too old',
+    cookie: () => cookieOf({ ...strong, auth_time: NOW - 1000 }),
+    ...refusedBy({ maxAge: 300 }, { max_age: '300' }, [
+      401,
+      AUTHENTICATION,
+      bearer('insufficient_user_authentication', ', max_age="300"'),
+    ]),
+  },
+  {
+    title: 'too weak',
+    cookie: () => cookieOf({ ...strong, acr: 'bronze' }),
+    ...refusedBy({ acr: 'gold' }, { acr_values: 'gold' }, [
+      401,
+      AUTHENTICATION,
+      bearer('insufficient_user_authentication', ', acr_values="gold"'),
+    ]),
+  },
+  {
+    title: 'without a second factor',
+    cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 4000),
+    ...refusedBy({ amr: ['pwd', 'otp'] }, {}, [
+      401,
+      AUTHENTICATION,
+      bearer('insufficient_user_authentication', ''),
+    ]),
+  },
+  {
+    title: 'in another organization',
+    cookie: () => cookieOf({ ...strong, org_id: 'org_2', org_name: 'other' }),
+    ...refusedBy({ organization: 'org_1' }, { organization: 'org_1' }, [403, 'WRONG_ORGANIZATION', null]),
+  },
+  {
+    title: 'a login without parameters of its own has just not helped',
+    requirements: { amr: 'otp' },
+    cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 5),
+    page: { thrown: AUTHENTICATION },
+    api: {
+      status: 401,
+      challenge: bearer('insufficient_user_authentication', ''),
+      body: expect.not.objectContaining({ login: expect.anything() }),
+    },
+  },
+]
+
+const hosts: readonly (readonly [string, Partial<Host>])[] = [
+  ['Web', web],
+  ['Express', inExpress],
+  ['Express, around a handler', inExpressAroundHandler],
+  ['Next, Pages Router', inPages],
+  ['Next, App Router', inAppRouter],
+]
+
+describe.each(hosts)('%s', (_name, { page, api }) => {
+  test.each(rows)('[PG-03,CVE-2026-42349] $title', async (row) => {
+    const cookie = await row.cookie()
+    if (page) expect(await page(row.requirements, cookie)).toEqual(row.page)
+    expect(await api?.(row.requirements, cookie)).toEqual(row.api)
+  })
+})
+
+describe('[CVE-2026-42349] options that a guard does not understand throw where it is made', () => {
+  const unknown = { maxAge: 5, roles: ['admin'] } as object
+  const wrong = { maxAge: '5' } as object
+  const handler = () => new Response('in')
+  const next = nextClient(options)
+  const inExpress = new ExpressClient(options)
+  const pass: express.RequestHandler = (_req, _res, next) => next()
+
+  const guards: readonly (readonly [string, (options: object) => unknown])[] = [
+    ['Web page', (given) => new WebClient(options).withPageAuthRequired(handler, given)],
+    ['Web API', (given) => new WebClient(options).withApiAuthRequired(handler, given)],
+    ['Express page', (given) => inExpress.withPageAuthRequired(given)],
+    ['Express page around a handler', (given) => inExpress.withPageAuthRequired(pass, given)],
+    ['Express API', (given) => inExpress.withApiAuthRequired(given)],
+    ['Express API around a handler', (given) => inExpress.withApiAuthRequired(pass, given)],
+    ['page component', (given) => next.withPageAuthRequired(() => null, given)],
+    ['getServerSideProps', (given) => next.withPageAuthRequired(given)],
+    ['route handler or API route', (given) => next.withApiAuthRequired(handler, given)],
+  ]
+
+  test.each(guards)('%s', (_what, make) => {
+    const refused = expect.objectContaining({ name: 'InvalidConfigurationError' })
+    for (const given of [unknown, wrong, { max_age: 5 }, { acr: '' }, []])
+      expect(() => make(given)).toThrow(refused)
+    expect(() => make(null as unknown as object)).toThrow(refused)
+    expect(() => make({ maxAge: 5, acr: undefined })).not.toThrow()
+  })
+
+  test('options of the other kind of guard', () => {
+    expect(() => next.withPageAuthRequired(() => null, { getServerSideProps: pass } as object)).toThrow(
+      'getServerSideProps is no option',
+    )
+    expect(() => inExpress.withApiAuthRequired({ returnTo: '/' } as object)).toThrow('returnTo is no option')
+  })
+
+  test('two sets of options, of which one would be without effect', () => {
+    const misused: readonly ((...given: never[]) => unknown)[] = [
+      (...given) => inExpress.withPageAuthRequired(...given),
+      (...given) => inExpress.withApiAuthRequired(...given),
+      (...given) => next.withPageAuthRequired(...given),
+    ]
+    for (const make of misused) {
+      for (const first of [{}, undefined]) {
+        expect(() => make(first as never, { maxAge: 5 } as never)).toThrow('no handler')
+      }
+    }
+  })
+})
