@@ -39,7 +39,7 @@ export type { ServerMfaClient } from './mfa-client.ts'
 export type { SessionAdministration } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/claims.ts'
-export type { GuardRequirements } from './session/requirements.ts'
+export type { ApiGuardOptions, GuardRequirements } from './session/requirements.ts'
 export type {
   AccessTokenSet,
   ConnectionTokenSet,

@@ -20,6 +20,9 @@ export interface GuardRequirements {
   scope?: string | readonly string[] | undefined
 }
 
+/** Options of `withApiAuthRequired`. */
+export type ApiGuardOptions = GuardRequirements
+
 /** The same, read and found to make sense. */
 export interface Requirements {
   /** Seconds. */

@@ -133,7 +133,22 @@ describe('both calling styles of Next', () => {
     expectTypeOf(bare).toExtend<GetServerSideProps<{ user: User }>>()
     const withProps = idp.withPageAuthRequired({ getServerSideProps: async () => ({ props: { orders: 3 } }) })
     expectTypeOf(withProps).toExtend<GetServerSideProps<{ orders: number; user: User }>>()
-    for (const made of [page, bare, withProps]) expect(made).toBeTypeOf('function')
+    const strong = idp.withPageAuthRequired(() => null, {
+      maxAge: 300,
+      acr: ['a', 'b'],
+      amr: 'otp',
+      scope: 'x y',
+    })
+    const strongProps = idp.withPageAuthRequired({ organization: 'org_1', maxAge: undefined })
+    expectTypeOf<next.ApiGuardOptions>().toEqualTypeOf<next.GuardRequirements>()
+    expectTypeOf<next.PageGuardOptions<object>>().toExtend<next.GuardRequirements>()
+    expectTypeOf<web.PageGuardOptions>().toExtend<web.GuardRequirements>()
+    expectTypeOf<express.PageGuardOptions>().toExtend<express.GuardRequirements>()
+    // @ts-expect-error: no such option
+    expect(() => idp.withPageAuthRequired(() => null, { max_age: 300 })).toThrow('max_age is no option')
+    // @ts-expect-error: seconds are a number
+    expect(() => idp.withApiAuthRequired(() => new Response(), { maxAge: '300' })).toThrow('maxAge')
+    for (const made of [page, bare, withProps, strong, strongProps]) expect(made).toBeTypeOf('function')
   })
 
   test('[S207] withApiAuthRequired: a route handler with its context, or an API route', async () => {

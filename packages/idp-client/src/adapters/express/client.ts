@@ -19,7 +19,7 @@ import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
-import type { GuardRequirements } from '../../session/requirements.ts'
+import type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 
@@ -116,11 +116,11 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
    * `scope`). Stands before the handler, or takes it. Throws `InvalidConfigurationError` for an unknown option.
    */
-  withApiAuthRequired(options?: GuardRequirements): ExpressRequestHandler
-  withApiAuthRequired(handler: ExpressRequestHandler, options?: GuardRequirements): ExpressRequestHandler
+  withApiAuthRequired(options?: ApiGuardOptions): ExpressRequestHandler
+  withApiAuthRequired(handler: ExpressRequestHandler, options?: ApiGuardOptions): ExpressRequestHandler
   withApiAuthRequired(
-    first?: ExpressRequestHandler | GuardRequirements,
-    second?: GuardRequirements,
+    first?: ExpressRequestHandler | ApiGuardOptions,
+    second?: ApiGuardOptions,
   ): ExpressRequestHandler {
     const name = 'withApiAuthRequired'
     const [handler, options = {}] =

@@ -10,7 +10,7 @@ import { Operations } from '../../operations.ts'
 import { onlyOptions } from '../../routes/guard-options.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
-import type { GuardRequirements } from '../../session/requirements.ts'
+import type { ApiGuardOptions } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
@@ -124,12 +124,12 @@ export class IdpClient extends Operations<HostRequest, HostResponse, FrameworkRe
    */
   withApiAuthRequired<Context = unknown>(
     handler: AppRouteHandler<Context>,
-    options?: GuardRequirements,
+    options?: ApiGuardOptions,
   ): AppRouteHandler<Context, Promise<Response>>
-  withApiAuthRequired(handler: NextApiHandler, options?: GuardRequirements): NextApiHandler
+  withApiAuthRequired(handler: NextApiHandler, options?: ApiGuardOptions): NextApiHandler
   withApiAuthRequired(
     handler: AppRouteHandler<never> | NextApiHandler,
-    options: GuardRequirements = {},
+    options: ApiGuardOptions = {},
   ): unknown {
     return protectApi(this.application, handler, options)
   }

@@ -4,7 +4,7 @@ import type { Application } from '../../engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal } from '../../routes/guards.ts'
-import type { GuardRequirements } from '../../session/requirements.ts'
+import type { ApiGuardOptions } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
@@ -46,7 +46,7 @@ async function protectPages(
 type AnyHandler = AppRouteHandler<never> | NextApiHandler
 
 /** Decides at each call for which router the handler is, since the two look alike until then. */
-export function protectApi(application: Application, handler: AnyHandler, options: GuardRequirements) {
+export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
   const requirements = readRequirements('withApiAuthRequired', options)
   const decide: Decision = (exchange) => apiRefusal(application, exchange, requirements)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>

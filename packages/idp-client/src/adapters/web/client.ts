@@ -13,7 +13,7 @@ import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 import { startLogin } from '../../routes/start-login.ts'
-import type { GuardRequirements } from '../../session/requirements.ts'
+import type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
 import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, continueWith } from './continue.ts'
@@ -112,7 +112,7 @@ export class IdpClient extends Operations<FrameworkRequest, WebTarget> {
    */
   withApiAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
-    options: GuardRequirements = {},
+    options: ApiGuardOptions = {},
   ): WebHandler<Rest> {
     const requirements = readRequirements('withApiAuthRequired', options)
     return async (request, ...rest) => {
