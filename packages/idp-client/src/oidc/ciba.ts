@@ -145,7 +145,8 @@ function detailsOf({ body }: TokenAnswer): readonly JsonObject[] | undefined {
 }
 
 /**
- * Has a user authenticated on another device and returns the tokens. The ID token must be about the user who was asked.
+ * Has a user authenticated on another device and returns the tokens. The ID token must be about the user who was asked,
+ * and the organization if one was asked for.
  * Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
  * `BackchannelAuthenticationError` when the provider offers none or the signal ends it.
  */
@@ -172,7 +173,9 @@ export async function authenticateByBackchannel(
       genericGrantRequest(configuration, GRANT_TYPE, parameters, options),
     )
   })
-  const grant = await grantOf(provider, answer, { startedAt, subject }, asked)
+  const organization = request.parameters.get('organization')
+  const checks = { startedAt, subject, ...(organization === undefined ? {} : { organization }) }
+  const grant = await grantOf(provider, answer, checks, asked)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims) throw invalidResponse('id_token is missing.')
   const authorizationDetails = detailsOf(answer)

@@ -201,3 +201,16 @@ test('[IDT-16,IDT-19] a token exchange for an organization is held to it', async
     cause: { code: 'ID_TOKEN_INVALID' },
   })
 })
+
+test('[IDT-16,IDT-19] a backchannel login for an organization is held to it', async () => {
+  world.provider.settings.cibaAutoApprove = true
+  const authenticate = () =>
+    world.client.getTokenByBackchannelAuth({
+      bindingMessage: 'ABC-123',
+      loginHint: { sub: 'dev|bob' },
+      authorizationParams: { organization: 'globex' },
+    })
+  expect((await authenticate()).idTokenClaims).toMatchObject(GLOBEX)
+  named({ org_id: 'org_acme', org_name: 'acme' })
+  await expect(authenticate()).rejects.toMatchObject({ cause: { code: 'ID_TOKEN_INVALID' } })
+})
