@@ -9,6 +9,7 @@ import { loginPage } from './pages/login.ts'
 import { noticePage } from './pages/notices.ts'
 import { secondStepPage } from './pages/second-step.ts'
 import type { User } from './users.ts'
+import { INBOX_PATH } from './wire/endpoints.ts'
 import type { Answer, Call } from './wire/message.ts'
 import { detach, formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
 
@@ -105,6 +106,7 @@ function secondStep(
   const html = secondStepPage({
     action: pathOf(call),
     app,
+    inbox: state.mountPath + INBOX_PATH,
     account,
     ...(secret === undefined ? {} : { enrollment: { secret, uri: otpauthUri(secret, account) } }),
     ...(taken === undefined ? {} : { problem: taken }),

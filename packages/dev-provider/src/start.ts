@@ -117,6 +117,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     accounts: createAccountVault(() => clock.now()),
     connectRequests: createConnectRequests(() => clock.now()),
     mfa: createMfaState(() => clock.now()),
+    issued: [],
     logoutNotices: [],
     log: options.log ?? (() => {}),
     acceptSubjectToken: options.acceptSubjectToken ?? ((token) => users.find(token)?.name),

@@ -21,6 +21,7 @@ import {
 } from './authorization.ts'
 import { featuresOf } from './features.ts'
 import { createPolicy } from './interaction-policy.ts'
+import { recordIssued } from './issued.ts'
 import { lifetimes } from './lifetimes.ts'
 import { withoutNotices } from './load.ts'
 import type { ProviderState } from './state.ts'
@@ -37,6 +38,7 @@ export async function createEngine(state: ProviderState): Promise<Provider> {
   engine.on('grant.success', (ctx) => {
     const body: unknown = ctx.body
     if (isTokenResponse(body)) body.scope = responseScope(state, ctx, body.scope)
+    recordIssued(state, ctx)
   })
   engine.on('grant.error', addDemandMembers)
   engine.on('server_error', (_ctx, error) => state.log(`server error: ${error.stack ?? error.message}`))

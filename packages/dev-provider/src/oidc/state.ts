@@ -11,6 +11,7 @@ import type { KeyRing } from '../keys.ts'
 import type { DevProviderSettings } from '../options.ts'
 import type { Store } from '../store.ts'
 import type { Organization, UserDirectory } from '../users.ts'
+import type { IssuedToken } from './issued.ts'
 import type { OidcModule } from './load.ts'
 
 /** What an authorization was asked for; oidc-provider has no place to keep it. */
@@ -47,6 +48,8 @@ export interface ProviderState {
   readonly accounts: AccountVault
   readonly connectRequests: ConnectRequests
   readonly mfa: MfaState
+  /** The newest first. */
+  readonly issued: IssuedToken[]
   readonly logoutNotices: LogoutNotice[]
   readonly log: (line: string) => void
   readonly acceptSubjectToken: (token: string, type: string) => string | undefined

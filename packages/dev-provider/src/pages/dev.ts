@@ -1,20 +1,16 @@
 import { createCiba } from '../extensions/ciba.ts'
 import type { ProviderState } from '../oidc/state.ts'
 import { portrait } from '../users.ts'
-import { AVATAR_PATH, DEV_PATH, PATHS } from '../wire/endpoints.ts'
+import { AVATAR_PATH, DEV_PATH, INBOX_PATH, ISSUED_PATH, PATHS } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
 import { formOf, htmlAnswer, jsonAnswer, pathOf, redirectAnswer } from '../wire/message.ts'
 import type { RequestLog } from '../wire/request-log.ts'
 import { escapeHtml, page } from './html.ts'
+import { inboxPage } from './inbox.ts'
+import { issuedPage } from './issued.ts'
+import { table } from './table.ts'
 
 const ISSUED = ['Session', 'Grant', 'AuthorizationCode', 'AccessToken', 'RefreshToken'] as const
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  if (rows.length === 0) return '<p>None.</p>'
-  const cells = (tag: 'th' | 'td', values: readonly string[]): string =>
-    `<tr>${values.map((value) => `<${tag}>${value}</${tag}>`).join('')}</tr>`
-  return `<table>${cells('th', head)}${rows.map((row) => cells('td', row)).join('')}</table>`
-}
 
 function pendingTable(state: ProviderState): string {
   const action = escapeHtml(`${state.mountPath}${DEV_PATH}/ciba`)
@@ -70,7 +66,9 @@ function overview(state: ProviderState, log: RequestLog): string {
     'Overview',
     `<h1>Development identity provider</h1>
 <p>Issuer <code>${escapeHtml(state.issuer)}</code> ·
-<a href="${escapeHtml(state.mountPath + PATHS.discovery)}">metadata</a></p>
+<a href="${escapeHtml(state.mountPath + PATHS.discovery)}">metadata</a> ·
+<a href="${escapeHtml(state.mountPath + INBOX_PATH)}">inbox of the users</a> ·
+<a href="${escapeHtml(state.mountPath + ISSUED_PATH)}">issued tokens</a></p>
 <h2>Waiting for approval (CIBA)</h2>${pendingTable(state)}
 <h2>Users</h2>${table(['Name', 'Subject', 'Organizations'], users)}
 <h2>Connected accounts</h2>${accountTable(state)}
@@ -92,12 +90,15 @@ function avatar(file: string): Answer {
 /** `/dev`: what this provider knows and has issued, and the decisions a phone would make. */
 export async function devPage(state: ProviderState, log: RequestLog, call: Call): Promise<Answer> {
   const path = pathOf(call).slice(state.mountPath.length)
+  // Any page that a developer visits could post here; only our own may.
+  if (call.method === 'POST' && call.headers.origin !== new URL(state.issuer).origin) {
+    return jsonAnswer(403, { error: 'foreign_origin' })
+  }
   if (path === DEV_PATH && call.method === 'GET') return htmlAnswer(200, overview(state, log))
+  if (path === INBOX_PATH) return inboxPage(state, call)
+  if (path === ISSUED_PATH) return issuedPage(state)
   if (path.startsWith(`${AVATAR_PATH}/`)) return avatar(path.slice(AVATAR_PATH.length + 1))
   if (path !== `${DEV_PATH}/ciba` || call.method !== 'POST') return jsonAnswer(404, { error: 'not_found' })
-  // Any page that a developer visits could post here; only our own may.
-  if (call.headers.origin !== new URL(state.issuer).origin)
-    return jsonAnswer(403, { error: 'foreign_origin' })
   const form = formOf(call)
   const decide = form.get('decision') === 'approve' ? 'approve' : 'deny'
   await createCiba(state)[decide](form.get('id') ?? '')

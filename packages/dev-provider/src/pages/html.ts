@@ -19,7 +19,7 @@ const STYLE = `
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;padding:1rem}
 main{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1.75rem;width:100%;max-width:26rem}
-main.wide{max-width:60rem;align-self:start}
+main.wide{max-width:72rem;align-self:start}
 h1{font-size:1.35rem;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:1.5rem 0 .5rem}
 p{margin:.25rem 0 1rem;color:var(--soft);overflow-wrap:anywhere}
@@ -37,12 +37,17 @@ button:hover{border-color:var(--accent)}
 .user b{display:block}.user small{color:var(--soft)}
 table{width:100%;border-collapse:collapse;font-size:.9rem}
 td,th{text-align:left;vertical-align:top;padding:.35rem .5rem .35rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th{overflow-wrap:normal}
+td{min-width:3.5rem}
 .note{font-size:.85rem;margin:1.25rem 0 0}
 code{font-size:.9em}
+.big{font-size:1.15rem;letter-spacing:.1em;white-space:nowrap}
 .code{font-size:1.5rem;letter-spacing:.3em;text-align:center}
 .qr{max-width:13rem;margin:0 auto 1rem}
 .qr svg{display:block;width:100%;height:auto;border-radius:8px}
 .inline{display:flex;gap:.5rem}
+.keep{white-space:nowrap}
+@media (max-width:45rem){thead{display:none}tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}td{display:grid;min-width:0;grid-template-columns:7rem 1fr;gap:.5rem;border:0;padding:.15rem 0}td::before{content:attr(data-head);color:var(--soft)}td .inline{flex-wrap:wrap}}
 `
 
 /** A whole page. `body` is trusted markup; everything in it has gone through {@link escapeHtml}. */

@@ -5,6 +5,8 @@ export interface SecondStepPage {
   /** Where the forms are posted. */
   readonly action: string
   readonly app: string
+  /** Where the codes of all users are shown. */
+  readonly inbox: string
   /** Name of the person who signs in. */
   readonly account: string
   /** An authenticator app that is to be enrolled: its secret, and the URI for its QR code. */
@@ -36,6 +38,6 @@ ${problem}
 <button class="primary">Continue</button>
 </form>
 <form method="post" action="${action}"><button class="quiet" name="deny" value="yes">Deny</button></form>
-<p class="note">Development only: the inbox of this provider shows the codes of everybody.</p>`,
+<p class="note">Development only: the <a href="${escapeHtml(view.inbox)}" target="_blank">inbox</a> shows the codes of everybody.</p>`,
   )
 }

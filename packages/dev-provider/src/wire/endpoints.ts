@@ -57,6 +57,8 @@ export const CONNECT_PATH = '/connect/account'
 export const INTERACTION_PATH = '/interaction'
 export const DEV_PATH = '/dev'
 export const AVATAR_PATH = '/dev/avatar'
+export const INBOX_PATH = '/dev/inbox'
+export const ISSUED_PATH = '/dev/issued'
 
 function isFixed(endpoint: Endpoint): endpoint is keyof typeof PATHS {
   return endpoint in PATHS

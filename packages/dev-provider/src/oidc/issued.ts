@@ -1,0 +1,71 @@
+import { createHash } from 'node:crypto'
+import { decodeJwt } from 'jose'
+import type { KoaContextWithOIDC } from 'oidc-provider'
+import { isRecord } from '../wire/message.ts'
+import type { ProviderState } from './state.ts'
+
+/** One token that was handed out, without the token. */
+export interface IssuedToken {
+  readonly kind: 'access token' | 'refresh token' | 'ID token'
+  /** Seconds since the epoch. */
+  readonly time: number
+  /** The first eight hexadecimal digits of its SHA-256. */
+  readonly hash: string
+  readonly clientId: string
+  readonly sub: string | undefined
+  readonly grantId: string | undefined
+  readonly audience: string | undefined
+  readonly scope: string
+  /** Seconds since the epoch. */
+  readonly expiresAt: number
+}
+
+const KINDS = {
+  access_token: 'access token',
+  refresh_token: 'refresh token',
+  id_token: 'ID token',
+} as const
+
+const LIMIT = 200
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function claimsIn(token: string): Record<string, unknown> {
+  // Tokens of a connection have dots, too.
+  try {
+    return decodeJwt(token)
+  } catch {
+    return {}
+  }
+}
+
+function expiryOf({ clock, settings }: ProviderState, name: string, body: Record<string, unknown>): number {
+  if (name === 'refresh_token') return clock.now() + settings.refreshTokenTtl
+  return clock.now() + Number(body['expires_in'] ?? 0)
+}
+
+/** Remembers the tokens of an answer of the token endpoint for the page that lists them. */
+export function recordIssued(state: ProviderState, ctx: KoaContextWithOIDC): void {
+  const body: unknown = ctx.body
+  if (!isRecord(body)) return
+  const { client, entities } = ctx.oidc
+  for (const [name, kind] of Object.entries(KINDS)) {
+    const token = textOf(body[name])
+    if (token === undefined) continue
+    const { aud, exp } = claimsIn(token)
+    state.issued.unshift({
+      kind,
+      time: state.clock.now(),
+      hash: createHash('sha256').update(token).digest('hex').slice(0, 8),
+      clientId: client?.clientId ?? '',
+      sub: entities.Grant?.accountId,
+      grantId: entities.Grant?.jti,
+      audience: textOf([aud].flat().join(', ')),
+      scope: textOf(body['scope']) ?? '',
+      expiresAt: typeof exp === 'number' ? exp : expiryOf(state, name, body),
+    })
+  }
+  state.issued.splice(LIMIT)
+}
