@@ -21,12 +21,24 @@ const families = {
   LogoutTokenError:
     'A logout notification of the provider was not obeyed. It surfaces on the back-channel logout route only; the message ' +
     'names the check that failed.',
+  ConnectAccountError:
+    'No account was connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an `AccountApiError`, an ' +
+    '`AccessTokenError`, an `OAuthError` or a `DiscoveryError`.',
+  ConnectedAccountsError:
+    'The connected accounts could not be listed, or one not be disconnected. The `cause` is as in `ConnectAccountError`.',
+  AccountApiError:
+    "The provider's account API said no; the `cause` of the two before. `failure` has the `status` and, as untrusted text " +
+    'of the provider, `type`, `title`, `detail` and `validationErrors`.',
   SessionStoreError: 'The session could not be stored. It carries `bytes` and `fields`, the sizes.',
   IdpError: 'The base of all classes, and the class of everything that has no family of its own.',
 }
 
 /** Codes that one class shares with another: the table names one class per code. */
-const shared = { AccessTokenError: ['MISSING_SESSION'] }
+const shared = {
+  AccessTokenError: ['MISSING_SESSION'],
+  ConnectAccountError: ['MISSING_SESSION', 'MISSING_CONNECTION'],
+  ConnectedAccountsError: ['MISSING_SESSION'],
+}
 
 const introduction = `# Errors
 
@@ -50,7 +62,8 @@ A message is text of this library. It never contains a token, a code, a cookie o
 said stands in the \`cause\`; its \`description\` is untrusted text and must be escaped before it is shown.
 
 "Status" is the HTTP status when the error surfaces on a mounted route. The cause may change it: what the provider could
-not do now is 502, 503 (it answered 429 or 503) or 504 (it took too long), and an authorization code that it no longer
+not do now is 502, 503 (it answered 429 or 503) or 504 (it took too long), what its account API refused keeps the status
+that it was refused with, and an authorization code that it no longer
 accepts is 400. Bodies are on the page about [routes](routes.md#bodies-of-errors).
 `
 

@@ -35,7 +35,7 @@ describe('the route', () => {
     }
   })
 
-  test('[S005,S146,S196] with its option it leads to the provider and back, and the account is connected', async () => {
+  test('[S146,S196] with its option it leads to the provider and back, and the account is connected', async () => {
     const browser = await world.signedIn()
     const url = new URL(await world.beginConnect(browser, '?connection=github&returnTo=/accounts%3Fa%3D1'))
     expect(url.origin).toBe(new URL(world.provider.issuer).origin)
@@ -48,6 +48,17 @@ describe('the route', () => {
     expect(accountsOf('alice')).toMatchObject([{ connection: 'github', name: 'alice@github' }])
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'CONNECT_STARTED' }))
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'CONNECT_COMPLETED' }))
+  })
+
+  test('[S005] one middleware answers it and every other auth route', async () => {
+    const { client, browser } = world.another()
+    const paths = ['login', 'callback', 'logout', 'profile', 'access-token', 'connect']
+    for (const path of paths) {
+      expect(isContinue(await client.middleware(browser.request(`/auth/${path}`))), path).toBe(false)
+    }
+    const notice = browser.request('/auth/backchannel-logout', { method: 'POST' })
+    expect(isContinue(await client.middleware(notice))).toBe(false)
+    expect(isContinue(await client.middleware(browser.request('/auth/other')))).toBe(true)
   })
 
   test('[S146] its path is an option', async () => {

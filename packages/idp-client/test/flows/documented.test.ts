@@ -233,6 +233,12 @@ describe('events', () => {
   async function everythingThatHappens(): Promise<void> {
     const browser = world.newBrowser()
     await world.login(browser)
+    const connecting = world.another({ enableConnectAccountEndpoint: true })
+    await world.login(connecting.browser)
+    for (const connect of ['accept', 'cancel'] as const) {
+      const started = await connecting.browser.send('/auth/connect?connection=github')
+      await connecting.browser.send(await world.authorize(started.headers.get('location') ?? '', { connect }))
+    }
     world.clock.now += 600
     await browser.send('/page')
     await world.login(browser, '?prompt=login', { deny: true })
