@@ -455,7 +455,7 @@ describe('tokens of connected accounts', () => {
 test('the overview lists connected accounts; accounts of nobody and nowhere are refused', async () => {
   provider.accounts.add('alice', { connection: 'github', name: '<work>' })
   const page = await provider.visit(`${provider.issuer}/dev`)
-  expect(page.kind === 'page' && page.html).toContain('<td>github</td><td>&lt;work&gt;</td>')
+  expect(page.kind === 'page' && page.html).toMatch(/>github<.*>&lt;work&gt;</)
   expect(() => provider.accounts.add('nobody', { connection: 'github' })).toThrow(/no user/)
   expect(() => provider.accounts.add('alice', { connection: 'nowhere' })).toThrow(/no such connection/)
   expect(provider.accounts.remove('alice', 'another')).toBe(false)
