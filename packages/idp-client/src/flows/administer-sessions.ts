@@ -1,12 +1,14 @@
 import type { SessionDataStore } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
+import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { timesOf } from '../session/cookies.ts'
+import { deleteForGood } from '../session/guarded-store.ts'
 import { endsAt, isAlive } from '../session/lifetime.ts'
 import { sessionOf } from '../session/record.ts'
 import type { SessionData } from '../session/session-data.ts'
+import { askStore } from '../session/store-call.ts'
 
 /** One session of a user, without anything that could be used in its place. */
 export interface SessionInfo {
@@ -25,7 +27,6 @@ export interface SessionInfo {
 }
 
 type Member = 'listBySubject' | 'deleteBySubject'
-type Operation = 'list' | 'delete'
 
 function storeOf({ config }: Engine): SessionDataStore {
   if (config.sessionStore) return config.sessionStore
@@ -34,16 +35,6 @@ function storeOf({ config }: Engine): SessionDataStore {
 
 function incapable(member: Member): SessionStoreError {
   return new SessionStoreError('SESSION_STORE_INCAPABLE', { detail: `The store has no ${member}.` })
-}
-
-async function asked<T>({ config }: Engine, operation: Operation, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work()
-  } catch (cause) {
-    if (isIdpError(cause)) throw cause
-    config.log.emit({ level: 'error', code: 'SESSION_STORE_FAILED', operation })
-    throw new SessionStoreError('SESSION_STORE_FAILED', { cause })
-  }
 }
 
 function checked(value: unknown, name: string): string {
@@ -58,10 +49,9 @@ function checked(value: unknown, name: string): string {
 export async function listSessions(engine: Engine, sub: string): Promise<SessionInfo[]> {
   const store = storeOf(engine)
   const subject = checked(sub, 'sub')
-  const records = await asked(engine, 'list', async () => {
-    if (!store.listBySubject) throw incapable('listBySubject')
-    return store.listBySubject(subject)
-  })
+  const listBySubject = store.listBySubject?.bind(store)
+  if (!listBySubject) throw incapable('listBySubject')
+  const records = await askStore(engine.config.log, 'list', () => listBySubject(subject))
   const client = await engine.client()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
@@ -82,7 +72,7 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
 export async function revokeSession(engine: Engine, id: string): Promise<void> {
   const store = storeOf(engine)
   const named = checked(id, 'id')
-  await asked(engine, 'delete', () => store.delete(named))
+  await deleteForGood(engine.config, store, 'delete', () => store.delete(named))
 }
 
 /**
@@ -98,10 +88,9 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
     return sessions.length
   }
   const subject = checked(sub, 'sub')
-  return asked(engine, 'delete', async () => {
-    if (!store.deleteBySubject) throw incapable('deleteBySubject')
-    return store.deleteBySubject(subject)
-  })
+  const deleteBySubject = store.deleteBySubject?.bind(store)
+  if (!deleteBySubject) throw incapable('deleteBySubject')
+  return deleteForGood(engine.config, store, 'delete', () => deleteBySubject(subject))
 }
 
 /** The id of this request's own session; null without a live one. */

@@ -1,13 +1,12 @@
-import type { LogoutToken, SessionDataStore } from '../config/options.ts'
+import type { SessionDataStore } from '../config/options.ts'
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { LogoutNotice } from '../oidc/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { providerFor } from '../oidc/provider.ts'
-import { turnsEnded } from '../session/guarded-store.ts'
+import { deleteForGood } from '../session/guarded-store.ts'
 import { obeyOnce } from '../session/obey-once.ts'
-import { askStore } from '../session/store-call.ts'
 
 export interface BackchannelLogoutInput {
   /** Reads the token; not asked where no notification can be obeyed. */
@@ -19,13 +18,6 @@ type Deleting = SessionDataStore & Required<Pick<SessionDataStore, 'deleteByLogo
 
 function isDeleting(store: SessionDataStore | undefined): store is Deleting {
   return store?.deleteByLogoutToken !== undefined
-}
-
-async function end({ config }: Engine, store: Deleting, token: LogoutToken): Promise<void> {
-  const deleteSessions = (): Promise<void> =>
-    askStore(config.log, 'logout', () => store.deleteByLogoutToken(token))
-  await deleteSessions()
-  if (!store.update && (await turnsEnded())) await deleteSessions()
 }
 
 /** The name under which a token counts once, whatever else is remembered beside it. */
@@ -49,7 +41,9 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const notice = await validateLogoutToken(providerFor(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
   const order = { name: await nameOf(engine, notice), expiresAt, now: config.clock() }
-  const obeyed = await obeyOnce(config.log, store, order, () => end(engine, store, token))
+  const obeyed = await obeyOnce(config.log, store, order, () =>
+    deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
+  )
   if (!obeyed) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })

@@ -41,14 +41,29 @@ function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
   return mine
 }
 
-/**
- * Waits for what this process is changing now without help of the store: such a change puts back what was deleted while
- * it went on. False: there was nothing to wait for.
- */
-export async function turnsEnded(): Promise<boolean> {
+/** Waits for the changes under way, at most that long; false: there were none. */
+async function turnsEnded(milliseconds: number): Promise<boolean> {
   const running = [...turns().values()]
-  await Promise.all(running)
-  return running.length > 0
+  if (running.length === 0) return false
+  const over = new AbortController()
+  const ended = Promise.all(running).then(() => over.abort())
+  await Promise.race([ended, pause(milliseconds, over.signal)])
+  return true
+}
+
+/**
+ * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a
+ * change puts back what was deleted while it went on. Throws `SESSION_STORE_FAILED`.
+ */
+export async function deleteForGood<T>(
+  { httpTimeout, log }: Config,
+  store: SessionDataStore,
+  operation: 'delete' | 'logout',
+  deletion: () => Promise<T>,
+): Promise<T> {
+  const deleted = await askStore(log, operation, deletion)
+  if (!store.update && (await turnsEnded(httpTimeout))) await askStore(log, operation, deletion)
+  return deleted
 }
 
 /**
