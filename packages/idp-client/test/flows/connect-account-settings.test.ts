@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { connectAccount } from '../../src/flows/connect-account.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import { createSession, freshlyStored } from '../../src/session/session.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import { APP } from '../support/app.ts'
+import type { ConnectWorld } from '../support/connect.ts'
+import { codeOf, json, startConnectWorld } from '../support/connect.ts'
+import { Cookies, engineFor } from '../support/engine.ts'
+import { rejectionOf } from '../support/provider-engine.ts'
+
+let world: ConnectWorld
+beforeAll(async () => {
+  world = await startConnectWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  for (const { name } of world.provider.users()) world.provider.accounts.remove(name)
+  world.provider.clearRequests()
+})
+
+/** Somebody who is signed in to an application with these options. */
+async function signedIn(options: IdpClientOptions) {
+  const other = world.another(options)
+  await world.login(other.browser)
+  return other
+}
+
+describe('an account is connected', () => {
+  test('where sessions lie in a store: kept tokens of the connection go there too', async () => {
+    const { browser, client } = await signedIn({ sessionStore: memoryStore() })
+    world.provider.accounts.add('alice', { connection: 'github' })
+    const headers = new Headers()
+    await client.getAccessTokenForConnection(browser.request('/'), headers, { connection: 'github' })
+    expect((await client.getSession(browser.request('/')))?.connectionTokenSets).toHaveLength(1)
+    expect((await world.connect(browser)).status).toBe(302)
+    const session = await client.getSession(browser.request('/'))
+    expect(session?.connectionTokenSets).toBeUndefined()
+    expect(session?.user.sub).toBe('dev|alice')
+    const { browser: stranger } = await signedIn({ sessionStore: memoryStore() })
+    const callback = await world.decide(await world.beginConnect(browser))
+    for (const [name, cookie] of browser.cookies) {
+      if (name.startsWith('__txn_')) stranger.cookies.set(name, cookie)
+    }
+    expect(await codeOf(await stranger.send(callback, json))).toBe('MISSING_SESSION')
+  })
+
+  test('at an issuer with a path: its audience is below the issuer, its API at the origin', async () => {
+    const own = await startConnectWorld({}, { path: '/tenant-a' })
+    const browser = await own.signedIn()
+    expect((await own.connect(browser)).status).toBe(302)
+    const [refresh] = own.provider.requests('token').slice(-1)
+    expect(refresh?.body['audience']).toBe(`${own.provider.issuer.replace(/\/$/, '')}/me/`)
+    expect(own.provider.requests('account-complete')[0]?.url).toBe('/me/v1/connected-accounts/complete')
+    await own.provider.stop()
+  })
+
+  test('with one transaction at a time: the later attempt wins, the earlier one is told', async () => {
+    const { browser } = await signedIn({ enableParallelTransactions: false })
+    const earlier = await world.beginConnect(browser, '?connection=github&returnTo=/earlier')
+    const later = await world.beginConnect(browser, '?connection=google-oauth2')
+    const superseded = await browser.send(await world.decide(earlier))
+    expect(superseded.headers.get('location')).toBe(`${APP}/earlier`)
+    expect((await browser.send(await world.decide(later))).status).toBe(302)
+    expect(world.provider.accounts.list('alice')).toMatchObject([{ connection: 'google-oauth2' }])
+  })
+
+  test('with a redirect_uri of the configuration, byte for byte in both calls', async () => {
+    const redirect_uri = `${APP}/auth/callback?app=a%20b`
+    const { browser } = await signedIn({ authorizationParameters: { redirect_uri } })
+    await world.connect(browser)
+    for (const endpoint of ['account-connect', 'account-complete'] as const) {
+      expect(world.provider.requests(endpoint)[0]?.json?.['redirect_uri']).toBe(redirect_uri)
+    }
+  })
+
+  test('with other wire values, where the provider has others', async () => {
+    world.provider.addApi({
+      audience: `${world.provider.issuer.replace(/\/$/, '')}/account-api/`,
+      scopes: ['link:accounts'],
+    })
+    const { browser } = await signedIn({
+      vendor: {
+        accountAudience: 'account-api/',
+        accountApiPath: '/elsewhere',
+        accountCreateScope: 'link:accounts',
+      },
+    })
+    await browser.send('/auth/connect?connection=github')
+    const [refresh] = world.provider.requests('token').slice(-1)
+    expect(refresh?.body).toMatchObject({ scope: 'link:accounts' })
+    expect(refresh?.body['audience']).toMatch(/\/account-api\/$/)
+    expect(world.provider.requests().some(({ url }) => url === '/elsewhere/connect')).toBe(true)
+  })
+})
+
+test('[CB-03] what one client began, another with the same secret does not complete', async () => {
+  const { clientId, privateKey } = world.provider.keyClient
+  const other = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
+  const browser = await world.signedIn()
+  const callback = await world.decide(await world.beginConnect(browser))
+  world.provider.clearRequests()
+  const response = await other.client.middleware(browser.request(callback, json))
+  expect(await codeOf(response)).toBe('UNKNOWN_STATE')
+  expect(world.provider.requests()).toEqual([])
+})
+
+test('where no cookie can be kept nothing is asked', async () => {
+  const { engine } = engineFor()
+  const cookies = new Cookies()
+  const first = cookies.exchange()
+  const now = engine.config.clock()
+  const user = { sub: 'alice' }
+  const session = createSession({ claims: user, tokenSet: { accessToken: 'a', expiresAt: now }, now })
+  await engine.sessions.save(first, freshlyStored(session, now))
+  cookies.take(first)
+  const readOnly = { ...cookies.exchange(), canWrite: () => false }
+  const input = { options: { connection: 'github' }, source: 'application', correlationId: 'id' } as const
+  const refused = await rejectionOf(
+    connectAccount(engine, readOnly, input, () => expect.fail('no token is asked for')),
+  )
+  expect(refused).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+})
+
+test('an attempt that is carried into the browser of somebody else connects nothing', async () => {
+  const [alice, bob] = [await world.signedIn('alice'), await world.signedIn('bob')]
+  const callback = await world.decide(await world.beginConnect(alice))
+  for (const [name, cookie] of alice.cookies) {
+    if (name.startsWith('__txn_')) bob.cookies.set(name, cookie)
+  }
+  expect(await codeOf(await bob.send(callback, json))).toBe('MISSING_SESSION')
+  for (const user of ['alice', 'bob']) expect(world.provider.accounts.list(user)).toEqual([])
+})
