@@ -28,7 +28,7 @@ export interface MfaVerifiedTokens extends MfaVerified {
 }
 
 /** What `verify` returns: with `tokenSet` where no session keeps the tokens. */
-export type MfaVerification = (MfaVerified & { tokenSet?: never }) | MfaVerifiedTokens
+export type MfaVerification = (MfaVerified & { tokenSet?: never; idTokenClaims?: never }) | MfaVerifiedTokens
 
 /** The protocol is loaded when a factor is verified, not before. */
 async function grantFor(

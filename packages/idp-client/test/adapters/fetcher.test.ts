@@ -1,6 +1,5 @@
 import type { RequestListener, ServerResponse } from 'node:http'
-import { createServer, IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import express from 'express'
 import type { NextApiRequest, NextApiResponse } from 'next'
@@ -15,6 +14,7 @@ import { AUDIENCE, protectedApi, startApi } from '../support/api-server.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
+import { serve } from '../support/serve.ts'
 
 const TTL = 600
 
@@ -49,19 +49,6 @@ async function expired(): Promise<{ cookie: string }> {
   world.provider.clock.advance(TTL + 1)
   world.provider.clearRequests()
   return { cookie: world.browser.request('/').headers.get('cookie') ?? '' }
-}
-
-async function serve<T>(listener: RequestListener, visit: (url: string) => Promise<T>): Promise<T> {
-  const server = createServer(listener)
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  try {
-    return await visit(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
-  } finally {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
 }
 
 /** The token that the API was sent, and the one that the browser has afterwards, are the same fresh one. */

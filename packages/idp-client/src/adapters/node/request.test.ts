@@ -157,3 +157,37 @@ describe('the form of a request', () => {
     expect((given as unknown as Readable).destroyed).toBe(false)
   })
 })
+
+describe('the JSON object of a request', () => {
+  const headers = { 'content-type': 'application/json; charset=utf-8' }
+  const object = async (given: Given): Promise<unknown> => viewOf(request({ headers, ...given })).json()
+
+  test.each<[string, Given]>([
+    ['the stream', { stream: '{"otp":"1"}' }],
+    ['an object', { body: { otp: '1' }, stream: null }],
+    ['text', { body: '{"otp":"1"}', stream: null }],
+    ['a buffer', { body: Buffer.from('{"otp":"1"}'), stream: null }],
+    ['the stream, when a parser left an empty object', { body: {}, stream: '{"otp":"1"}' }],
+  ])('is taken from %s', async (_title, given) => {
+    expect(await object(given)).toEqual({ otp: '1' })
+  })
+
+  test('is missed by name when somebody read it and left nothing', async () => {
+    const given = request({ headers, stream: null })
+    await new Promise((resolve) => setImmediate(resolve))
+    await expect(viewOf(given).json()).rejects.toMatchObject({
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining('express.json()'),
+    })
+  })
+
+  test.each<[string, Given]>([
+    ['a list', { body: [1] }],
+    ['a list in the stream', { stream: '[1]' }],
+    ['half an object', { stream: '{"otp":' }],
+    ['an object that is labelled as a form', { headers: form, body: { otp: '1' } }],
+    ['more than the bound', { stream: JSON.stringify({ otp: 'x'.repeat(300_000) }) }],
+  ])('is refused as %s', async (_title, given) => {
+    await expect(object(given)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+  })
+})

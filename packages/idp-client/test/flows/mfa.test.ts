@@ -1,0 +1,408 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { MfaEnrollOptions, MfaVerifyOptions } from '../../src/index.ts'
+import type { Browser } from '../support/app.ts'
+import type { MfaWorld } from '../support/mfa.ts'
+import { BANK, demandOf, keeping, startMfaWorld, TTL } from '../support/mfa.ts'
+import { rejectionOf } from '../support/provider-engine.ts'
+
+/** Demands an app's code, then an approval on the phone. */
+const VAULT = 'https://vault.example.test/'
+
+let world: MfaWorld
+beforeAll(async () => {
+  world = await startMfaWorld({}, { cibaAutoApprove: true, mfaInterval: 0 })
+  world.provider.addApi({ audience: VAULT, scopes: ['open'], requiresMfa: ['otp', 'push'] })
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.provider.clearRequests()
+  world.events.length = 0
+  world.provider.mfa.reset('bob')
+})
+
+type Factor = MfaVerifyOptions extends infer Options
+  ? Options extends { mfaToken: string }
+    ? Omit<Options, 'mfaToken'>
+    : never
+  : never
+
+/** Verifies in a request of the browser, which keeps what that brings. */
+const verify = (browser: Browser, mfaToken: string, factor: Factor) =>
+  keeping(browser, (request, headers) =>
+    world.client.mfa.verify(request, headers, { mfaToken, ...factor } as MfaVerifyOptions),
+  )
+
+const sessionOf = async (browser: Browser) => {
+  const session = await world.client.getSession(browser.request('/'))
+  if (!session) throw new Error('no session')
+  return session
+}
+
+const bankToken = (browser: Browser) =>
+  world.client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })
+
+async function demanded(user = 'alice') {
+  const browser = await world.signedIn(user)
+  const { mfa_token: mfaToken } = await world.demand(browser)
+  world.provider.clearRequests()
+  return { browser, mfaToken }
+}
+
+describe('getAuthenticators', () => {
+  test('[S208,S209] the factors, in camel case, of the kinds that are accepted', async () => {
+    world.provider.mfa.enrollOtp('bob')
+    world.provider.mfa.enrollOob('bob', 'sms')
+    world.provider.mfa.enrollOob('bob', 'push')
+    const { browser, mfaToken } = await demanded('bob')
+    const factors = await world.client.mfa.getAuthenticators(browser.request('/'), { mfaToken })
+    expect(factors).toEqual([
+      { id: expect.any(String), authenticatorType: 'recovery-code', type: 'recovery-code', active: true },
+      expect.objectContaining({ authenticatorType: 'otp', type: 'otp', active: true }),
+      expect.objectContaining({
+        authenticatorType: 'oob',
+        type: 'phone',
+        oobChannel: 'sms',
+        phoneNumber: expect.stringMatching(/^X+\d{4}$/),
+        createdAt: expect.stringMatching(/^\d{4}-/),
+      }),
+      expect.objectContaining({ authenticatorType: 'oob', type: 'push-notification', oobChannel: 'push' }),
+    ])
+    const [request] = world.provider.requests('mfa-authenticators')
+    expect(request?.headers['authorization']).toMatch(/^Bearer [\w-]+$/)
+    expect(request?.headers['authorization']).not.toContain(mfaToken)
+  })
+
+  test('[S209] a kind that is not accepted is not listed', async () => {
+    world.provider.mfa.enrollOtp('bob')
+    world.provider.mfa.enrollOob('bob', 'sms')
+    const browser = await world.signedIn('bob')
+    world.provider.rewrite(
+      'token',
+      (body) => {
+        body['mfa_requirements'] = { challenge: [{ type: 'phone' }] }
+      },
+      { times: 1 },
+    )
+    const { mfa_token: mfaToken } = await world.demand(browser)
+    const factors = await world.client.mfa.getAuthenticators(browser.request('/'), { mfaToken })
+    expect(factors.map(({ oobChannel }) => oobChannel)).toEqual(['sms'])
+  })
+
+  test.each([
+    [
+      { kind: 'respond', status: 500 },
+      { code: 'RESPONSE_INVALID', status: 500, transient: true },
+    ],
+    [{ kind: 'reset' }, { code: 'REQUEST_FAILED' }],
+    [{ kind: 'truncate' }, { code: 'RESPONSE_INVALID' }],
+    [{ kind: 'null' }, { code: 'RESPONSE_INVALID' }],
+    [{ kind: 'respond', status: 200, body: '[{"id":"a"}]' }, { code: 'RESPONSE_INVALID' }],
+    [{ kind: 'huge', bytes: 2_000_000 }, { code: 'RESPONSE_INVALID' }],
+    [{ kind: 'redirect' }, { code: 'RESPONSE_INVALID' }],
+  ] as const)('%j: a typed error with its cause, reported', async (fault, cause) => {
+    const { browser, mfaToken } = await demanded()
+    world.events.length = 0
+    world.provider.faults.set('mfa-authenticators', fault)
+    const error = await rejectionOf(world.client.mfa.getAuthenticators(browser.request('/'), { mfaToken }))
+    expect(error).toMatchObject({ name: 'MfaError', code: 'MFA_GET_AUTHENTICATORS_ERROR', cause })
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'mfa_authenticators', level: 'error' }),
+    )
+  })
+})
+
+describe('challenge', () => {
+  test('[S210] an OTP needs none, but may ask', async () => {
+    const { browser, mfaToken } = await demanded()
+    const options = { mfaToken, challengeType: 'otp' } as const
+    expect(await world.client.mfa.challenge(browser.request('/'), options)).toEqual({ challengeType: 'otp' })
+    const [request] = world.provider.requests('mfa-challenge')
+    expect(request?.json).toEqual({
+      client_id: world.provider.clientId,
+      client_secret: world.provider.clientSecret,
+      mfa_token: expect.any(String),
+      challenge_type: 'otp',
+    })
+    expect(request?.headers).not.toHaveProperty('authorization')
+  })
+
+  test('[S210,MF-04] out of band with a code: sent to the factor that was chosen, verified with it', async () => {
+    world.provider.mfa.enrollOob('bob', 'push')
+    const { id } = world.provider.mfa.enrollOob('bob', 'sms')
+    const { browser, mfaToken } = await demanded('bob')
+    const options = { mfaToken, challengeType: 'oob', authenticatorId: id } as const
+    const challenge = await world.client.mfa.challenge(browser.request('/'), options)
+    expect(challenge).toEqual({ challengeType: 'oob', oobCode: expect.any(String), bindingMethod: 'prompt' })
+    const [message] = world.provider.mfa.inbox('bob')
+    const { oobCode = '' } = challenge
+    await expect(verify(browser, mfaToken, { oobCode, bindingCode: '000' })).rejects.toMatchObject({
+      code: 'MFA_VERIFY_ERROR',
+      cause: { error: 'invalid_grant' },
+    })
+    const { bindingCode } = message ?? {}
+    expect(await verify(browser, mfaToken, { oobCode, bindingCode })).toEqual({ success: true })
+    expect(decodeJwt((await bankToken(browser)).token)).toMatchObject({ aud: BANK, sub: 'dev|bob' })
+  })
+
+  test('[S210,MF-04] out of band without a code: pending until the user approves; refused when they refuse', async () => {
+    world.provider.mfa.enrollOob('bob', 'push')
+    const { browser, mfaToken } = await demanded('bob')
+    const begin = async () => {
+      const options = { mfaToken, challengeType: 'oob' } as const
+      const { oobCode = '', ...more } = await world.client.mfa.challenge(browser.request('/'), options)
+      expect(more).toEqual({ challengeType: 'oob' })
+      const message = world.provider.mfa.inbox('bob').find(({ id }) => id === oobCode)
+      return { oobCode, message }
+    }
+    const refused = await begin()
+    refused.message?.deny()
+    await expect(verify(browser, mfaToken, { oobCode: refused.oobCode })).rejects.toMatchObject({
+      cause: { error: 'invalid_grant' },
+    })
+    const approved = await begin()
+    world.events.length = 0
+    await expect(verify(browser, mfaToken, { oobCode: approved.oobCode })).rejects.toMatchObject({
+      code: 'MFA_VERIFY_ERROR',
+      cause: { error: 'authorization_pending' },
+    })
+    // Part of the protocol, and nothing to report.
+    expect(world.events).toEqual([])
+    approved.message?.approve()
+    expect(await verify(browser, mfaToken, { oobCode: approved.oobCode })).toEqual({ success: true })
+  })
+
+  test('[MF-04] a type that the provider named no factor of: no request', async () => {
+    const { browser, mfaToken } = await demanded()
+    const options = { mfaToken, challengeType: 'oob' } as const
+    await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
+      name: 'MfaError',
+      code: 'MFA_NO_AVAILABLE_FACTORS',
+    })
+    expect(world.provider.requests()).toEqual([])
+  })
+
+  test('what the provider refuses is the cause', async () => {
+    const { browser, mfaToken } = await demanded()
+    const options = { mfaToken, challengeType: 'otp', authenticatorId: 'none' } as const
+    await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
+      code: 'MFA_CHALLENGE_ERROR',
+      cause: { name: 'OAuthError', error: 'invalid_request', status: 400 },
+    })
+  })
+})
+
+describe('enroll', () => {
+  const enroll = async (options: MfaEnrollOptions extends infer O ? Omit<O & object, 'mfaToken'> : never) => {
+    const { browser, mfaToken } = await demanded('bob')
+    const given = { mfaToken, ...options } as MfaEnrollOptions
+    const enrollment = await world.client.mfa.enroll(browser.request('/'), new Headers(), given)
+    return { browser, enrollment, mfaToken }
+  }
+
+  test.each([{ authenticatorTypes: ['otp'] }, { factorType: 'otp' }])(
+    '[S211] %j: shown, verified, and then asked for',
+    async (options) => {
+      const { browser, enrollment, mfaToken } = await enroll(options)
+      expect(enrollment).toEqual({
+        authenticatorType: 'otp',
+        id: expect.any(String),
+        secret: expect.stringMatching(/^[A-Z2-7]{16,}$/),
+        barcodeUri: expect.stringMatching(/^otpauth:\/\/totp\//),
+        recoveryCodes: [expect.any(String)],
+      })
+      if (enrollment.authenticatorType !== 'otp') throw new Error('another factor')
+      const otp = world.provider.mfa.totp(enrollment.secret)
+      expect(await verify(browser, mfaToken, { otp })).toEqual({ success: true })
+      expect(decodeJwt((await bankToken(browser)).token).sub).toBe('dev|bob')
+      const { mfa_requirements } = await world.demand(await world.signedIn('bob'))
+      expect(mfa_requirements?.challenge).toContainEqual({ type: 'otp' })
+    },
+  )
+
+  test.each([
+    [{ factorType: 'sms', phoneNumber: '+15550100111' }, 'sms', 'prompt'],
+    [{ factorType: 'voice', phoneNumber: '+15550100111' }, 'voice', 'prompt'],
+    [{ factorType: 'email', email: 'bob@example.test' }, 'email', 'prompt'],
+    [{ factorType: 'email' }, 'email', 'prompt'],
+    [{ factorType: 'push' }, 'push', undefined],
+    [{ authenticatorTypes: ['oob'], oobChannels: ['sms'], phoneNumber: '+15550100111' }, 'sms', 'prompt'],
+    [{ authenticatorTypes: ['oob'], oobChannels: ['push'] }, 'push', undefined],
+  ] as const)('[S211] %j', async (options, oobChannel, bindingMethod) => {
+    const { browser, enrollment, mfaToken } = await enroll(options)
+    expect(enrollment).toMatchObject({ authenticatorType: 'oob', oobChannel, oobCode: expect.any(String) })
+    if (enrollment.authenticatorType !== 'oob') throw new Error('another factor')
+    expect(enrollment.bindingMethod).toBe(bindingMethod)
+    expect(enrollment.barcodeUri !== undefined).toBe(oobChannel === 'push')
+    const [message] = world.provider.mfa.inbox('bob')
+    if (message?.bindingCode === undefined) message?.approve()
+    const { oobCode = '' } = enrollment
+    const code = message?.bindingCode === undefined ? {} : { bindingCode: message.bindingCode }
+    expect(await verify(browser, mfaToken, { oobCode, ...code })).toEqual({ success: true })
+  })
+
+  test('a user who has a factor already: the cause is what the provider says', async () => {
+    const { browser, mfaToken } = await demanded('alice')
+    const options = { mfaToken, factorType: 'otp' } as const
+    await expect(world.client.mfa.enroll(browser.request('/'), options)).rejects.toMatchObject({
+      name: 'MfaError',
+      code: 'MFA_ENROLLMENT_ERROR',
+      cause: { error: 'access_denied', status: 403 },
+    })
+  })
+
+  test('an answer that lacks what has to be shown is refused', async () => {
+    world.provider.rewrite(
+      'mfa-associate',
+      (body) => {
+        delete body['barcode_uri']
+      },
+      { times: 1 },
+    )
+    await expect(enroll({ factorType: 'otp' })).rejects.toMatchObject({
+      code: 'MFA_ENROLLMENT_ERROR',
+      cause: { code: 'RESPONSE_INVALID' },
+    })
+  })
+})
+
+describe('verify', () => {
+  test('[S211,MF-04] an OTP: the token of the audience goes beside the main one; rotated ones are kept', async () => {
+    const { browser, mfaToken } = await demanded()
+    const before = await sessionOf(browser)
+    expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
+    const after = await sessionOf(browser)
+    const { token } = await bankToken(browser)
+    expect(decodeJwt(token)).toMatchObject({ aud: BANK, sub: 'dev|alice' })
+    expect(after.accessTokens).toEqual([expect.objectContaining({ audience: BANK, accessToken: token })])
+    expect(after.tokenSet.accessToken).toBe(before.tokenSet.accessToken)
+    expect(after.tokenSet.refreshToken).not.toBe(before.tokenSet.refreshToken)
+    expect(decodeJwt(after.tokenSet.idToken ?? '')['amr']).toContain('mfa')
+    expect(after.internal).toEqual(before.internal)
+    const [request] = world.provider.requests('token')
+    expect(request?.body).toMatchObject({ audience: BANK, otp: expect.any(String) })
+    expect(request?.body).not.toHaveProperty('scope')
+    // Nothing else was asked, and the session goes on refreshing.
+    expect(world.provider.count('token')).toBe(1)
+    world.pass(TTL)
+    await expect(bankToken(browser)).resolves.toMatchObject({ audience: BANK })
+  })
+
+  test('[S211] a token of the login takes the place of the main one', async () => {
+    const audience = 'https://things.example.test/'
+    const api = { audience, scopes: ['read'] }
+    world.provider.addApi(api)
+    const made = world.another({ authorizationParameters: { audience } })
+    await world.login(made.browser, '', { user: 'alice' })
+    world.provider.addApi({ ...api, requiresMfa: true })
+    world.pass(TTL)
+    const asking = made.client.getAccessToken(made.browser.request('/'), new Headers())
+    const { mfa_token: mfaToken } = await demandOf(asking)
+    await keeping(made.browser, (request, headers) =>
+      made.client.mfa.verify(request, headers, { mfaToken, otp: world.otp() }),
+    )
+    const session = await made.client.getSession(made.browser.request('/'))
+    expect(session?.accessTokens).toBeUndefined()
+    expect(session?.tokenSet.expiresAt).toBe(world.clock.now + TTL)
+    expect(decodeJwt(session?.tokenSet.accessToken ?? '').aud).toBe(audience)
+  })
+
+  test('[S211] the scope that was asked for is asked for again, and covered afterwards', async () => {
+    const browser = await world.signedIn()
+    const wanted = { audience: BANK, scope: 'openid transfer:money' }
+    const ask = () => world.client.getAccessToken(browser.request('/'), new Headers(), wanted)
+    const { mfa_token: mfaToken } = await demandOf(ask())
+    await verify(browser, mfaToken, { otp: world.otp() })
+    world.provider.clearRequests()
+    expect((await ask()).scope).toContain('transfer:money')
+    expect(world.provider.requests()).toEqual([])
+  })
+
+  test('[MF-04] a wrong code is a typed error, and the token can be used again', async () => {
+    const { browser, mfaToken } = await demanded()
+    const before = await sessionOf(browser)
+    await expect(verify(browser, mfaToken, { otp: '000000x' })).rejects.toMatchObject({
+      name: 'MfaError',
+      code: 'MFA_VERIFY_ERROR',
+      cause: { name: 'OAuthError', error: 'invalid_grant', status: 403 },
+    })
+    expect(await sessionOf(browser)).toEqual(before)
+    expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
+  })
+
+  test('a recovery code is replaced by a new one', async () => {
+    const { browser, mfaToken } = await demanded()
+    const recoveryCode = world.provider.mfa.recoveryCode('alice')
+    const result = await verify(browser, mfaToken, { recoveryCode })
+    expect(result).toEqual({ success: true, recovery_code: world.provider.mfa.recoveryCode('alice') })
+    expect(result.recovery_code).not.toBe(recoveryCode)
+    expect(await bankToken(browser)).toMatchObject({ audience: BANK })
+  })
+
+  test('[MF-04] one more factor: MfaRequiredError with a new token, which completes it', async () => {
+    world.provider.mfa.enrollOob('bob', 'push')
+    const { secret } = world.provider.mfa.enrollOtp('bob')
+    const browser = await world.signedIn('bob')
+    const ask = () => world.client.getAccessToken(browser.request('/'), new Headers(), { audience: VAULT })
+    const first = await demandOf(ask())
+    const otp = world.provider.mfa.totp(secret)
+    const second = await demandOf(verify(browser, first.mfa_token, { otp }))
+    expect(second.mfa_token).not.toBe(first.mfa_token)
+    expect(second.mfa_requirements?.challenge).toContainEqual({ type: 'push-notification' })
+    const options = { mfaToken: second.mfa_token, challengeType: 'oob' } as const
+    const { oobCode = '' } = await world.client.mfa.challenge(browser.request('/'), options)
+    world.provider.mfa.inbox('bob')[0]?.approve()
+    expect(await verify(browser, second.mfa_token, { oobCode })).toEqual({ success: true })
+    expect(decodeJwt((await ask()).token).aud).toBe(VAULT)
+  })
+
+  test('outside a session: the tokens are returned, validated, and nothing is written', async () => {
+    const exchange = world.client.customTokenExchange({
+      subjectToken: 'alice',
+      subjectTokenType: 'urn:example:legacy-token',
+      audience: BANK,
+      scope: 'openid transfer:money',
+    })
+    const { mfa_token: mfaToken } = await demandOf(exchange)
+    expect(await world.client.mfa.getAuthenticators({ mfaToken })).not.toEqual([])
+    const result = await world.client.mfa.verify({ mfaToken, otp: world.otp() })
+    expect(result).toEqual({
+      success: true,
+      tokenSet: expect.objectContaining({
+        accessToken: expect.any(String),
+        token_type: 'Bearer',
+        audience: BANK,
+        expiresAt: world.clock.now + TTL,
+      }),
+      idTokenClaims: expect.objectContaining({ sub: 'dev|alice' }),
+    })
+    expect(decodeJwt(result.tokenSet?.accessToken ?? '')).toMatchObject({ aud: BANK, sub: 'dev|alice' })
+  })
+
+  test('[IDT-19] after a backchannel authentication the ID token must be about whom it was asked for', async () => {
+    const demand = async () => {
+      const approve = world.client.getTokenByBackchannelAuth({
+        bindingMessage: 'Transfer',
+        loginHint: { sub: 'dev|alice' },
+        authorizationParams: { audience: BANK },
+      })
+      const { mfa_token: mfaToken } = await demandOf(approve)
+      return { mfaToken, otp: world.otp() }
+    }
+    const given = await demand()
+    world.provider.tamperIdToken(
+      (claims) => {
+        claims.sub = 'dev|bob'
+        return undefined
+      },
+      { times: 1 },
+    )
+    await expect(world.client.mfa.verify(given)).rejects.toMatchObject({
+      code: 'MFA_VERIFY_ERROR',
+      cause: { code: 'ID_TOKEN_INVALID' },
+    })
+    const result = await world.client.mfa.verify(await demand())
+    expect(result.idTokenClaims).toMatchObject({ sub: 'dev|alice' })
+  })
+})
