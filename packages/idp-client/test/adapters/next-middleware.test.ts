@@ -15,10 +15,11 @@ describe('requests that are for the application', () => {
     expect(response.headers.get('cache-control')).toBeNull()
   })
 
-  test('a fresh session: passes on and leaves the request as it is', async () => {
-    const response = await client().middleware(nextRequest('/page', { headers: await signedIn() }))
+  test('a fresh session: passes on with the path, for guards that want more than a session', async () => {
+    const headers = await signedIn()
+    const response = await client().middleware(nextRequest('/page', { headers }))
     expect(isContinue(response)).toBe(true)
-    expect(forwarded(response)).toBeNull()
+    expect(forwarded(response)).toEqual({ ...headers, 'x-idp-return-path': '/page' })
     expect(response.headers.getSetCookie()).toEqual([])
   })
 

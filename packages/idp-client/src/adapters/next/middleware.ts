@@ -1,7 +1,6 @@
 import type { NextRequest } from 'next/server.js'
 import { NextResponse } from 'next/server.js'
 import type { Application } from '../../engine.ts'
-import { getSession } from '../../flows/get-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { passThrough } from '../../routes/pass-through.ts'
@@ -12,15 +11,6 @@ import { bindWeb, toNextResponse, writeCookies } from './web.ts'
 
 /** Another middleware; its result is a response, or nothing. */
 export type NextStep = (request: NextRequest) => unknown
-
-/** Whether a session was found. With something required missing there is none, and the guards say why. */
-async function isSignedIn(application: Application, exchange: Exchange): Promise<boolean> {
-  try {
-    return (await getSession(application.engine(), exchange)) !== null
-  } catch {
-    return false
-  }
-}
 
 /** Next's router adds a parameter to what it fetches, which the address of the page does not have. */
 function withoutRouterParameter(search: string): string {
@@ -36,16 +26,13 @@ function returnPath({ pathname, search }: URL): string | null {
   return pathname + withoutRouterParameter(search)
 }
 
-/** Only guards that turn somebody away read the path; without need the request is left as it is, which costs least. */
-async function proceed(
-  application: Application,
-  exchange: Exchange,
-  request: Request,
-): Promise<NextResponse> {
+/** A guard may turn away who is signed in, too, so whoever it is, the path goes along; no other value of it does. */
+function proceed(exchange: Exchange, request: Request): NextResponse {
   const response = NextResponse.next()
   const { headers, url } = exchange.request
-  if (url && (headers.has(RETURN_PATH) || !(await isSignedIn(application, exchange)))) {
-    overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, returnPath(url)]])
+  const path = url && returnPath(url)
+  if (path !== null || headers.has(RETURN_PATH)) {
+    overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, path]])
   }
   writeCookies(exchange.cookies, request, response)
   return response
@@ -60,7 +47,7 @@ async function respond(
   const answered = await dispatch(application, exchange, request)
   if (answered) return toNextResponse(answered)
   await passThrough(application, exchange)
-  const continued = await proceed(application, exchange, request)
+  const continued = proceed(exchange, request)
   // Next passes its own event as second argument when the method itself is exported as proxy.
   if (typeof next !== 'function') return continued
   const response = await (next as NextStep)(request as NextRequest)
