@@ -234,6 +234,37 @@ describe('requests', () => {
     expect(names).toContain('__session')
   })
 
+  /** Through the login that a page leads to, and back to it; the page with the session of that login. */
+  async function stepUp(path: string, cookie: string): Promise<Response> {
+    const refused = await fetch(server.url + path, { redirect: 'manual', headers: { cookie } })
+    const target = `/auth/login?returnTo=${encodeURIComponent(path)}&max_age=600&acr_values=urn%3Agold`
+    expect([refused.status, refused.headers.get('location')]).toEqual([307, target])
+    const login = await fetch(server.url + target, { redirect: 'manual' })
+    const transaction = ourCookies(login)[0]?.split(';', 1)[0] ?? ''
+    const way = await provider.login(login.headers.get('location') ?? '', { user: 'alice' })
+    const back = await fetch(way.location ?? '', { redirect: 'manual', headers: { cookie: transaction } })
+    expect(new URL(back.headers.get('location') ?? '', server.url).href).toBe(server.url + path)
+    const session = ourCookies(back).filter((line) => !/; max-age=0/i.test(line))
+    const headers = { cookie: session.map((line) => line.split(';', 1)[0]).join('; ') }
+    return fetch(server.url + path, { redirect: 'manual', headers })
+  }
+
+  test('[PG-03,CVE-2026-42349] a page that demands more than a session leads to a login that brings it', async () => {
+    const shown = await stepUp('/page/strong?x=1', await signedIn('test|carol', 'fresh'))
+    expect(shown.status).toBe(200)
+    expect(await shown.text()).toMatch(/strong=[^<]*alice/)
+  })
+
+  test('[CVE-2026-42349] a login that does not bring it is not repeated, and the page may say so', async () => {
+    const undo = provider.tamperIdToken((claims) => {
+      delete claims['acr']
+    })
+    const shown = await stepUp('/page/strong', '')
+    undo()
+    expect(shown.status).toBe(200)
+    expect(await shown.text()).toContain('refused=INSUFFICIENT_USER_AUTHENTICATION')
+  })
+
   test("another middleware's rewrite keeps the session and the address that the browser shows", async () => {
     const guarded = await fetch(`${server.url}/fr/page?x=1`, { redirect: 'manual' })
     expect(guarded.headers.get('location')).toBe('/auth/login?returnTo=%2Ffr%2Fpage%3Fx%3D1')
