@@ -5,8 +5,8 @@ import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { SessionData } from '../session/session-data.ts'
-import type { Owner } from './owner.ts'
-import { isMeant, ownerOf } from './owner.ts'
+import type { Owner } from './record.ts'
+import { isMeant, ownerOf } from './record.ts'
 
 export interface MemoryStoreOptions {
   /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */

@@ -48,6 +48,7 @@ export async function startRedis({
     appendonly: persistent ? 'yes' : 'no',
     appendfsync: 'always',
     'cluster-enabled': cluster ? 'yes' : 'no',
+    'cluster-announce-ip': '127.0.0.1',
   }
   const start = (port: number): Promise<Service> =>
     startService({

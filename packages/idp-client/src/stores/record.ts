@@ -18,3 +18,24 @@ export function isMeant({ iss, sid, sub }: Owner, token: LogoutToken): boolean {
   if (token.iss !== undefined && iss !== undefined && token.iss !== iss) return false
   return token.sid === undefined ? token.sub === sub : token.sid === sid
 }
+
+/**
+ * A name as part of a key or as a column: any two stay apart, and whatever no database takes (U+0000, unpaired
+ * surrogates) is escaped. Names without such characters, quotes and backslashes are left as they are.
+ */
+export function plain(name: string): string {
+  return JSON.stringify(name).slice(1, -1)
+}
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
+
+/** The session in what a database holds; null when that is none, whoever wrote it. */
+export function sessionIn(stored: unknown): SessionData | null {
+  try {
+    const value: unknown = JSON.parse(String(stored))
+    const session = value as SessionData | null
+    return session && isObject(session.user) && isObject(session.internal) ? session : null
+  } catch {
+    return null
+  }
+}

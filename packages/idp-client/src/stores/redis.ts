@@ -1,0 +1,165 @@
+import type { SessionDataStore, SessionRecord } from '../config/options.ts'
+import type { SessionData } from '../session/session-data.ts'
+import { isMeant, ownerOf, plain, sessionIn } from './record.ts'
+import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
+import { redisCommands } from './redis-commands.ts'
+
+export type { RedisClient, RedisCommand }
+
+export interface RedisStoreOptions {
+  /** What every key begins with; give each application its own. Default `idp-client:`. */
+  prefix?: string | undefined
+}
+
+/* The record is given back unless it is still the one that the change was made of. */
+const REPLACE = `local current = redis.call('GET', KEYS[1])
+if current ~= ARGV[1] then return current end
+redis.call('SET', KEYS[1], ARGV[2], 'EXAT', ARGV[3])
+return 1`
+
+/* An index drops what is over and ends with its last session, so that nobody has to look for what was left behind. */
+const LIST = `redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])
+local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
+if last[2] then redis.call('EXPIREAT', KEYS[1], last[2]) end`
+
+const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
+
+type Index = 'sub' | 'sid'
+
+/** Whole and above 0, as the commands want it. */
+const whole = (value: number): string => String(Math.max(1, Math.ceil(value)))
+
+type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
+
+function leases({ run, send }: RedisCommands, prefix: string): Leases {
+  return {
+    async lock(id, milliseconds) {
+      const key = `${prefix}lock:{${plain(id)}}`
+      const token = crypto.randomUUID()
+      const taken = await send('SET', key, token, 'NX', 'PX', whole(milliseconds))
+      if (taken === null) return null
+      return {
+        async release() {
+          await run(RELEASE, key, token)
+        },
+      }
+    },
+
+    async once(name, { expiresAt }) {
+      return (await send('SET', `${prefix}once:${plain(name)}`, '1', 'NX', 'EXAT', whole(expiresAt))) !== null
+    },
+  }
+}
+
+interface Records {
+  readonly key: (id: string) => string
+  /** Makes the session findable by whose it is. */
+  list(id: string, session: SessionData, expiresAt: number): Promise<void>
+  unlist(record: SessionRecord): Promise<void>
+  /** The sessions that an index leads to; what leads nowhere any more is taken out of it. */
+  find(by: Index, name: string): Promise<SessionRecord[]>
+  /** False when it was gone already. */
+  remove(record: SessionRecord): Promise<boolean>
+}
+
+function recordsOf({ run, send }: RedisCommands, prefix: string): Records {
+  const key = (id: string): string => `${prefix}session:{${plain(id)}}`
+  const index = (by: Index, name: string): string => `${prefix}${by}:${plain(name)}`
+
+  function indexes(session: SessionData): string[] {
+    const { sid, sub } = ownerOf(session)
+    return [index('sub', sub), ...(sid === undefined ? [] : [index('sid', sid)])]
+  }
+
+  async function unlist({ id, session }: SessionRecord): Promise<void> {
+    await Promise.all(indexes(session).map((list) => send('ZREM', list, id)))
+  }
+
+  return {
+    key,
+    unlist,
+
+    async list(id, session, expiresAt) {
+      await Promise.all(indexes(session).map((list) => run(LIST, list, whole(expiresAt), id)))
+    },
+
+    async find(by, name) {
+      const list = index(by, name)
+      const ids = ((await send('ZRANGE', list, '0', '-1')) as unknown[]).map(String)
+      const read = async (id: string): Promise<SessionRecord | null> => {
+        const session = sessionIn(await send('GET', key(id)))
+        if (session && ownerOf(session)[by] === name) return { id, session }
+        await send('ZREM', list, id)
+        return null
+      }
+      return (await Promise.all(ids.map(read))).filter((record) => record !== null)
+    },
+
+    async remove(record) {
+      const deleted = await send('DEL', key(record.id))
+      await unlist(record)
+      return String(deleted) === '1'
+    },
+  }
+}
+
+/**
+ * Sessions in Redis 6.2 or newer, or Valkey, alone or as a cluster. Sessions end by themselves, `update` and `lock` hold
+ * across processes. What finds sessions by `sub` and `sid` is written after the session itself.
+ *
+ * @throws InvalidConfigurationError `client` is no client that we know
+ */
+export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Required<SessionDataStore> {
+  const { prefix = 'idp-client:' } = options
+  const commands = redisCommands(client)
+  const { run, send } = commands
+  const records = recordsOf(commands, prefix)
+
+  return {
+    ...leases(commands, prefix),
+
+    get: async (id) => sessionIn(await send('GET', records.key(id))),
+
+    async set(id, session, { expiresAt }) {
+      await send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))
+      await records.list(id, session, expiresAt)
+    },
+
+    async delete(id) {
+      const session = sessionIn(await send('GETDEL', records.key(id)))
+      if (session) await records.unlist({ id, session })
+    },
+
+    async update(id, change, { expiresAt }) {
+      let stored = await send('GET', records.key(id))
+      for (;;) {
+        const current = sessionIn(stored)
+        if (!current) return null
+        const [before, after] = [String(stored), JSON.stringify(change(current))]
+        stored = await run(REPLACE, records.key(id), before, after, whole(expiresAt))
+        if (String(stored) === '1') {
+          const session = JSON.parse(after) as SessionData
+          await records.list(id, session, expiresAt)
+          return session
+        }
+        // Only bytes that no UTF-8 stands for read alike and are not: they would never be replaced.
+        if (String(stored) === before) throw new Error('a session in Redis is not UTF-8')
+      }
+    },
+
+    async deleteByLogoutToken(token) {
+      const { sid, sub } = token
+      if (sid === undefined && sub === undefined) return
+      const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
+      await Promise.all(found.filter(({ session }) => isMeant(ownerOf(session), token)).map(records.remove))
+    },
+
+    listBySubject: (sub) => records.find('sub', sub),
+
+    async deleteBySubject(sub) {
+      const deleted = await Promise.all((await records.find('sub', sub)).map(records.remove))
+      return deleted.filter(Boolean).length
+    },
+  }
+}

@@ -1,0 +1,239 @@
+import { Cluster, Redis } from 'ioredis'
+import { createClient, createClientPool, createCluster } from 'redis'
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { redisStore } from '../../src/stores/redis.ts'
+import { storeContract } from '../../src/testing/index.ts'
+import { startRedis } from '../support/redis-server.ts'
+import { counted, expectNoMeeting, inSeconds, later, sessionOf } from './sessions.ts'
+
+const server = await startRedis()
+const clusterServer = await startRedis({ cluster: true })
+const { url } = server
+const rootNodes = [{ url: clusterServer.url }]
+
+const nodeRedis = await createClient({ url }).connect()
+const resp2 = await createClient({ url, RESP: 2 }).connect()
+const pool = createClientPool({ url })
+await pool.connect()
+const cluster = await createCluster({ rootNodes }).connect()
+const ioRedis = new Redis(url)
+const ioCluster = new Cluster([{ host: '127.0.0.1', port: clusterServer.port }])
+
+afterAll(async () => {
+  ioRedis.disconnect()
+  ioCluster.disconnect()
+  cluster.destroy()
+  pool.destroy()
+  resp2.destroy()
+  nodeRedis.destroy()
+  await Promise.all([server.stop(), clusterServer.stop()])
+})
+
+const stores = {
+  'a client of redis': redisStore(nodeRedis),
+  'a client of redis with RESP 2': redisStore(resp2),
+  'a pool of redis': redisStore(pool),
+  'a cluster of redis': redisStore(cluster),
+  'a client of ioredis': redisStore(ioRedis),
+  'a cluster of ioredis': redisStore(ioCluster),
+  'a function': redisStore((command) => nodeRedis.sendCommand(command)),
+}
+
+describe.each(Object.entries(stores))(
+  '[S016, S017, S018, S019, BL-05] the store contract with %s',
+  (_name, store) => {
+    describe.concurrent('each case', () => {
+      test.each(storeContract(store))('$title', ({ run }) => run())
+    })
+  },
+)
+
+let tests = 0
+let prefix: string
+
+beforeEach(() => {
+  tests += 1
+  prefix = `test-${tests}:`
+})
+
+const keys = (): Promise<string[]> => ioRedis.keys(`${prefix}*`)
+
+describe('redisStore', () => {
+  test('updates, leases and names hold across clients of different kinds', async () => {
+    const [one, two] = [redisStore(nodeRedis, { prefix }), redisStore(ioRedis, { prefix })]
+    await one.set('id', sessionOf('alice'), later)
+    const both = Array.from({ length: 50 }, () => [one, two]).flat()
+    await Promise.all(both.map((store) => store.update('id', counted, later)))
+    expect((await two.get('id'))?.['count']).toBe(100)
+    const leases = await Promise.all(both.map((store) => store.lock('id', 60_000)))
+    expect(leases.filter((lease) => lease !== null)).toHaveLength(1)
+    const names = await Promise.all(both.map((store) => store.once('name', later)))
+    expect(names.filter((isNew) => isNew)).toHaveLength(1)
+  })
+
+  test('every key ends by itself, and an index with its last session', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    await store.set('short', sessionOf('alice', { sid: 's1' }), inSeconds(100))
+    await store.set('long', sessionOf('alice', { sid: 's2' }), inSeconds(1000))
+    await store.set('short', sessionOf('alice', { sid: 's1' }), inSeconds(200))
+    await store.update('short', counted, inSeconds(300))
+    await store.once('name', inSeconds(100))
+    await store.lock('short', 60_000)
+    const names = await keys()
+    expect(names.sort()).toEqual(
+      ['lock:{short}', 'once:name', 'session:{long}', 'session:{short}', 'sid:s1', 'sid:s2', 'sub:alice'].map(
+        (name) => prefix + name,
+      ),
+    )
+    for (const name of names) expect(await ioRedis.ttl(name), name).toBeGreaterThan(0)
+    const ends = await ioRedis.expiretime(`${prefix}sub:alice`)
+    expect(ends).toBe(await ioRedis.expiretime(`${prefix}session:{long}`))
+  })
+
+  test('what ended leaves no index behind', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    for (const end of [
+      () => store.delete('id'),
+      () => store.deleteByLogoutToken({ sid: 'sid' }),
+      () => store.deleteByLogoutToken({ sub: 'alice' }),
+      () => store.deleteBySubject('alice'),
+    ]) {
+      await store.set('id', sessionOf('alice', { sid: 'sid' }), later)
+      expect(await keys()).toHaveLength(3)
+      await end()
+      expect(await keys()).toEqual([])
+    }
+    await store.set('gone', sessionOf('alice'), inSeconds(-10))
+    await store.set('id', sessionOf('alice'), later)
+    expect(await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).toEqual(['id'])
+  })
+
+  test('an index heals: what leads nowhere goes when it is read, what is missing comes with the next write', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    for (const id of ['lost', 'kept', 'another']) await store.set(id, sessionOf('alice', { sid: id }), later)
+    await store.set('foreign', sessionOf('bob'), later)
+    await ioRedis.del(`${prefix}session:{lost}`)
+    await ioRedis.zadd(`${prefix}sub:alice`, String(later.expiresAt), 'foreign')
+    expect((await store.listBySubject('alice')).map(({ id }) => id).sort()).toEqual(['another', 'kept'])
+    expect((await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).sort()).toEqual(['another', 'kept'])
+    await store.deleteByLogoutToken({ sid: 'lost' })
+    expect(await ioRedis.exists(`${prefix}sid:lost`)).toBe(0)
+
+    await ioRedis.del(`${prefix}sub:alice`)
+    expect(await store.listBySubject('alice')).toEqual([])
+    await store.update('kept', counted, later)
+    await store.set('another', sessionOf('alice'), later)
+    expect((await store.listBySubject('alice')).map(({ id }) => id).sort()).toEqual(['another', 'kept'])
+  })
+
+  test('applications with different prefixes do not meet', async () => {
+    const [one, two] = [redisStore(ioRedis, { prefix }), redisStore(ioRedis, { prefix: `${prefix}b:` })]
+    await one.set('id', sessionOf('alice'), later)
+    await two.deleteByLogoutToken({ sub: 'alice' })
+    expect([
+      await two.get('id'),
+      await two.listBySubject('alice'),
+      await two.deleteBySubject('alice'),
+    ]).toEqual([null, [], 0])
+    expect([await one.once('name', later), await two.once('name', later)]).toEqual([true, true])
+    expect((await one.get('id'))?.user.sub).toBe('alice')
+  })
+
+  test('every subject, sid, id and name is taken as it is', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    await expectNoMeeting(store)
+  })
+
+  test('a record that is no session is none, and stands in nobody’s way', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    for (const garbage of ['garbage', '"garbage"', 'null', '[]', '7', '{}', '{"user":{"sub":"alice"}}', '']) {
+      await store.set('good', sessionOf('alice'), later)
+      await store.set('bad', sessionOf('alice'), later)
+      await ioRedis.set(`${prefix}session:{bad}`, garbage)
+      expect([await store.get('bad'), await store.update('bad', counted, later)]).toEqual([null, null])
+      expect((await store.listBySubject('alice')).map(({ id }) => id)).toEqual(['good'])
+      await store.delete('bad')
+      expect(await ioRedis.exists(`${prefix}session:{bad}`)).toBe(0)
+    }
+  })
+
+  test('a record that is no text is refused instead of replaced for ever', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    await store.set('id', sessionOf('alice'), later)
+    const text = JSON.stringify({ ...sessionOf('alice'), broken: 'here' })
+    const bytes = Buffer.from(text.replace('here', '\u00ff'), 'latin1')
+    await ioRedis.set(`${prefix}session:{id}`, bytes)
+    await expect(store.update('id', counted, later)).rejects.toThrow('not UTF-8')
+  })
+
+  test('what Redis refuses rejects', async () => {
+    const store = redisStore(nodeRedis, { prefix })
+    await ioRedis.lpush(`${prefix}session:{id}`, 'a list')
+    await ioRedis.set(`${prefix}sub:alice`, 'no index')
+    await expect(store.get('id')).rejects.toThrow('WRONGTYPE')
+    await expect(store.listBySubject('alice')).rejects.toThrow('WRONGTYPE')
+    await expect(store.deleteByLogoutToken({ sub: 'alice' })).rejects.toThrow('WRONGTYPE')
+  })
+
+  test.each([undefined, null, {}, 'redis://127.0.0.1', 7])('%j is no client', (client) => {
+    const make = redisStore as (client: unknown) => unknown
+    expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
+  })
+})
+
+describe('a Redis that crashes', () => {
+  test('loses no session that was stored, and clients find it again by themselves', async () => {
+    const persistent = await startRedis({ persistent: true })
+    onTestFinished(() => persistent.stop())
+    const one = createClient({ url: persistent.url }).on('error', () => {})
+    const two = new Redis(persistent.url).on('error', () => {})
+    onTestFinished(() => {
+      one.destroy()
+      two.disconnect()
+    })
+    await one.connect()
+    for (const store of [redisStore(one, { prefix: 'one:' }), redisStore(two, { prefix: 'two:' })]) {
+      const ids = Array.from({ length: 20 }, (_, index) => `id ${index}`)
+      await Promise.all(ids.map((id) => store.set(id, sessionOf('alice', { sid: id }), later)))
+      await Promise.all(ids.map((id) => store.update(id, counted, later)))
+      const lease = await store.lock('id 1', 600_000)
+      await persistent.crash()
+      const asked = Promise.all(ids.map((id) => store.get(id)))
+      await persistent.restart()
+      expect((await asked).map((session) => session?.['count'])).toEqual(ids.map(() => 1))
+      expect(await store.listBySubject('alice')).toHaveLength(20)
+      expect(await store.lock('id 1', 600_000)).toBeNull()
+      await lease?.release()
+      expect(await store.lock('id 1', 600_000)).not.toBeNull()
+      await store.deleteByLogoutToken({ sid: 'id 7' })
+      expect([await store.get('id 7'), await store.deleteBySubject('alice')]).toEqual([null, 19])
+    }
+  })
+
+  test('makes every member reject while it is down, never answer that nobody is signed in', async () => {
+    const mortal = await startRedis()
+    onTestFinished(() => mortal.stop())
+    const client = new Redis(mortal.url, {
+      enableOfflineQueue: false,
+      retryStrategy: () => null,
+      lazyConnect: true,
+    })
+    client.on('error', () => {})
+    await client.connect()
+    const store = redisStore(client)
+    await store.set('id', sessionOf('alice'), later)
+    await mortal.crash()
+    const failing = {
+      get: () => store.get('id'),
+      set: () => store.set('id', sessionOf('alice'), later),
+      delete: () => store.delete('id'),
+      update: () => store.update('id', counted, later),
+      lock: () => store.lock('id', 1000),
+      once: () => store.once('name', later),
+      deleteByLogoutToken: () => store.deleteByLogoutToken({ sub: 'alice' }),
+      listBySubject: () => store.listBySubject('alice'),
+      deleteBySubject: () => store.deleteBySubject('alice'),
+    }
+    for (const [name, call] of Object.entries(failing)) await expect(call(), name).rejects.toThrow()
+  })
+})
