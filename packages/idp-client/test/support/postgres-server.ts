@@ -11,7 +11,7 @@ export interface PostgresServer {
   readonly port: number
   /** For every client of PostgreSQL. */
   readonly url: string
-  /** Ends it and removes its data. */
+  /** Ends it and removes its data; whoever has connections closes them before. */
   stop(): Promise<void>
 }
 
@@ -76,7 +76,8 @@ export async function startPostgres(): Promise<PostgresServer> {
     port,
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
     async stop() {
-      await service.end('SIGINT')
+      // It waits for connections that are being closed, instead of breaking them off.
+      await service.end('SIGTERM')
       await rm(folder, { recursive: true, force: true })
     },
   }

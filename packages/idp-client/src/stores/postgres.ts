@@ -1,0 +1,212 @@
+import type { SessionDataStore } from '../config/options.ts'
+import type { SessionData } from '../session/session-data.ts'
+import type { PostgresStoreOptions } from './postgres-tables.ts'
+import { tablesOf } from './postgres-tables.ts'
+import { ownerOf, plain, sessionIn } from './record.ts'
+
+export type { PostgresStoreOptions }
+
+type Row = Readonly<Record<string, unknown>>
+
+/** A pool of `pg`, or anything else that runs one statement with parameters `$1`, `$2`, several at once. */
+export interface PostgresClient {
+  query(text: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+}
+
+export interface PostgresStore extends Required<SessionDataStore> {
+  /** Creates tables and indexes where they are missing. Any number of processes may call it, also at once. */
+  migrate(): Promise<void>
+  /** Deletes what is over, in batches; gives how many sessions. Nothing calls it by itself. */
+  sweep(): Promise<number>
+}
+
+type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>
+
+const SERIALIZATION_FAILURE = '40001'
+const BATCH = 1000
+
+const codeOf = (error: unknown): unknown =>
+  typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+
+/* Every statement stands alone: where the database isolates strictly, one that met another is simply run again. */
+const queryWith =
+  (client: PostgresClient): Query =>
+  async (text, ...values) => {
+    for (;;) {
+      try {
+        return (await client.query(text, values)).rows
+      } catch (error) {
+        if (codeOf(error) !== SERIALIZATION_FAILURE) throw error
+      }
+    }
+  }
+
+/* The clock of the database decides, which all processes share. */
+const LIVE = 'expires_at > clock_timestamp()'
+const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
+
+type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
+
+function leasesOf(query: Query, table: string): Leases {
+  /** Takes a name that nobody has, or whose time is over; `until` is an expression of `$3`. */
+  async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
+    const taken = await query(
+      `insert into ${table} as lease (name, token, expires_at) values (${NAME}, $2, ${until})
+on conflict (name) do update set token = excluded.token, expires_at = excluded.expires_at
+where not lease.${LIVE} returning name`,
+      name,
+      token,
+      value,
+    )
+    return taken.length > 0
+  }
+
+  return {
+    async lock(id, milliseconds) {
+      const [name, token] = [`lock ${plain(id)}`, crypto.randomUUID()]
+      const until = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
+      if (!(await take(name, token, [until, milliseconds]))) return null
+      return {
+        async release() {
+          await query(`delete from ${table} where name = ${NAME} and token = $2`, name, token)
+        },
+      }
+    },
+
+    once: (name, { expiresAt }) =>
+      take(`once ${plain(name)}`, crypto.randomUUID(), ['to_timestamp($3::float8)', expiresAt]),
+  }
+}
+
+/** Each with its place among the values. */
+const COLUMNS = {
+  id: '$1',
+  session: '$2',
+  version: '$3',
+  sub: '$4',
+  sid: '$5',
+  iss: '$6',
+  expires_at: 'to_timestamp($7::float8)',
+}
+
+const NAMES = Object.keys(COLUMNS)
+const INSERTED = NAMES.map((name) => `${name} = excluded.${name}`).join(', ')
+const UPDATED = Object.entries(COLUMNS)
+  .map(([name, value]) => `${name} = ${value}`)
+  .join(', ')
+
+function valuesOf(id: string, session: SessionData, expiresAt: number): unknown[] {
+  const { iss, sid, sub } = ownerOf(session)
+  const [safeSid, safeIss] = [sid, iss].map((name) => (name === undefined ? null : plain(name)))
+  return [id, JSON.stringify(session), crypto.randomUUID(), plain(sub), safeSid, safeIss, expiresAt]
+}
+
+type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'update'>>
+
+function recordsOf(query: Query, table: string): Records {
+  return {
+    async get(id) {
+      const [row] = await query(`select session from ${table} where id = $1 and ${LIVE}`, id)
+      return row ? sessionIn(row['session']) : null
+    },
+
+    async set(id, session, { expiresAt }) {
+      await query(
+        `insert into ${table} (${NAMES.join(', ')}) values (${Object.values(COLUMNS).join(', ')})
+on conflict (id) do update set ${INSERTED}`,
+        ...valuesOf(id, session, expiresAt),
+      )
+    },
+
+    async delete(id) {
+      await query(`delete from ${table} where id = $1`, id)
+    },
+
+    async update(id, change, { expiresAt }) {
+      for (;;) {
+        const [row] = await query(
+          `select session, version::text as version from ${table} where id = $1 and ${LIVE}`,
+          id,
+        )
+        const current = row ? sessionIn(row['session']) : null
+        if (!row || !current) return null
+        const [written] = await query(
+          `update ${table} set ${UPDATED} where id = $1 and version = $8 returning session`,
+          ...valuesOf(id, change(current), expiresAt),
+          row['version'],
+        )
+        // Nothing is written when somebody else was quicker: then the change is made again, of what is there now.
+        if (written) return sessionIn(written['session'])
+      }
+    },
+  }
+}
+
+type Subjects = Required<Pick<SessionDataStore, 'deleteByLogoutToken' | 'listBySubject' | 'deleteBySubject'>>
+
+function subjectsOf(query: Query, table: string): Subjects {
+  return {
+    async deleteByLogoutToken({ iss, sid, sub }) {
+      const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
+      if (name === undefined) return
+      await query(
+        `delete from ${table} where ${column} = $1 and (iss is null or $2::text is null or iss = $2)`,
+        plain(name),
+        iss === undefined ? null : plain(iss),
+      )
+    },
+
+    async listBySubject(sub) {
+      const rows = await query(`select id, session from ${table} where sub = $1 and ${LIVE}`, plain(sub))
+      return rows.flatMap((row) => {
+        const session = sessionIn(row['session'])
+        return session ? [{ id: String(row['id']), session }] : []
+      })
+    },
+
+    async deleteBySubject(sub) {
+      const deleted = `delete from ${table} where sub = $1 returning (${LIVE})::text as live`
+      return (await query(deleted, plain(sub))).filter(({ live }) => live === 'true').length
+    },
+  }
+}
+
+async function sweep(query: Query, table: string): Promise<number> {
+  let total = 0
+  for (;;) {
+    const [row] = await query(
+      `with gone as (delete from ${table} where ctid = any (array(select ctid from ${table}
+where expires_at <= now() limit ${BATCH} for update skip locked)) returning 1)
+select count(*) as count from gone`,
+    )
+    const count = Number(row?.['count'])
+    total += count
+    if (!(count >= BATCH)) return total
+  }
+}
+
+/**
+ * Sessions in two tables of PostgreSQL 13 or newer, in a database with the encoding UTF8; `migrate` creates them. No
+ * transaction is held open and nothing is kept in a connection, so that every pool will do, also one in front of the
+ * database. `update` and `lock` hold across processes.
+ *
+ * @throws InvalidConfigurationError `table` or `schema` has other characters than those named
+ */
+export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
+  const { definition, leases, sessions } = tablesOf(options)
+  const query = queryWith(client)
+  return {
+    ...recordsOf(query, sessions),
+    ...subjectsOf(query, sessions),
+    ...leasesOf(query, leases),
+
+    async migrate() {
+      await query(definition)
+    },
+
+    async sweep() {
+      await sweep(query, leases)
+      return sweep(query, sessions)
+    },
+  }
+}
