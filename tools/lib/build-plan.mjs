@@ -14,6 +14,8 @@ export const packages = {
       react: 'react/index.ts',
       errors: 'errors/index.ts',
       'memory-store': 'stores/memory.ts',
+      'redis-store': 'stores/redis.ts',
+      'postgres-store': 'stores/postgres.ts',
       testing: 'testing/index.ts',
       cli: 'cli/index.ts',
     },

@@ -113,6 +113,9 @@ function requireEntries(folder) {
     'idp-client/browser',
     'idp-client/react',
     'idp-client/errors',
+    'idp-client/stores/memory',
+    'idp-client/stores/redis',
+    'idp-client/stores/postgres',
     'idp-client/testing',
   ]
   const code = `for (const entry of ${JSON.stringify(entries)}) if (Object.keys(require(entry)).length === 0) throw new Error(entry)`

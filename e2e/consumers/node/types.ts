@@ -1,10 +1,13 @@
 // Compiled with the module resolution of Node and of bundlers, library declarations included.
-import type { IdpClientOptions, SessionData, TokenSet, User } from 'idp-client'
+import type { IdpClientOptions, SessionData, SessionDataStore, TokenSet, User } from 'idp-client'
 import { IdpClient } from 'idp-client'
 import { fetchUser } from 'idp-client/browser'
 import { isIdpError } from 'idp-client/errors'
 import { IdpClient as ExpressIdpClient } from 'idp-client/express'
 import { useUser } from 'idp-client/react'
+import { memoryStore } from 'idp-client/stores/memory'
+import { postgresStore } from 'idp-client/stores/postgres'
+import { redisStore } from 'idp-client/stores/redis'
 import { generateSessionCookie } from 'idp-client/testing'
 
 declare module 'idp-client' {
@@ -29,6 +32,12 @@ export const name = (): string | undefined => useUser().user?.name
 export const email = async (): Promise<string | undefined> => (await fetchUser())?.email
 export const known = (error: unknown): boolean => isIdpError(error)
 export const cookie: typeof generateSessionCookie = generateSessionCookie
+
+export const stores: SessionDataStore[] = [
+  memoryStore(),
+  redisStore(async () => null),
+  postgresStore({ query: async () => ({ rows: [] }) }),
+]
 
 // @ts-expect-error: an option that does not exist must not compile
 export const wrong: IdpClientOptions = { clientID: 'x' }
