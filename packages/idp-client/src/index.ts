@@ -10,6 +10,7 @@ export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './con
 export type {
   BeforeSessionSavedHook,
   ConnectedAccount,
+  OnCallbackAnswer,
   OnCallbackContext,
   OnCallbackHook,
   OnCallbackResult,

@@ -32,13 +32,24 @@ export interface OnCallbackContext {
   /** Same-origin path to go to; recovered from the state where the transaction is lost, absent where nothing is known. */
   returnTo?: string
   responseType?: 'code' | 'connect_code'
+  /** `popup`: the answer is a page that tells the window which opened the popup. */
   challengeMode?: 'redirect' | 'popup'
   appBaseUrl?: string
   connectedAccount?: ConnectedAccount
 }
 
-/** What may be returned: nothing (default answer), another same-origin target, or a complete response. */
-export type OnCallbackResult = { returnTo: string } | Response | undefined
+export interface OnCallbackAnswer {
+  /** Another same-origin target. */
+  returnTo?: string
+  /**
+   * For a login in a popup: the nonce by which the script of its page may run, where the application puts a
+   * `Content-Security-Policy` of its own on that page. Base64 alphabet. Default: a random one, in our policy.
+   */
+  cspNonce?: string
+}
+
+/** What may be returned: nothing (default answer), changes of it, or a complete response. */
+export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
 type Answer = OnCallbackResult | void

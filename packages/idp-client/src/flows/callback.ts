@@ -2,9 +2,9 @@ import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { AttemptContext, CallbackOutcome } from '../session/attempt.ts'
-import { asIdpError, failed, goOn } from '../session/attempt.ts'
-import type { Complete } from '../transaction/completion.ts'
+import type { Attempt, AttemptContext, CallbackOutcome } from '../session/attempt.ts'
+import { asIdpError, brokenOff, failed, goOn, inPopup } from '../session/attempt.ts'
+import type { Complete, Found } from '../transaction/completion.ts'
 import { knownState, missingTransaction } from '../transaction/known-state.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
@@ -38,17 +38,43 @@ async function lost(
   return failed(engine.config, { context, error, id: input.correlationId, restart: !note.restarted })
 }
 
+function popupOf(transaction: Transaction): string | undefined {
+  return transaction.responseType === 'code' ? transaction.popup : undefined
+}
+
 function contextOf(
   { request }: CallbackInput,
-  { appBaseUrl, responseType, returnTo }: Transaction,
+  transaction: Transaction,
 ): AttemptContext & { appBaseUrl: string } {
+  const { appBaseUrl, responseType, returnTo } = transaction
   return {
     request,
     responseType,
-    challengeMode: 'redirect',
+    challengeMode: popupOf(transaction) === undefined ? 'redirect' : 'popup',
     appBaseUrl,
     ...(returnTo === undefined ? {} : { returnTo }),
   }
+}
+
+/** Stages what an attempt leaves behind. A popup leads nowhere: it tells the page that opened it. */
+async function answered(
+  { config, sessions }: Engine,
+  exchange: Exchange,
+  { context, id, transaction }: Found,
+  { outcome, stage }: Attempt,
+): Promise<CallbackOutcome> {
+  const popup = popupOf(transaction)
+  let answer = outcome
+  try {
+    await stage?.(exchange)
+  } catch (thrown) {
+    if (popup === undefined) throw thrown
+    answer = brokenOff(config, { context, error: asIdpError(thrown), id })
+  }
+  if (answer.kind === 'response') return { kind: 'response', response: answer.response.clone() }
+  if (popup === undefined) return answer
+  const session = await sessions.load(exchange)
+  return inPopup(config, { ...context, popup }, answer, session?.data.user)
 }
 
 /**
@@ -57,7 +83,7 @@ function contextOf(
  * 2. its transaction must lie in this browser; it is staged for deletion before anything else can fail;
  * 3. the same callback runs once in this process, a second identical request shares its result;
  * 4. `complete` does what the transaction is for;
- * 5. what it leaves behind is staged.
+ * 5. what it leaves behind is staged, and a popup is told how it ended.
  * An older session is untouched unless a new one takes its place. Never throws what belongs to the attempt.
  */
 export async function callback(
@@ -87,14 +113,10 @@ export async function callback(
   engine.transactions.clearRestart(exchange)
   const use = { key: await hashToken(sealed, 32), request: await hashToken(`${parameters}`, 32) }
   const context = contextOf(input, transaction)
-  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () =>
-    complete({ transaction, parameters, context, id }),
-  )
-  if (joined.kind === 'replayed') {
-    const error = new CallbackError('REPLAYED_STATE')
-    return lost(engine, exchange, { note, error, input })
-  }
-  const { outcome, stage } = joined.result
-  await stage?.(exchange)
-  return outcome.kind === 'response' ? { kind: 'response', response: outcome.response.clone() } : outcome
+  const found = { transaction, parameters, context, id }
+  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () => complete(found))
+  if (joined.kind === 'result') return answered(engine, exchange, found, joined.result)
+  const error = new CallbackError('REPLAYED_STATE')
+  if (popupOf(transaction) === undefined) return lost(engine, exchange, { note, error, input })
+  return answered(engine, exchange, found, { outcome: await failed(engine.config, { context, error, id }) })
 }

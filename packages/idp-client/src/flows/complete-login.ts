@@ -1,6 +1,8 @@
+import type { Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
-import { isIdpError } from '../errors/base.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { TokenGrant } from '../oidc/grants.ts'
 import { exchangeCode } from '../oidc/grants.ts'
 import type { Provider } from '../oidc/provider.ts'
@@ -8,10 +10,17 @@ import { providerFor } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { Attempt } from '../session/attempt.ts'
 import { asIdpError, completed, failed } from '../session/attempt.ts'
-import { filterDefaultIdTokenClaims } from '../session/claims.ts'
+import { filterDefaultIdTokenClaims, subjectOf } from '../session/claims.ts'
 import { beforeSaved } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
-import type { SessionData, TokenSet, User } from '../session/session-data.ts'
+import type { TokenSet, User } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import type { Refreshed } from '../tokens/apply.ts'
+import { applyRefresh } from '../tokens/apply.ts'
+import { mainAudience } from '../tokens/select.ts'
+import { verifyInSession } from '../tokens/verified.ts'
+import type { Want } from '../tokens/want.ts'
+import { wantOf } from '../tokens/want.ts'
 import type { Found } from '../transaction/completion.ts'
 import { onceEach } from '../transaction/completion.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
@@ -19,7 +28,7 @@ import type { LoginTransaction } from '../transaction/transaction.ts'
 /** The parameters that the protocol defines for a code response. */
 const READ = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
 
-function tokenSetOf(grant: TokenGrant, transaction: LoginTransaction): TokenSet {
+function tokenSetOf(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransaction): TokenSet {
   const { audience, scope } = transaction
   return {
     accessToken: grant.accessToken,
@@ -49,11 +58,13 @@ async function claimsFor(
   }
 }
 
-/** The session that the provider's answer stands for, with every claim; nothing of it is saved yet. */
-async function redeemed(
+/** What the provider's answer brings, with every claim of the user. */
+type Redeemed = Omit<TokenGrant, 'claims'> & { readonly claims: User }
+
+async function redeem(
   { config }: Engine,
   { parameters, transaction }: Found<LoginTransaction>,
-): Promise<SessionData> {
+): Promise<Redeemed> {
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = transaction
   const callback = onceEach(parameters, READ)
   const checks = {
@@ -67,37 +78,118 @@ async function redeemed(
   }
   const provider = providerFor(config)
   const grant = await exchangeCode(provider, { callback, ...checks })
-  const tokenSet = tokenSetOf(grant, transaction)
-  const claims = await claimsFor(provider, grant)
-  return createSession({ claims, tokenSet, now: config.clock() })
+  return { ...grant, claims: await claimsFor(provider, grant) }
+}
+
+/** Whom a popup steps up; null where nobody is signed in. `POPUP_OTHER_USER`: it takes nobody's place. */
+function steppedUp(session: StoredSession | null, { claims }: Redeemed): StoredSession | null {
+  if (session && subjectOf(session.data) !== claims.sub) throw new CallbackError('POPUP_OTHER_USER')
+  return session
+}
+
+/** What the tokens of a popup are for; without that they would pass for those of the first login. */
+function wantIn({ authorization }: Config, { audience, scope }: LoginTransaction): Want {
+  if (scope === undefined) {
+    const detail = 'Its scope and audience did not fit into the transaction cookie.'
+    throw new CallbackError('INVALID_CALLBACK', { detail })
+  }
+  return wantOf(authorization, { scope, ...(audience === undefined ? {} : { audience }) })
 }
 
 /**
- * Completes a login whose transaction was found:
- * 1. the code goes to the provider, exactly once, and everything that comes back is checked;
- * 2. `onCallback`, then `beforeSessionSaved` decide;
- * 3. the session gets a new identity and is staged in place of an older one.
+ * What of a popup goes to a session: for its own audience all of it, for another one the access token alone. ID token
+ * and refresh token belong together, and a refresh token gives tokens for the audience that it was asked for with.
  */
-export async function completeLogin(engine: Engine, found: Found<LoginTransaction>): Promise<Attempt> {
+function sharedOf(
+  { authorization }: Config,
+  { data }: StoredSession,
+  want: Want,
+  grant: Redeemed,
+): Refreshed {
+  if (want.audience === mainAudience(authorization, data)) return grant
+  const { claims: _user, idToken: _idToken, refreshToken: _refreshToken, ...access } = grant
+  return access
+}
+
+/** The session of the same user goes on with the tokens that a popup brought. */
+async function stepUp(
+  engine: Engine,
+  { context, id, transaction }: Found<LoginTransaction>,
+  session: StoredSession,
+  redeemed: Redeemed,
+): Promise<Attempt> {
   const { config, sessions } = engine
-  const { context, id } = found
-  let session: SessionData
-  try {
-    session = await redeemed(engine, found)
-  } catch (thrown) {
-    return { outcome: await failed(config, { context, error: asIdpError(thrown), id }) }
-  }
+  const want = wantIn(config, transaction)
+  const grant = sharedOf(config, session, want, redeemed)
+  const now = config.clock()
+  const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
+  let keeping: Promise<unknown> | undefined
+  return completed(config, {
+    context,
+    id,
+    session: { ...after, user: redeemed.claims },
+    // Like a refresh, in turn with all others: `beforeSessionSaved` runs there, on what the session is by then.
+    prepare: async () => async (exchange) => {
+      const isJoining = keeping !== undefined
+      await keeping
+      const current = await sessions.load(exchange)
+      if (current?.handle !== session.handle) throw new IdpError('MISSING_SESSION')
+      // Led to a successor that has the tokens, and perhaps newer ones by now.
+      const isLed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
+      if (isJoining && isLed) {
+        await sessions.save(exchange, current)
+        return
+      }
+      const verification = { session: current, want, name: transaction.stateHash, verify: async () => grant }
+      keeping = verifyInSession(engine, exchange, verification)
+      await keeping
+      config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
+    },
+  })
+}
+
+/** A session of its own for whoever has logged in, in place of an older one. */
+async function begin(
+  { config, sessions }: Engine,
+  { context, id, transaction }: Found<LoginTransaction>,
+  grant: Redeemed,
+): Promise<Attempt> {
+  const tokenSet = tokenSetOf(grant, transaction)
+  const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   return completed(config, {
     context,
     id,
     session,
     prepare: async () => {
-      const data = await beforeSaved(config, session, session.tokenSet.idToken)
-      const stored = freshlyStored(data, data.internal.createdAt, found.transaction.asked)
+      const data = await beforeSaved(config, session, tokenSet.idToken)
+      const stored = freshlyStored(data, data.internal.createdAt, transaction.asked)
       return async (exchange) => {
         await sessions.save(exchange, stored)
         config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
       }
     },
   })
+}
+
+/**
+ * Completes a login whose transaction was found:
+ * 1. the code goes to the provider, exactly once, and everything that comes back is checked;
+ * 2. `onCallback`, then `beforeSessionSaved` decide;
+ * 3. the session gets a new identity and is staged in place of an older one; after a login in a popup that of the same
+ *    user keeps its identity and gets new tokens, and that of another user stays as it was.
+ */
+export async function completeLogin(
+  engine: Engine,
+  exchange: Exchange,
+  found: Found<LoginTransaction>,
+): Promise<Attempt> {
+  const { context, id, transaction } = found
+  try {
+    const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
+    const grant = await redeem(engine, found)
+    const session = steppedUp(before, grant)
+    return await (session ? stepUp(engine, found, session, grant) : begin(engine, found, grant))
+  } catch (thrown) {
+    return { outcome: await failed(engine.config, { context, error: asIdpError(thrown), id }) }
+  }
 }

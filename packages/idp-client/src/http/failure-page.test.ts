@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
 import type { Failure } from './failure-page.ts'
-import { failurePage, STYLE, STYLE_HASH } from './failure-page.ts'
+import { failurePage } from './failure-page.ts'
+import { STYLE, STYLE_HASH } from './page.ts'
 
 const failure: Failure = {
   status: 400,

@@ -1,6 +1,7 @@
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
-import { json as jsonResponse, noStore } from './responses.ts'
+import { escapeHtml, isLink, link, page } from './page.ts'
+import { json as jsonResponse } from './responses.ts'
 
 export interface Failure {
   readonly status: number
@@ -16,7 +17,7 @@ export interface Failure {
   readonly restartUrl?: string
 }
 
-interface Wording {
+export interface Wording {
   readonly title: string
   readonly sentence: string
 }
@@ -26,6 +27,7 @@ type Kind =
   | 'stale'
   | 'connect'
   | 'signed-out'
+  | 'other-user'
   | 'factor'
   | 'provider'
   | 'configuration'
@@ -48,6 +50,10 @@ const wordings: Readonly<Record<Kind, Wording>> = {
   'signed-out': {
     title: 'Please log in first',
     sentence: 'You are not logged in, or as somebody else than when this began.',
+  },
+  'other-user': {
+    title: 'That is another user',
+    sentence: 'You are logged in as somebody else. Please try again as that user, or log out first.',
   },
   factor: {
     title: 'Please confirm that it is you',
@@ -79,6 +85,7 @@ const kinds: Partial<Record<Code, Kind>> = {
   REPLAYED_STATE: 'stale',
   STATE_OTHER_HOST: 'stale',
   SUPERSEDED_STATE: 'stale',
+  POPUP_OTHER_USER: 'other-user',
   INVALID_CALLBACK: 'stale',
   FAILED_TO_INITIATE: 'connect',
   FAILED_TO_COMPLETE: 'connect',
@@ -90,7 +97,7 @@ const kinds: Partial<Record<Code, Kind>> = {
   NOT_AVAILABLE: 'configuration',
 }
 
-function kindOf({ code, status }: Failure): Kind {
+function kindOf({ code, status }: Pick<Failure, 'code' | 'status'>): Kind {
   if (status === 502 || status === 503 || status === 504) return 'provider'
   const known = kinds[code]
   if (known) return known
@@ -98,66 +105,14 @@ function kindOf({ code, status }: Failure): Kind {
   return status < 500 ? 'request' : 'fault'
 }
 
-/** Constant, so that its hash can stand in the policy; a unit test compares the two. */
-export const STYLE: string = [
-  ':root{color-scheme:light dark;--text:#1c2024;--soft:#60646c;--back:#f7f8fa;--card:#fff;--line:#dfe2e6;--accent:#1f5fd0;--on-accent:#fff}',
-  '@media(prefers-color-scheme:dark){:root{--text:#edeef0;--soft:#a6abb3;--back:#121316;--card:#1b1d21;--line:#33363c;--accent:#8ab4ff;--on-accent:#0c1a33}}',
-  '*{box-sizing:border-box}',
-  'body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.5rem;background:var(--back);color:var(--text);font:1rem/1.5 system-ui,sans-serif}',
-  'main{width:100%;max-width:30rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}',
-  'h1{margin:0 0 .5rem;font-size:1.375rem;line-height:1.25}',
-  'p{margin:0 0 1.25rem}',
-  'nav{display:flex;flex-wrap:wrap;gap:.75rem;margin-bottom:1.5rem}',
-  'a{padding:.6rem 1.1rem;border:1px solid var(--accent);border-radius:.5rem;color:var(--accent);text-decoration:none}',
-  'a.main{background:var(--accent);color:var(--on-accent)}',
-  'a:focus-visible{outline:3px solid var(--accent);outline-offset:2px}',
-  'small{color:var(--soft);overflow-wrap:anywhere}',
-].join('')
-
-export const STYLE_HASH = 'sha256-DP8jez4CJ8Fsqrg9nSXls5hgkUXtb3a3ExMG4jtBZng='
-
-const POLICY = [
-  "default-src 'none'",
-  `style-src '${STYLE_HASH}'`,
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
+/** Title and sentence in our own words, by what went wrong. */
+export function wordingOf(failure: Pick<Failure, 'code' | 'status'>): Wording {
+  return wordings[kindOf(failure)]
 }
 
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
-}
-
-/* A path of this origin, or an absolute web address: never a script, and never another host by two slashes. */
-const LINK = /^(?:\/(?![/\\])|https?:\/\/)/
-
-function link(url: string | undefined, label: string, className?: string): string {
-  if (url === undefined || !LINK.test(url)) return ''
-  const attribute = className === undefined ? '' : ` class="${className}"`
-  return `<a${attribute} href="${escapeHtml(url)}">${label}</a>`
-}
-
-function render(failure: Failure): string {
-  const { code, id, homeUrl, retryUrl, restartUrl } = failure
-  const { title, sentence } = wordings[kindOf(failure)]
-  const restarts = restartUrl !== undefined && LINK.test(restartUrl)
-  return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="robots" content="noindex">',
-    restarts ? `<meta http-equiv="refresh" content="0;url=${escapeHtml(restartUrl)}">` : '',
-    `<title>${title}</title><style>${STYLE}</style></head><body><main><h1>${title}</h1><p>${sentence}</p>`,
-    restarts ? '<p role="status">Starting the login again…</p>' : '',
-    `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
-    `<small>${code} · Reference ${escapeHtml(id)}</small></main></body></html>`,
-  ].join('')
+/** What stands below: the code, and the id that the log carries too. */
+export function referenceOf({ code, id }: Pick<Failure, 'code' | 'id'>): string {
+  return `<small>${code} · Reference ${escapeHtml(id)}</small>`
 }
 
 /**
@@ -165,14 +120,13 @@ function render(failure: Failure): string {
  * for in the log. It loads nothing, runs nothing, cannot be framed, and repeats nothing of the request.
  */
 export function failurePage(failure: Failure): Response {
-  const { status, code, id } = failure
+  const { status, code, id, homeUrl, restartUrl, retryUrl } = failure
   if (failure.json) return jsonResponse(status, { error: { code, message: codes[code].message }, id })
-  const headers = new Headers({
-    'Content-Type': 'text/html; charset=utf-8',
-    'Content-Security-Policy': POLICY,
-    'Referrer-Policy': 'no-referrer',
-    'X-Content-Type-Options': 'nosniff',
-  })
-  noStore(headers)
-  return new Response(render(failure), { status, headers })
+  const restarts = isLink(restartUrl)
+  const rest = [
+    restarts ? '<p role="status">Starting the login again…</p>' : '',
+    `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
+    referenceOf(failure),
+  ].join('')
+  return page({ status, ...wordingOf(failure), rest, ...(restarts ? { refreshUrl: restartUrl } : {}) })
 }

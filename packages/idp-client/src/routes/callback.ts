@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { callback as endTransaction } from '../flows/callback.ts'
 import { completeLogin } from '../flows/complete-login.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
+import { popupFailurePage, popupPage } from '../http/popup-page.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
 import type { CallbackOutcome } from '../session/attempt.ts'
@@ -9,7 +10,7 @@ import type { Complete } from '../transaction/completion.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
-import { needsLogin } from './status.ts'
+import { needsLogin, statusOf } from './status.ts'
 
 function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
   const { exchange } = request
@@ -19,6 +20,12 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
     case 'response':
       // A copy, since the headers of Response.redirect() cannot be changed and our cookies have to go onto it.
       return new Response(outcome.response.body, outcome.response)
+    case 'popup': {
+      const { popup, told } = outcome
+      if ('user' in told) return popupPage(popup, told.user)
+      const { code } = told.error
+      return popupFailurePage(popup, { status: statusOf(told.error), code, id: request.id })
+    }
     case 'failure': {
       const { error, page, restart, returnTo } = outcome
       const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
@@ -37,7 +44,7 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
 /** What a transaction is for decides how it ends; most applications never connect an account. */
 function completion(engine: Engine, { exchange }: RouteRequest): Complete {
   return async ({ transaction, ...found }) => {
-    if (transaction.responseType === 'code') return completeLogin(engine, { ...found, transaction })
+    if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
     const { completeConnection } = await import('../flows/complete-connection.ts')
     return completeConnection(engine, exchange, { ...found, transaction }, (wanted) =>
       getAccessToken(engine, exchange, wanted),

@@ -8,23 +8,31 @@ import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', RESTARTED])
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
 
-function checkChallengeMode(value: string | undefined): void {
-  if (value === undefined || value === 'redirect') return
-  if (value === 'popup') throw new IdpError('NOT_AVAILABLE', { detail: 'challengeMode=popup.' })
-  throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: challengeMode.' })
+/* The page that opened the popup makes it up; it ends up in a page of ours. */
+const POPUP = /^[\w-]{16,64}$/
+
+/** The name under which a page waits for the popup that it has opened; undefined for a login that redirects. */
+function popupIn(values: ReadonlyMap<string, string>): string | undefined {
+  const mode = values.get('challengeMode')
+  if (mode === undefined || mode === 'redirect') return undefined
+  if (mode !== 'popup') throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: challengeMode.' })
+  const popup = values.get('popup') ?? ''
+  if (popup === '' || POPUP.test(popup)) return popup
+  throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: popup.' })
 }
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
-  checkChallengeMode(values.get('challengeMode'))
+  const popup = popupIn(values)
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
     source: 'visitor',
     returnTo: values.get('returnTo'),
     restarted: values.has(RESTARTED),
+    ...(popup === undefined ? {} : { popup }),
     correlationId: id,
   })
   return redirect(url.href)

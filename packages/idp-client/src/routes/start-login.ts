@@ -1,6 +1,5 @@
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Application } from '../engine.ts'
-import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -11,7 +10,11 @@ export interface StartInteractiveLoginOptions {
   authorizationParameters?: AuthorizationParameters
   /** Same-origin path to go to after the login; default `signInReturnToPath`. */
   returnTo?: string
-  /** Default `redirect`; `popup` (a step-up in a popup window) throws `NOT_AVAILABLE` in this version. */
+  /**
+   * Default `redirect`. `popup`: the login runs in a window that the browser has opened for it. Its callback answers a
+   * page that tells `window.opener` how it ended and closes the window, and a session of the same user goes on with the
+   * new tokens. A `scope` is added to the configured one.
+   */
   challengeMode?: 'redirect' | 'popup'
 }
 
@@ -22,8 +25,7 @@ export async function startLogin(
   options: StartInteractiveLoginOptions,
 ): Promise<Response> {
   const { authorizationParameters = {}, challengeMode = 'redirect', returnTo } = options
-  if (challengeMode === 'popup') throw new IdpError('NOT_AVAILABLE', { detail: 'challengeMode: popup.' })
-  if (challengeMode !== 'redirect') {
+  if (challengeMode !== 'redirect' && challengeMode !== 'popup') {
     const detail = 'challengeMode must be redirect or popup.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
@@ -39,6 +41,7 @@ export async function startLogin(
     source: 'application',
     returnTo,
     correlationId: newCorrelationId(),
+    ...(challengeMode === 'popup' ? { popup: '' } : {}),
   })
   return redirect(url.href)
 }

@@ -1,15 +1,23 @@
 import type { Config } from '../config/config.ts'
 import type { OnCallbackContext } from '../config/hooks.ts'
+import { randomToken } from '../crypto/random.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
 import { decideCallback } from './hooks.ts'
 import type { SessionData } from './session-data.ts'
 
-/** What a callback is answered with; the route knows how each kind looks. */
-export type CallbackOutcome =
-  | { readonly kind: 'redirect'; readonly location: string }
+/** What comes of an attempt; the route knows how each kind looks. */
+export type AttemptOutcome =
+  | {
+      readonly kind: 'redirect'
+      readonly location: string
+      /** The application leads on although the attempt failed. */
+      readonly error?: IdpError
+      readonly cspNonce?: string
+    }
   | { readonly kind: 'response'; readonly response: Response }
   | {
       readonly kind: 'failure'
@@ -19,11 +27,25 @@ export type CallbackOutcome =
       readonly restart: boolean
       /** The page of the application that began what failed, where that was no login. */
       readonly page?: string
+      readonly cspNonce?: string
+    }
+
+type Redirect = Extract<AttemptOutcome, { readonly kind: 'redirect' }>
+type Failure = Extract<AttemptOutcome, { readonly kind: 'failure' }>
+
+/** What a callback is answered with. */
+export type CallbackOutcome =
+  | AttemptOutcome
+  | {
+      readonly kind: 'popup'
+      readonly popup: PopupLogin
+      /** Who is signed in, or why the login failed. */
+      readonly told: { readonly user: PopupUser } | { readonly error: IdpError }
     }
 
 /** What one attempt came to, before anything is staged in the browser that asked. */
 export interface Attempt {
-  readonly outcome: CallbackOutcome
+  readonly outcome: AttemptOutcome
   /** Stages what the attempt leaves behind, in every request that shares its result. */
   readonly stage?: (exchange: Exchange) => Promise<void>
 }
@@ -39,7 +61,7 @@ function absolute(config: Config, baseUrl: string, returnTo: string | undefined)
 }
 
 /** On to a page of the application: `returnTo` if it is one, else `signInReturnToPath`. */
-export function goOn(config: Config, baseUrl: string, returnTo: string | undefined): CallbackOutcome {
+export function goOn(config: Config, baseUrl: string, returnTo: string | undefined): Redirect {
   return { kind: 'redirect', location: absolute(config, baseUrl, returnTo) }
 }
 
@@ -49,7 +71,7 @@ interface Failing {
   readonly restart?: boolean
 }
 
-function failure(config: Config, { context, error, restart = false }: Failing): CallbackOutcome {
+function failure(config: Config, { context, error, restart = false }: Failing): Failure {
   const { appBaseUrl, responseType, returnTo } = context
   const began = responseType === 'connect_code' && appBaseUrl !== undefined
   return {
@@ -89,18 +111,48 @@ function report({ log }: Config, { context, error, id }: Failed): void {
 }
 
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
-export async function failed(config: Config, failing: Failed): Promise<CallbackOutcome> {
+export async function failed(config: Config, failing: Failed): Promise<AttemptOutcome> {
   const { context, error } = failing
   const { appBaseUrl } = context
   report(config, failing)
   try {
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
-    if (decision.kind === 'default' || appBaseUrl === undefined) return failure(config, failing)
-    return goOn(config, appBaseUrl, decision.returnTo)
+    const { returnTo } = decision
+    if (returnTo === undefined || appBaseUrl === undefined)
+      return { ...failure(config, failing), ...nonceIn(decision) }
+    return { ...goOn(config, appBaseUrl, returnTo), ...nonceIn(decision), error }
   } catch (thrown) {
     return failure(config, { context, error: asIdpError(thrown) })
   }
+}
+
+/** The failure of an attempt that `onCallback` has been told of already. */
+export function brokenOff(config: Config, failing: Failed): Failure {
+  report(config, failing)
+  return failure(config, failing)
+}
+
+const nonceIn = ({ cspNonce }: { readonly cspNonce?: string }): { readonly cspNonce?: string } =>
+  cspNonce === undefined ? {} : { cspNonce }
+
+interface PopupContext extends Pick<AttemptContext, 'returnTo'> {
+  readonly appBaseUrl: string
+  /** The name that the page which opened the popup waits under, or empty. */
+  readonly popup: string
+}
+
+/** What a popup shows: it tells the page that opened it who is signed in, or why nobody is. */
+export function inPopup(
+  config: Config,
+  { appBaseUrl, popup, returnTo }: PopupContext,
+  outcome: Redirect | Failure,
+  user: PopupUser | undefined,
+): CallbackOutcome {
+  const { cspNonce: nonce = randomToken(16), error } = outcome
+  const { location: nextUrl } = outcome.kind === 'redirect' ? outcome : goOn(config, appBaseUrl, returnTo)
+  const told = user && !error ? { user } : { error: error ?? new IdpError('MISSING_SESSION') }
+  return { kind: 'popup', popup: { channel: popup, nonce, nextUrl }, told }
 }
 
 export interface Completed {
@@ -128,11 +180,9 @@ export async function completed(
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const stage = await prepare()
     if (decision.kind === 'response') return { outcome: decision, stage }
-    const returnTo = decision.kind === 'return-to' ? decision.returnTo : context.returnTo
-    return { outcome: goOn(config, context.appBaseUrl, returnTo), stage }
+    const { returnTo = context.returnTo } = decision
+    return { outcome: { ...goOn(config, context.appBaseUrl, returnTo), ...nonceIn(decision) }, stage }
   } catch (thrown) {
-    const error = asIdpError(thrown)
-    report(config, { context, error, id })
-    return { outcome: failure(config, { context, error }) }
+    return { outcome: brokenOff(config, { context, error: asIdpError(thrown), id }) }
   }
 }

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { OnCallbackContext } from '../config/hooks.ts'
+import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { claimsOf, withoutProtocolClaims } from './claims.ts'
 import type { SessionData } from './session-data.ts'
@@ -72,36 +72,47 @@ export async function keptAgain(config: Config, session: SessionData): Promise<S
 }
 
 export type CallbackDecision =
-  | { readonly kind: 'default' }
-  | { readonly kind: 'return-to'; readonly returnTo: string }
+  | ({ readonly kind: 'go-on' } & Readonly<OnCallbackAnswer>)
   | { readonly kind: 'response'; readonly response: Response }
 
 function isResponse(value: object): value is Response {
   return value instanceof Response || ('status' in value && 'headers' in value && 'clone' in value)
 }
 
+/* The alphabets of base64 and base64url, as the policy allows them. */
+const NONCE = /^[\w+/-]+={0,2}$/
+
 /** A body that was read, or `Response.error()`, would only show as a failure once the session is written. */
 function isSendable(response: Response): boolean {
   return !response.bodyUsed && response.status >= 200
 }
 
+/** What a hook returned, if it is an answer; null for anything else. */
+function answerIn(result: object): OnCallbackAnswer | null {
+  const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackAnswer]: unknown }
+  if (cspNonce === undefined && returnTo === undefined) return null
+  if (returnTo !== undefined && typeof returnTo !== 'string') return null
+  if (cspNonce !== undefined && !(typeof cspNonce === 'string' && NONCE.test(cspNonce))) return null
+  return { ...(returnTo === undefined ? {} : { returnTo }), ...(cspNonce === undefined ? {} : { cspNonce }) }
+}
+
 /** What the application's `onCallback` decides about one attempt. `HOOK_FAILED` when it throws or returns nonsense. */
 export async function decideCallback(config: Config, context: OnCallbackContext): Promise<CallbackDecision> {
   const hook = config.hooks.onCallback
-  if (!hook) return { kind: 'default' }
+  if (!hook) return { kind: 'go-on' }
   let result: unknown
   try {
     result = await hook(context)
   } catch (cause) {
     throw new CallbackError('HOOK_FAILED', { cause, detail: 'onCallback threw.' })
   }
-  if (result === undefined || result === null) return { kind: 'default' }
+  if (result === undefined || result === null) return { kind: 'go-on' }
   if (typeof result === 'object') {
     if (isResponse(result) && isSendable(result)) return { kind: 'response', response: result }
-    if ('returnTo' in result && typeof result.returnTo === 'string') {
-      return { kind: 'return-to', returnTo: result.returnTo }
-    }
+    const answer = answerIn(result)
+    if (answer) return { kind: 'go-on', ...answer }
   }
-  const detail = 'onCallback must return nothing, { returnTo: string } or a Response.'
+  const detail =
+    'onCallback must return nothing, { returnTo?: string, cspNonce?: base64 text } or a Response.'
   throw new CallbackError('HOOK_FAILED', { detail })
 }

@@ -1,5 +1,5 @@
 import { randomToken } from '../crypto/random.ts'
-import type { SessionData, TokenSet, User } from './session-data.ts'
+import type { InternalSessionData, SessionData, TokenSet, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 
 export interface NewSession {
@@ -39,6 +39,8 @@ export interface Update {
   readonly found: SessionData
   /** What it is to become, as far as whoever read `found` knows. */
   readonly changes: Partial<SessionData>
+  /** What `internal` is to become, where the library itself changes it. */
+  readonly internal?: InternalSessionData
 }
 
 type Members = Readonly<Record<string, unknown>>
@@ -65,10 +67,10 @@ function isObject(value: unknown): value is Members {
 
 /**
  * What changes make of a session that others change too: see `merged`, for the session's own members and for those of
- * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` is never
- * taken from outside.
+ * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` of `changes`
+ * does not count, since that may come from outside.
  */
-export function withChanges({ current, found, changes }: Update): SessionData {
+export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
   const { internal: _given, ...given } = changes
   const user = changes.user ?? found.user
   const tokenSet = changes.tokenSet ?? found.tokenSet
@@ -78,6 +80,9 @@ export function withChanges({ current, found, changes }: Update): SessionData {
   return {
     ...merged(current, found, { ...given, user, tokenSet: found.tokenSet }),
     tokenSet: tokens,
-    internal: current.internal,
+    internal: {
+      ...current.internal,
+      ...merged({ ...current.internal }, { ...found.internal }, { ...internal }),
+    },
   } as SessionData
 }

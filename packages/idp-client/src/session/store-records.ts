@@ -44,7 +44,8 @@ const UNWRITTEN = 1000
 const unwritten = (): Lru<string, Unwritten> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
 
 function merge(current: StoredSession, found: SessionData, wanted: StoredSession): StoredSession {
-  const data = withChanges({ current: current.data, found, changes: wanted.data })
+  const { internal } = wanted.data
+  const data = withChanges({ current: current.data, found, changes: wanted.data, internal })
   return { ...wanted, data, usedAt: Math.max(current.usedAt, wanted.usedAt) }
 }
 

@@ -1,5 +1,5 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import type { AccessTokenSet, SessionData, TokenSet, User } from '../session/session-data.ts'
+import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
 import { coversScope, sameScope, unitedScope } from './scope.ts'
 import type { Entry } from './select.ts'
 import { entryFor, wantsMain } from './select.ts'
@@ -58,7 +58,7 @@ export interface Application {
 /** The session after a refresh, with every claim of a new ID token in `user`. Pure. */
 export function applyRefresh(data: SessionData, { config, want, grant, now }: Application): SessionData {
   const shared = sharedTokens(data.tokenSet, grant)
-  const user = grant.claims ? { user: { ...grant.claims } as User } : {}
+  const user = grant.claims ? told(data, grant.claims) : {}
   const entry = entryOf(grant, want)
   const { audience } = want
   if (wantsMain(config, data, want) || (audience === undefined && coversMain(data, want))) {
@@ -70,6 +70,15 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   // Without an audience there is no entry to keep it under, and it is less than what the login's token can do.
   if (audience === undefined) return { ...data, ...user, tokenSet }
   return { ...data, ...user, tokenSet, accessTokens: withEntry(data, want, { ...entry, audience }, now) }
+}
+
+/** What an ID token says: the user, and the session at the provider, by whose name its logout is notified. */
+function told(
+  { internal }: SessionData,
+  claims: NonNullable<Refreshed['claims']>,
+): Pick<SessionData, 'user' | 'internal'> {
+  const { sid } = claims
+  return { user: { ...claims }, internal: typeof sid === 'string' ? { ...internal, sid } : internal }
 }
 
 /** Whether a token for this scope can stand in for the one of the login. */

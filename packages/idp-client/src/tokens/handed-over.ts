@@ -85,8 +85,9 @@ function ahead(session: StoredSession, line: Line | undefined): StoredSession {
   const newer = line?.latest.data
   if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { accessTokens: _older, ...data } = session.data
-  const { accessTokens, tokenSet } = newer
-  return { ...session, data: { ...data, tokenSet, ...(accessTokens ? { accessTokens } : {}) } as SessionData }
+  const { accessTokens, internal, tokenSet } = newer
+  const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
+  return { ...session, data: { ...data, ...tokens, internal } as SessionData }
 }
 
 /** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */

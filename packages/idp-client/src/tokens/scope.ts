@@ -8,6 +8,12 @@ export function unitedScope(...scopes: (string | undefined)[]): string {
   return [...new Set(scopes.flatMap(partsOf))].join(' ')
 }
 
+export function withoutScope(scope: string, part: string): string {
+  return partsOf(scope)
+    .filter((other) => other !== part)
+    .join(' ')
+}
+
 export function coversScope(granted: string | undefined, wanted: string | undefined): boolean {
   const parts = new Set(partsOf(granted))
   return partsOf(wanted).every((part) => parts.has(part))

@@ -9,10 +9,16 @@ export type Entry = Pick<
   'accessToken' | 'expiresAt' | 'scope' | 'requestedScope' | 'audience' | 'token_type'
 >
 
+/** The API of the main token set; undefined where neither the login nor the configuration named one. */
+export function mainAudience(config: AuthorizationConfig, { tokenSet }: SessionData): string | undefined {
+  return tokenSet.audience ?? config.audience
+}
+
 /** Whether the main token set is the one that is wanted. */
-export function wantsMain(config: AuthorizationConfig, { tokenSet }: SessionData, want: Want): boolean {
+export function wantsMain(config: AuthorizationConfig, data: SessionData, want: Want): boolean {
   if (want.plain) return true
-  const sameAudience = want.audience === undefined || want.audience === (tokenSet.audience ?? config.audience)
+  const { tokenSet } = data
+  const sameAudience = want.audience === undefined || want.audience === mainAudience(config, data)
   return sameAudience && coversScope(tokenSet.requestedScope ?? configuredText(config), want.scope)
 }
 

@@ -31,6 +31,8 @@ export interface LoginTransaction extends Begun {
   readonly organization?: string
   /** What the login was asked for beyond the configuration, as a short hash. */
   readonly asked?: string
+  /** It runs in a popup: the name that the page which opened it waits under, or empty. */
+  readonly popup?: string
 }
 
 /** An account of another provider is to be connected to the user of a session. */
@@ -67,6 +69,7 @@ type Short =
   | 'w'
   | 'l'
   | 'q'
+  | 'p'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -88,6 +91,7 @@ const SHORT = {
   authSession: 'w',
   session: 'l',
   asked: 'q',
+  popup: 'p',
 } as const satisfies Record<Field, Short>
 
 const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))

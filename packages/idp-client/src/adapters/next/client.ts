@@ -30,7 +30,17 @@ export type FrameworkRequest = NextRequest
 export type FrameworkResponse = NextResponse
 
 /** Paths of the routes that pages link to or ask, without base path. */
-export type PublicRoutes = Pick<RoutePaths, 'login' | 'logout' | 'profile' | 'accessToken'>
+export type PublicRoutes = Pick<
+  RoutePaths,
+  | 'login'
+  | 'logout'
+  | 'profile'
+  | 'accessToken'
+  | 'mfaAuthenticators'
+  | 'mfaChallenge'
+  | 'mfaAssociate'
+  | 'mfaVerify'
+>
 
 /**
  * OpenID Connect for Next.js, App Router and Pages Router. Construct it once, in a module that proxy, pages and route
@@ -48,8 +58,13 @@ export class IdpClient extends Operations<HostRequest, HostResponse, FrameworkRe
 
   /** For `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */
   get routes(): PublicRoutes {
-    const { login, logout, profile, accessToken } = this.application.settings.routes
-    return { login, logout, profile, accessToken }
+    const {
+      connectAccount: _connect,
+      callback: _callback,
+      backChannelLogout: _notice,
+      ...ofPages
+    } = this.application.settings.routes
+    return ofPages
   }
 
   /** `''` or `/path`, from `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. */

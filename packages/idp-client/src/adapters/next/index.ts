@@ -2,6 +2,7 @@ export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from '../..
 export type {
   BeforeSessionSavedHook,
   ConnectedAccount,
+  OnCallbackAnswer,
   OnCallbackContext,
   OnCallbackHook,
   OnCallbackResult,

@@ -1,0 +1,475 @@
+import { runInNewContext } from 'node:vm'
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClientOptions, OnCallbackContext } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser } from '../support/app.ts'
+import { APP } from '../support/app.ts'
+import type { MfaWorld } from '../support/mfa.ts'
+import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
+
+const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
+const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
+
+let world: MfaWorld
+beforeAll(async () => {
+  world = await startMfaWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+type Visit = Parameters<MfaWorld['authorize']>[1]
+
+const popupQuery = (parameters: Record<string, string> = {}): string =>
+  `?${new URLSearchParams({ challengeMode: 'popup', popup: ID, acr_values: MULTI_FACTOR, ...parameters })}`
+
+/** A complete login in a popup; the page that it ends on. */
+const popup = (
+  browser: Browser,
+  parameters: Record<string, string> = {},
+  visit: Visit = { user: 'alice', otp: true },
+): Promise<Response> => world.login(browser, popupQuery(parameters), visit)
+
+interface Told {
+  /** Messages with the target that they are for. */
+  readonly opener: { readonly message: Record<string, unknown>; readonly target: string }[]
+  readonly channels: Record<string, Record<string, unknown>[]>
+  readonly closedAfter: number[]
+  readonly nonce: string
+  readonly html: string
+}
+
+/** Runs the script of a page as the browser would, with the things that it needs and no others. */
+async function run(response: Response, { hasOpener = true } = {}): Promise<Told> {
+  const html = await response.text()
+  const [, nonce = '', script = ''] = /<script nonce="([^"]*)">(.*?)<\/script>/s.exec(html) ?? []
+  const opener: Told['opener'] = []
+  const channels: Told['channels'] = {}
+  const closedAfter: number[] = []
+  class BroadcastChannel {
+    readonly #messages: Record<string, unknown>[] = []
+    constructor(name: string) {
+      channels[name] = this.#messages
+    }
+    postMessage(message: object): void {
+      this.#messages.push({ ...message })
+    }
+  }
+  const window = {
+    opener: hasOpener
+      ? { postMessage: (message: object, target: string) => opener.push({ message: { ...message }, target }) }
+      : null,
+    BroadcastChannel,
+    close: () => undefined,
+  }
+  runInNewContext(script, {
+    window,
+    BroadcastChannel,
+    location: { origin: APP },
+    setTimeout: (_work: () => void, milliseconds: number) => closedAfter.push(milliseconds),
+  })
+  return { opener, channels, closedAfter, nonce, html }
+}
+
+const sessionOf = async (browser: Browser, client = world.client) => {
+  const session = await client.getSession(browser.request('/'))
+  if (!session) throw new Error('no session')
+  return session
+}
+
+const signedIn = async (options: IdpClientOptions = {}) => {
+  const made = world.another(options)
+  await world.login(made.browser)
+  world.provider.clearRequests()
+  return made
+}
+
+describe('a popup where its user is signed in', () => {
+  test('the session keeps its identity and gets the token of the audience, told in a page that closes', async () => {
+    const { browser, client } = world.another()
+    const jar = world.provider.createJar()
+    await world.login(browser, '', { user: 'alice', jar })
+    const before = await sessionOf(browser, client)
+    world.pass(30)
+    const response = await popup(browser, { audience: BANK, scope: 'transfer' }, { jar, otp: true })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    const message = {
+      type: 'auth_complete',
+      success: true,
+      user: { sub: 'dev|alice', email: expect.any(String) },
+      id: ID,
+    }
+    const told = await run(response)
+    expect(told.opener).toEqual([{ message, target: APP }])
+    expect(told.channels).toEqual({ [ID]: [message] })
+    expect(told.closedAfter).toEqual([100])
+
+    const after = await sessionOf(browser, client)
+    expect(after.internal).toEqual(before.internal)
+    expect(after.tokenSet).toEqual(before.tokenSet)
+    expect(after.accessTokens).toEqual([expect.objectContaining({ audience: BANK })])
+    expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(2)
+
+    world.provider.clearRequests()
+    const query = new URLSearchParams({ audience: BANK, scope: 'transfer' })
+    const token = (await (await browser.send(`/auth/access-token?${query}`)).json()) as { token: string }
+    expect(token.token).toBe(after.accessTokens?.[0]?.accessToken)
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test('without an audience of its own the main tokens are replaced', async () => {
+    const { browser, client } = await signedIn()
+    const before = await sessionOf(browser, client)
+    await popup(browser)
+    const after = await sessionOf(browser, client)
+    expect(after.internal.createdAt).toBe(before.internal.createdAt)
+    for (const name of ['accessToken', 'idToken', 'refreshToken'] as const)
+      expect(after.tokenSet[name]).not.toBe(before.tokenSet[name])
+    expect(after.tokenSet.requestedScope).toBe(before.tokenSet.requestedScope)
+    expect(after.accessTokens).toBeUndefined()
+  })
+
+  test('the main tokens are refreshed for their own API afterwards: the popup brought no refresh token', async () => {
+    const { browser, client } = await signedIn({
+      authorizationParameters: { audience: 'https://api.example.test/' },
+    })
+    const audienceOf = (token: string): unknown => decodeJwt(token).aud
+    await popup(browser, { audience: BANK })
+    const { refreshToken } = (await sessionOf(browser, client)).tokenSet
+    expect(world.provider.requests('authorize')[0]?.query).toMatchObject({
+      audience: BANK,
+      scope: 'openid profile email',
+    })
+    world.pass(TTL + 1)
+    const { token } = (await (await browser.send('/auth/access-token')).json()) as { token: string }
+    expect(audienceOf(token)).toBe('https://api.example.test/')
+    expect((await sessionOf(browser, client)).tokenSet.refreshToken).not.toBe(refreshToken)
+    const query = `?audience=${encodeURIComponent(BANK)}`
+    expect((await browser.send(`/auth/access-token${query}`)).status).toBe(403)
+  })
+
+  test('is for the audience of the session, if that is another one than the configured', async () => {
+    const audience = 'https://orders.example.test/'
+    const { browser, client } = world.another()
+    await world.login(browser, `?audience=${encodeURIComponent(audience)}`)
+    const before = await sessionOf(browser, client)
+    await popup(browser)
+    const after = await sessionOf(browser, client)
+    expect(after.tokenSet.audience).toBe(audience)
+    expect(decodeJwt(after.tokenSet.accessToken).aud).toBe(audience)
+    expect(after.tokenSet.refreshToken).not.toBe(before.tokenSet.refreshToken)
+  })
+
+  test('a request that still carries the session from before is led to the new one', async () => {
+    const { browser, client } = await signedIn()
+    const late = browser.request(`/auth/access-token?audience=${encodeURIComponent(BANK)}`)
+    await popup(browser, { audience: BANK })
+    const entry = (await sessionOf(browser, client)).accessTokens?.[0]
+    world.provider.clearRequests()
+    const response = await client.middleware(late)
+    expect(await response.json()).toMatchObject({ token: entry?.accessToken })
+    expect(world.provider.count('token')).toBe(0)
+  })
+
+  test('in a store the record stays, and is found by the new session id of the provider', async () => {
+    const sessionStore = memoryStore()
+    const { browser, client } = await signedIn({ sessionStore })
+    const cookie = browser.cookies.get('__session')?.value
+    const [before] = (await sessionStore.listBySubject?.('dev|alice')) ?? []
+    const remove = world.provider.tamperIdToken((claims) => {
+      claims['sid'] = 'another'
+    })
+    const response = await popup(browser)
+    remove()
+    expect(response.status).toBe(200)
+    const [after, ...more] = (await sessionStore.listBySubject?.('dev|alice')) ?? []
+    expect(more).toEqual([])
+    expect(after?.id).toBe(before?.id)
+    expect(cookie).toBeDefined()
+    expect((await sessionOf(browser, client)).internal).toEqual({
+      sid: 'another',
+      createdAt: before?.session.internal.createdAt,
+    })
+    await sessionStore.deleteByLogoutToken?.({ sid: 'another' })
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+  })
+
+  test('beforeSessionSaved sees all claims; where it throws, the tokens are kept and it is reported', async () => {
+    const seen: unknown[] = []
+    let isBroken = false
+    const { browser, client } = await signedIn({
+      beforeSessionSaved: (session) => {
+        if (isBroken) throw new Error('broken')
+        seen.push(session.user['aud'])
+        return session
+      },
+    })
+    await popup(browser, { audience: BANK })
+    expect(seen).toEqual([world.provider.clientId, world.provider.clientId])
+    isBroken = true
+    expect((await popup(browser, { audience: 'https://api.example.test/' })).status).toBe(200)
+    expect((await sessionOf(browser, client)).accessTokens).toHaveLength(2)
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ code: 'REQUEST_FAILED', error: 'HOOK_FAILED' }),
+    )
+  })
+
+  test('where the user has logged out meanwhile, it is an ordinary login', async () => {
+    const { browser, client } = await signedIn()
+    const before = await sessionOf(browser, client)
+    world.pass(5)
+    const begun = await world.begin(browser, popupQuery({ audience: BANK }))
+    const callback = await world.authorize(begun, { user: 'alice', otp: true })
+    const transaction = new Map([...browser.cookies].filter(([name]) => name.startsWith('__txn_')))
+    await browser.send('/auth/logout')
+    for (const [name, cookie] of transaction) browser.cookies.set(name, cookie)
+    const told = await run(await browser.send(callback))
+    expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|alice' } })
+    const after = await sessionOf(browser, client)
+    expect(after.internal.createdAt).toBe(before.internal.createdAt + 5)
+    expect(after.tokenSet.audience).toBe(BANK)
+  })
+
+  test('an identical callback gets the same answer and the same session, another one is refused', async () => {
+    const { browser, client } = await signedIn()
+    const begun = await world.begin(browser, popupQuery({ audience: BANK }))
+    const callback = await world.authorize(begun, { user: 'alice', otp: true })
+    const requests = [1, 2, 3].map(() => browser.request(callback))
+    const other = browser.request(`${callback}&iss=changed`)
+    const responses = await Promise.all(requests.map((request) => client.middleware(request)))
+    const sessions = await Promise.all(
+      responses.map(async (response) => {
+        const copy = new Map(browser.cookies)
+        browser.store(response)
+        const session = await sessionOf(browser, client)
+        browser.cookies.clear()
+        for (const [name, cookie] of copy) browser.cookies.set(name, cookie)
+        return session.accessTokens?.[0]?.accessToken
+      }),
+    )
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(new Set(sessions).size).toBe(1)
+    expect(sessions[0]).toEqual(expect.any(String))
+    expect(world.provider.count('token')).toBe(1)
+
+    const refused = await client.middleware(other)
+    expect(refused.status).toBe(400)
+    const told = await run(refused)
+    expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'REPLAYED_STATE' } })
+  })
+})
+
+describe('a popup where nobody is signed in', () => {
+  test('is a login like any other', async () => {
+    const browser = world.newBrowser()
+    const told = await run(await popup(browser, {}, { user: 'bob', otp: true }))
+    expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|bob' } })
+    expect((await sessionOf(browser)).user.sub).toBe('dev|bob')
+  })
+
+  test('has no message of more than sub and e-mail address, and no e-mail address that the session does not have', async () => {
+    const { browser } = world.another({
+      beforeSessionSaved: (session) => ({ ...session, user: { sub: session.user.sub, role: 'clerk' } }),
+    })
+    const told = await run(await popup(browser))
+    expect(told.opener[0]?.message['user']).toEqual({ sub: 'dev|alice' })
+  })
+})
+
+describe('a popup that fails', () => {
+  const failure = async (response: Response) => {
+    const told = await run(response)
+    expect(told.closedAfter).toEqual([100])
+    expect(told.channels[ID]).toEqual([told.opener[0]?.message])
+    const { success, error } = told.opener[0]?.message ?? {}
+    expect(success).toBe(false)
+    return { error: error as { code: string; message: string }, html: told.html }
+  }
+
+  test('another user is refused, and the session stays as it was', async () => {
+    const { browser, client } = await signedIn()
+    const before = await sessionOf(browser, client)
+    const response = await popup(browser, { audience: BANK }, { user: 'bob', otp: true })
+    expect(response.status).toBe(400)
+    const { error, html } = await failure(response)
+    expect(error.code).toBe('POPUP_OTHER_USER')
+    expect(html).not.toContain('bob')
+    expect(await sessionOf(browser, client)).toEqual(before)
+    expect(browser.names('__txn_')).toEqual([])
+  })
+
+  test('onCallback is told of a refusal, and that it was a popup', async () => {
+    const contexts: OnCallbackContext[] = []
+    const { browser } = await signedIn({ onCallback: (context) => void contexts.push(context) })
+    const response = await popup(browser, {}, { user: 'alice', deny: true })
+    expect(response.status).toBe(400)
+    expect((await failure(response)).error.code).toBe('AUTHORIZATION_ERROR')
+    expect(contexts.map(({ challengeMode }) => challengeMode)).toEqual(['redirect', 'popup'])
+    expect(contexts[1]).toMatchObject({ session: null, error: { code: 'AUTHORIZATION_ERROR' } })
+  })
+
+  test.each([
+    ['a provider that is down', 503, 503, 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR'],
+    ['a code that is not accepted', 400, 400, 'AUTHORIZATION_CODE_GRANT_ERROR'],
+  ])('%s', async (_, status, expected, code) => {
+    const { browser } = await signedIn()
+    const error = status === 400 ? 'invalid_grant' : 'temporarily_unavailable'
+    const headers = { 'content-type': 'application/json' }
+    const begun = await world.begin(browser, popupQuery())
+    const callback = await world.authorize(begun, { user: 'alice', otp: true })
+    world.provider.faults.set('token', { kind: 'respond', status, headers, body: JSON.stringify({ error }) })
+    const response = await browser.send(callback)
+    expect(response.status).toBe(expected)
+    expect((await failure(response)).error.code).toBe(code)
+  })
+
+  test('tokens of unknown audience and scope never pass for the main ones', async () => {
+    const { browser, client } = await signedIn()
+    const before = await sessionOf(browser, client)
+    const response = await popup(browser, { audience: BANK, scope: `transfer ${'x'.repeat(2_500)}` })
+    expect((await failure(response)).error.code).toBe('INVALID_CALLBACK')
+    expect(await sessionOf(browser, client)).toEqual(before)
+  })
+
+  test('a session that has become too large', async () => {
+    const { browser } = world.another({
+      beforeSessionSaved: (session) => ({ ...session, note: 'x'.repeat(9_000) }),
+    })
+    const response = await popup(browser)
+    expect(response.status).toBe(500)
+    expect((await failure(response)).error.code).toBe('SESSION_TOO_LARGE')
+    expect(browser.names('__session')).toEqual([])
+  })
+})
+
+describe('the page of a popup', () => {
+  test('runs by a nonce of its own, loads nothing and is not stored', async () => {
+    const { browser } = await signedIn()
+    const responses = [await popup(browser), await popup(browser)]
+    const pages = await Promise.all(responses.map((response) => run(response)))
+    for (const [index, { nonce }] of pages.entries()) {
+      expect(nonce).toMatch(/^[\w-]{22}$/)
+      const policy = responses[index]?.headers.get('content-security-policy') ?? ''
+      expect(policy.split('; ')).toEqual([
+        "default-src 'none'",
+        `script-src 'nonce-${nonce}'`,
+        expect.stringMatching(/^style-src 'sha256-/),
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+      ])
+    }
+    expect(pages[0]?.nonce).not.toBe(pages[1]?.nonce)
+  })
+
+  test('writes hostile claims where no parser takes them for markup', async () => {
+    const email = '</script><script>alert(1)</script><!--\u2028'
+    const remove = world.provider.tamperIdToken((claims) => {
+      claims['email'] = email
+    })
+    const response = await popup(world.newBrowser())
+    remove()
+    const told = await run(response)
+    expect(told.opener[0]?.message['user']).toEqual({ sub: 'dev|alice', email })
+    expect(told.html.match(/<script/g)).toHaveLength(1)
+    expect(told.html).not.toContain('<!--')
+    expect(told.html).not.toContain('\u2028')
+  })
+
+  test('without an opener only the channel is told; without a name, only the opener', async () => {
+    const cut = await run(await popup(world.newBrowser()), { hasOpener: false })
+    expect(cut.opener).toEqual([])
+    expect(cut.channels[ID]).toHaveLength(1)
+
+    const browser = world.newBrowser()
+    const response = browser.store(
+      await world.client.startInteractiveLogin({ challengeMode: 'popup' }, browser.request('/step-up')),
+    )
+    const callback = await world.authorize(response.headers.get('location') ?? '')
+    const told = await run(await browser.send(callback))
+    expect(told.opener[0]?.message).not.toHaveProperty('id')
+    expect(told.channels).toEqual({})
+  })
+
+  test('takes link and nonce from onCallback; a Response of its own wins', async () => {
+    let answer: unknown = { returnTo: '/done', cspNonce: 'bm9uY2U=' }
+    const { browser, client } = world.another({
+      onCallback: ({ challengeMode }) => (challengeMode === 'popup' ? (answer as undefined) : undefined),
+    })
+    const response = await popup(browser)
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'nonce-bm9uY2U='")
+    const told = await run(response)
+    expect(told.nonce).toBe('bm9uY2U=')
+    expect(told.html).toContain(`href="${APP}/done"`)
+
+    answer = new Response('own', { status: 202 })
+    const own = await popup(browser)
+    expect([own.status, await own.text()]).toEqual([202, 'own'])
+    expect((await sessionOf(browser, client)).user.sub).toBe('dev|alice')
+  })
+
+  test.each([
+    [{ cspNonce: '"><script>' }],
+    [{ cspNonce: '' }],
+    [{ cspNonce: 7 }],
+    [{ returnTo: '/a', cspNonce: "x'" }],
+    [{}],
+  ])('onCallback must not answer %j', async (answer) => {
+    const { browser } = world.another({ onCallback: () => answer as { returnTo: string } })
+    const response = await popup(browser)
+    expect(response.status).toBe(500)
+    const told = await run(response)
+    expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'HOOK_FAILED' } })
+    expect(told.nonce).toMatch(/^[\w-]{22}$/)
+  })
+
+  test('onCallback may lead on after a failure, and the opener is told all the same', async () => {
+    const { browser } = world.another({
+      onCallback: ({ error }) => (error ? { returnTo: '/sorry' } : undefined),
+    })
+    const told = await run(await popup(browser, {}, { user: 'alice', deny: true }))
+    expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'AUTHORIZATION_ERROR' } })
+    expect(told.html).toContain(`href="${APP}/sorry"`)
+  })
+})
+
+describe('the login route', () => {
+  test('keeps what belongs to the popup, and adds the scope to the configured one', async () => {
+    const { browser } = world.another({
+      authorizationParameters: { response_mode: 'query', scope: 'openid email' },
+    })
+    const query = popupQuery({ audience: BANK, scope: 'transfer openid', returnTo: '/a' })
+    const location = new URL((await browser.send(`/auth/login${query}`)).headers.get('location') ?? '')
+    const sent = Object.fromEntries(location.searchParams)
+    expect(sent).toMatchObject({ scope: 'openid email transfer', audience: BANK, acr_values: MULTI_FACTOR })
+    for (const name of ['challengeMode', 'popup', 'returnTo']) expect(sent).not.toHaveProperty(name)
+  })
+
+  test('takes the callback as a GET, which brings the cookie of the session', async () => {
+    const { browser } = world.another({
+      appBaseUrl: 'https://app.example.test',
+      authorizationParameters: { response_mode: 'form_post' },
+    })
+    const modes = await Promise.all(
+      ['', popupQuery()].map(async (query) => {
+        const response = await browser.send(`/auth/login${query}`)
+        return new URL(response.headers.get('location') ?? '').searchParams.get('response_mode')
+      }),
+    )
+    expect(modes).toEqual(['form_post', 'query'])
+  })
+
+  test.each(['short', `${'x'.repeat(65)}`, '<script>alert(1)</script>', 'a b c d e f g h i j'])(
+    'refuses the name %s',
+    async (name) => {
+      const response = await world.newBrowser().send(`/auth/login${popupQuery({ popup: name })}`)
+      expect(response.status).toBe(400)
+      expect(await response.text()).not.toContain(name)
+    },
+  )
+})
