@@ -103,6 +103,7 @@ export function routeProblems(text, { table, resolve }) {
   const kinds = {
     'on-navigation': 'navigations',
     'not-on-prefetch': 'anything but a prefetch',
+    'not-cross-site': 'anything that no other site sends',
     'on-any-request': 'any request',
   }
   const told = rows.map(({ cells }) =>

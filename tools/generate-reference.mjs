@@ -21,6 +21,12 @@ const families = {
   LogoutTokenError:
     'A logout notification of the provider was not obeyed. It surfaces on the back-channel logout route only; the message ' +
     'names the check that failed.',
+  MfaRequiredError:
+    'The provider demands another factor before it hands out the token. It carries the encrypted `mfa_token` and, where the ' +
+    'provider named them, `mfa_requirements`; the `cause` is the `OAuthError`.',
+  MfaError:
+    'A step of a multi-factor authentication failed. The `cause`, where the provider was asked, is an `OAuthError` or a ' +
+    '`DiscoveryError`.',
   ConnectAccountError:
     'No account was connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an `AccountApiError`, an ' +
     '`AccessTokenError`, an `OAuthError` or a `DiscoveryError`.',
@@ -36,6 +42,7 @@ const families = {
 /** Codes that one class shares with another: the table names one class per code. */
 const shared = {
   AccessTokenError: ['MISSING_SESSION'],
+  MfaError: ['MISSING_SESSION'],
   ConnectAccountError: ['MISSING_SESSION', 'MISSING_CONNECTION'],
   ConnectedAccountsError: ['MISSING_SESSION'],
 }

@@ -5,7 +5,6 @@ import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
 import { subjectOf } from '../session/claims.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { MfaContext, MfaContextParts, Wanted } from './mfa-context.ts'
-import { sealMfaContext } from './mfa-context.ts'
 
 /** Where a token request came from that the provider answered with `mfa_required`. */
 export interface MfaOrigin {
@@ -30,6 +29,8 @@ async function sealed(
 ): Promise<string> {
   // The provider names no way on: the user has to log in again.
   if (token === undefined) return ''
+  // Few applications ever need what seals and opens it.
+  const { sealMfaContext } = await import('./mfa-context.ts')
   return sealMfaContext(parts, {
     ...context,
     token,
