@@ -36,6 +36,7 @@ interface Memory {
   readonly names: Lru<string, number>
 }
 
+const SESSIONS = 10_000
 const NAMES = 20_000
 
 const parse = ({ text }: Kept): SessionData => JSON.parse(text) as SessionData
@@ -94,7 +95,7 @@ function liveSessions(sessions: Lru<string, Kept>, clock: Clock): LiveSessions {
  * @throws InvalidConfigurationError `maxSessions` is no whole number above 0
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
-  const { clock = systemClock, maxSessions = 10_000, name = 'default' } = options
+  const { clock = systemClock, maxSessions = SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
     const detail = 'maxSessions of memoryStore has to be a whole number above 0.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
