@@ -30,7 +30,7 @@ const kindsOf = (options: IdpClientOptions, env: Env = {}) =>
 afterEach(() => vi.unstubAllGlobals())
 
 describe('complete configurations', () => {
-  test('[S054,S061,S062,S064,S066,S071] defaults', () => {
+  test('[S054,S061,S062,S064,S066,S071,S257] defaults', () => {
     expect(configOf()).toMatchObject({
       production: false,
       basePath: '',

@@ -5,14 +5,20 @@ import * as entry from './index.ts'
 import {
   AccessTokenError,
   AccessTokenForConnectionError,
+  AccountApiError,
   BackchannelAuthenticationError,
   CallbackError,
+  ConnectAccountError,
+  ConnectedAccountsError,
   CustomTokenExchangeError,
   codes,
   DiscoveryError,
   IdpError,
   InvalidConfigurationError,
   isIdpError,
+  LogoutTokenError,
+  MfaError,
+  MfaRequiredError,
   OAuthError,
   SessionStoreError,
 } from './index.ts'
@@ -20,12 +26,18 @@ import {
 const classes = {
   AccessTokenError,
   AccessTokenForConnectionError,
+  AccountApiError,
   BackchannelAuthenticationError,
   CallbackError,
+  ConnectAccountError,
+  ConnectedAccountsError,
   CustomTokenExchangeError,
   DiscoveryError,
   IdpError,
   InvalidConfigurationError,
+  LogoutTokenError,
+  MfaError,
+  MfaRequiredError,
   OAuthError,
   SessionStoreError,
 }
@@ -63,15 +75,21 @@ describe('IdpError', () => {
     Object.entries({
       AccessTokenError: new AccessTokenError('MISSING_SESSION'),
       AccessTokenForConnectionError: new AccessTokenForConnectionError('MISSING_SESSION'),
+      AccountApiError: new AccountApiError({ status: 400 }),
       BackchannelAuthenticationError: new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ERROR'),
       CallbackError: new CallbackError('MISSING_STATE'),
+      ConnectAccountError: new ConnectAccountError('MISSING_SESSION'),
+      ConnectedAccountsError: new ConnectedAccountsError('MISSING_SESSION'),
       CustomTokenExchangeError: new CustomTokenExchangeError('EXCHANGE_FAILED'),
       DiscoveryError: new DiscoveryError('DISCOVERY_ERROR'),
       InvalidConfigurationError: new InvalidConfigurationError('INVALID_CONFIGURATION'),
+      LogoutTokenError: new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR'),
+      MfaError: new MfaError('MISSING_SESSION'),
+      MfaRequiredError: new MfaRequiredError({ mfaToken: 'sealed' }),
       OAuthError: new OAuthError('OAUTH_ERROR'),
       SessionStoreError: new SessionStoreError('SESSION_TOO_LARGE', { bytes: 1, fields: {} }),
     }),
-  )('[S245] %s is exported, an Error and an IdpError, and named', (name, error) => {
+  )('[S243,S245] %s is exported, an Error and an IdpError, and named', (name, error) => {
     expect(entry).toHaveProperty(name)
     expect(error).toBeInstanceOf(Error)
     expect(error).toBeInstanceOf(IdpError)
@@ -79,6 +97,26 @@ describe('IdpError', () => {
     expect(error.stack).toContain(name)
     expect(isIdpError(error)).toBe(true)
   })
+})
+
+test('[S243] whoever has no session is told so under the code of the contract', () => {
+  for (const Class of [AccessTokenError, AccessTokenForConnectionError, ConnectAccountError]) {
+    expect(new Class('MISSING_SESSION').code).toBe('MISSING_SESSION')
+  }
+})
+
+test('[S244] MfaRequiredError carries the token as it was given, and goes over the wire flat', () => {
+  const requirements = { challenge: [{ type: 'otp' }] }
+  const error = new MfaRequiredError({ mfaToken: 'sealed', requirements })
+  const body = {
+    error: 'mfa_required',
+    error_description: codes.MFA_REQUIRED.message,
+    mfa_token: 'sealed',
+    mfa_requirements: requirements,
+  }
+  expect(error).toMatchObject({ code: 'MFA_REQUIRED', ...body })
+  expect(JSON.parse(JSON.stringify(error))).toEqual(body)
+  expect(new MfaRequiredError({ mfaToken: '' }).toJSON()).not.toHaveProperty('mfa_requirements')
 })
 
 describe('isIdpError', () => {

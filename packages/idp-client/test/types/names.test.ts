@@ -23,6 +23,30 @@ test('[S004] variables begin with IDP_ for the provider and FRAMEWORK_PUBLIC_ (o
   expect(hosts).toEqual(ours.map((name) => name.replace('FRAMEWORK_', 'NEXT_')))
 })
 
+test('[S006] IdpClient has the operations of the contract and the property mfa, on every host', () => {
+  const operations = [
+    'middleware',
+    'getSession',
+    'getAccessToken',
+    'getAccessTokenForConnection',
+    'customTokenExchange',
+    'updateSession',
+    'startInteractiveLogin',
+    'getTokenByBackchannelAuth',
+    'connectAccount',
+    'createFetcher',
+    'withPageAuthRequired',
+    'withApiAuthRequired',
+  ] as const
+  for (const { IdpClient } of [web, next, express]) {
+    const idp = new IdpClient({ logger: () => {} })
+    for (const name of operations) expect(idp[name]).toBeTypeOf('function')
+    for (const name of ['getAuthenticators', 'challenge', 'verify'] as const) {
+      expect(idp.mfa[name]).toBeTypeOf('function')
+    }
+  }
+})
+
 test('[S004] every host entry exports IdpClient, and no name of a maker', () => {
   for (const entry of [web, next, express]) expect(entry).toHaveProperty('IdpClient')
   expect(react).toHaveProperty('IdpProvider')
