@@ -19,8 +19,10 @@ export interface GuardedStore {
 }
 
 const RETRY_MILLISECONDS = 40
-/** What a redemption may take beside the two requests of a nonce challenge: reading, a hook, writing. */
-const SLACK_MILLISECONDS = 5000
+/** For so long a request waits for a store that does not take what must not be lost, and the process goes on trying. */
+export const INSISTENCE_MILLISECONDS = 2000
+/** What a redemption may take beside two requests (a nonce challenge) and that: reading, a hook. */
+const SLACK_MILLISECONDS = 1000
 
 /** Turns of one record in this process, for stores that cannot change one atomically. */
 const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
@@ -88,7 +90,7 @@ export function guardedStore(
     })
 
   const update = store.update?.bind(store)
-  const lease = httpTimeout * 2 + SLACK_MILLISECONDS
+  const lease = httpTimeout * 2 + INSISTENCE_MILLISECONDS * 2 + SLACK_MILLISECONDS
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {

@@ -23,13 +23,15 @@ export interface StoreRecords {
   /** What became of it, with what others changed meanwhile; null when the record is gone. */
   write(known: Known, session: StoredSession): Promise<StoredSession | null>
   /**
-   * As `write`, for what must not be lost: what the store does not take stays in this process, and is written with the
-   * next change. `MISSING_SESSION` when the record is gone.
+   * As `write`, for what must not be lost: what the store does not take stays in this process, leads its requests, and
+   * is written by `settle` or with the next change. `MISSING_SESSION` when the record is gone.
    */
   keep(
     known: Known,
     session: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly written: boolean }>
+  /** Writes what `keep` could not; true when nothing is left to write. */
+  settle(handle: string): Promise<boolean>
   forget(handle: string): Promise<void>
 }
 
@@ -103,6 +105,15 @@ export function storeRecords(store: GuardedStore, endsAt: (session: StoredSessio
       }
       if (!kept) throw new IdpError('MISSING_SESSION')
       return { session: kept, written: true }
+    },
+
+    async settle(handle) {
+      const late = unwritten().get(await recordId(handle))
+      if (!late) return true
+      return write(late).then(
+        () => true,
+        () => false,
+      )
     },
 
     async forget(handle) {

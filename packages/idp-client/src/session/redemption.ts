@@ -1,0 +1,79 @@
+import { IdpError } from '../errors/base.ts'
+import { pause } from '../lib/pause.ts'
+import type { GuardedStore } from './guarded-store.ts'
+import { INSISTENCE_MILLISECONDS } from './guarded-store.ts'
+import { recordId } from './record.ts'
+import type { SessionChange, SharedSessions } from './storage.ts'
+import type { Known, StoreRecords } from './store-records.ts'
+import type { StoredSession } from './stored-session.ts'
+
+export interface RedemptionParts {
+  readonly store: GuardedStore
+  readonly records: StoreRecords
+}
+
+const FIRST_RETRY = 50
+const LONGEST_RETRY = 1000
+
+/** What a redemption tried with; another process may have gone on from it. */
+function isSpent(tried: StoredSession, now: StoredSession): boolean {
+  return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
+}
+
+/** Asks again, less and less often, but not for ever; true as soon as `work` says so. */
+async function insist(work: () => Promise<boolean>): Promise<boolean> {
+  for (
+    let waited = 0, next = FIRST_RETRY;
+    waited < INSISTENCE_MILLISECONDS;
+    next = Math.min(next * 2, LONGEST_RETRY)
+  ) {
+    await pause(next)
+    waited += next
+    if (await work()) return true
+  }
+  return false
+}
+
+/**
+ * Redemptions of refresh tokens where processes share the sessions: see `SharedSessions.exclusively`. What the provider
+ * gave must not be lost. When the store does not take it, the request waits a while; after that this process goes on
+ * trying for as long as nobody else may redeem the token that is spent.
+ */
+export function exclusiveRedemption({ records, store }: RedemptionParts): SharedSessions['exclusively'] {
+  async function attempt<T extends SessionChange>(
+    known: Known,
+    work: (session: StoredSession) => Promise<T>,
+  ): Promise<{ readonly result: T; readonly from: Known }> {
+    const result = await work(known.session)
+    if (result.failure === undefined) return { result, from: known }
+    const now = await records.read(known.session.handle)
+    // Another process was quicker: what it brought may be all that is wanted.
+    return now && isSpent(known.session, now.session)
+      ? { result: await work(now.session), from: now }
+      : { result, from: known }
+  }
+
+  return async (session, work) => {
+    const { handle } = session
+    const lease = await store.lock?.(await recordId(handle))
+    const release = async (): Promise<void> => {
+      await lease?.release().catch(() => {})
+    }
+    let settling = false
+    try {
+      const known = lease ? await records.read(handle) : records.known(session)
+      if (!known) throw new IdpError('MISSING_SESSION')
+      const { from, result } = await attempt(known, work)
+      if (result.session === from.session) return result
+      const kept = await records.keep(from, result.session)
+      const settle = (): Promise<boolean> => records.settle(handle)
+      if (!kept.written && !(await insist(settle))) {
+        settling = true
+        insist(settle).then(release, release)
+      }
+      return { ...result, session: kept.session }
+    } finally {
+      if (!settling) await release()
+    }
+  }
+}
