@@ -2,6 +2,9 @@
 import cluster from 'node:cluster'
 import { startWorker } from './worker.mjs'
 
+// Every process accepts connections itself, so that one that dies takes none along that another could have answered.
+cluster.schedulingPolicy = cluster.SCHED_NONE
+
 const port = Number(process.env.PORT ?? 3000)
 const workers = Number(process.env.WORKERS ?? 4)
 

@@ -12,8 +12,20 @@ export interface Answer {
   readonly location: string | null
 }
 
+/** Whoever waits longer than this waits for nothing; milliseconds, far more than any answer takes. */
+const HANG_GUARD = 60_000
+
 /** The connection broke before the answer: what happened to the request nobody knows. */
 export const LOST = 'lost'
+
+/** No answer came at all. */
+export const HUNG = 'hung'
+
+export type Outcome = Answer | typeof LOST | typeof HUNG
+
+export function isAnswer(outcome: Outcome): outcome is Answer {
+  return outcome !== LOST && outcome !== HUNG
+}
 
 function parse(text: string): Record<string, unknown> {
   try {
@@ -47,12 +59,13 @@ export class Person {
     this.#provider = provider
   }
 
-  async send(path: string, init: RequestInit = {}, cookies = this.cookies): Promise<Answer | typeof LOST> {
+  async send(path: string, init: RequestInit = {}, cookies = this.cookies): Promise<Outcome> {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const signal = AbortSignal.timeout(HANG_GUARD)
     const headers = { accept: 'application/json', 'content-type': 'application/json', cookie }
     try {
       const url = new URL(path, this.#url)
-      const response = await fetch(url, { ...init, headers, redirect: 'manual' })
+      const response = await fetch(url, { ...init, headers, redirect: 'manual', signal })
       const body = parse(await response.text())
       for (const text of response.headers.getSetCookie()) this.#store(cookies, text)
       const pid = response.headers.get('x-process')
@@ -65,7 +78,7 @@ export class Person {
         location: response.headers.get('location'),
       }
     } catch {
-      return LOST
+      return signal.aborted ? HUNG : LOST
     }
   }
 
@@ -76,9 +89,9 @@ export class Person {
   }
 
   /** The answer of the callback, or of the step that went wrong. */
-  async logIn(): Promise<Answer | typeof LOST> {
+  async logIn(): Promise<Outcome> {
     const begun = await this.send('/auth/login')
-    if (begun === LOST || begun.location === null || begun.status !== 302) return begun
+    if (!isAnswer(begun) || begun.location === null || begun.status !== 302) return begun
     const { location } = await this.#provider.login(begun.location, { user: this.name })
     if (location === undefined) throw new Error('the provider did not redirect')
     return this.send(location)

@@ -1,6 +1,6 @@
 import type { DevProvider, LoggedRequest } from 'idp-dev-provider'
-import type { Answer } from './person.ts'
-import { LOST, Person } from './person.ts'
+import type { Answer, Outcome } from './person.ts'
+import { HUNG, isAnswer, LOST, Person } from './person.ts'
 
 export interface SoakOptions {
   readonly provider: DevProvider
@@ -23,6 +23,8 @@ export interface SoakReport {
   refreshes: number
   /** Requests whose connection broke: they were in a process that was killed. */
   lostAnswers: number
+  /** Requests that were never answered: must be 0. */
+  hung: number
   kills: number
   /** Typed errors by code. */
   errors: Record<string, number>
@@ -86,12 +88,16 @@ class Visitor {
     return this.#judged(answer)
   }
 
-  #judged(answer: Answer | typeof LOST): Answer | undefined {
+  #judged(answer: Outcome): Answer | undefined {
     const report = this.#report
     report.requests += 1
     if (answer === LOST) {
       report.lostAnswers += 1
       this.#disturbed = true
+      return undefined
+    }
+    if (answer === HUNG) {
+      report.hung += 1
       return undefined
     }
     this.#seen(answer)
@@ -143,7 +149,7 @@ class Visitor {
     if (!answer) return this.person.cookies.clear()
     this.#report.logouts += 1
     const after = await this.person.send('/notes', {}, captured)
-    if (after !== LOST && after.status < 400) this.#report.resurrected += 1
+    if (isAnswer(after) && after.status < 400) this.#report.resurrected += 1
   }
 
   /** From a login to a logout. */
@@ -174,6 +180,7 @@ const emptyReport = (): SoakReport => ({
   updates: 0,
   refreshes: 0,
   lostAnswers: 0,
+  hung: 0,
   kills: 0,
   errors: {},
   reuseAfterKill: 0,
