@@ -11,7 +11,15 @@ import type { Purpose, Sealer } from './seal.ts'
 import { createSealer } from './seal.ts'
 
 const ciphers: readonly Cipher[] = [node, web]
-const purposes: readonly Purpose[] = ['session', 'transaction', 'state', 'mfa', 'connection', 'logout']
+const purposes: readonly Purpose[] = [
+  'session',
+  'session-id',
+  'transaction',
+  'state',
+  'mfa',
+  'connection',
+  'logout',
+]
 const secret = 'a0'.repeat(32)
 const other = 'b1'.repeat(32)
 
@@ -167,6 +175,9 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(plain(await fresh.open('session', resealed))).toBe('kept')
     expect(await old.open('session', resealed)).toBeNull()
     expect(await both.keyId).toBe(keyIdFor(other))
+    expect(await both.isCurrent('session', sealed)).toBe(false)
+    expect(await both.isCurrent('session', resealed)).toBe(true)
+    expect(await both.isCurrent('connection', resealed)).toBe(false)
   })
 
   it('opens what the sealer of the other platform sealed', async () => {

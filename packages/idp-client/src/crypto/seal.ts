@@ -17,6 +17,8 @@ export interface Sealer {
   seal(purpose: Purpose, plaintext: Bytes): MaybePromise<string>
   /** Null for everything that no secret of this sealer sealed for this very purpose. */
   open(purpose: Purpose, sealed: string): MaybePromise<Bytes | null>
+  /** Whether a text claims to be what `seal` would make now: of this purpose, and of the first secret. */
+  isCurrent(purpose: Purpose, sealed: string): MaybePromise<boolean>
   /** Names the first secret without telling anything about it: the `kid` of what `seal` makes. */
   readonly keyId: MaybePromise<string>
 }
@@ -119,6 +121,9 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
     )
   }
 
+  const currentSlot = (purpose: Purpose): MaybePromise<Slot> =>
+    chain(ringAt(0, secrets[0]), (ring) => ring.slot(purpose))
+
   function openFrom(index: number, purpose: Purpose, sealed: string): MaybePromise<Bytes | null> {
     const secret = secrets[index]
     if (secret === undefined) return null
@@ -132,11 +137,9 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
   }
 
   return {
-    seal: (purpose, plaintext) =>
-      chain(ringAt(0, secrets[0]), (ring) =>
-        chain(ring.slot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
-      ),
+    seal: (purpose, plaintext) => chain(currentSlot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
     open: (purpose, sealed) => (sealed.length > MAX_SEALED_CHARACTERS ? null : openFrom(0, purpose, sealed)),
+    isCurrent: (purpose, sealed) => chain(currentSlot(purpose), ({ prefix }) => sealed.startsWith(prefix)),
     get keyId() {
       return chain(ringAt(0, secrets[0]), (ring) => ring.keyId)
     },

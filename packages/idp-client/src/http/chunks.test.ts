@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
-import { chunkNames, joinCookie, MAX_CHUNKS, MAX_COOKIE_BYTES, splitCookie } from './chunks.ts'
+import type { CookieValues } from './chunks.ts'
+import { chunkNames, joinedCookies, MAX_CHUNKS, MAX_COOKIE_BYTES, splitCookie } from './chunks.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
 import { serializeCookie } from './cookie-text.ts'
 
@@ -23,8 +24,14 @@ function value(length: number, seed: number): string {
 
 const jarOf = (...sets: readonly (readonly { name: string; value: string }[])[]): Map<string, string> =>
   new Map(sets.flat().map((cookie) => [cookie.name, cookie.value]))
-const join = (cookies: ReadonlyMap<string, string>): string | null =>
-  joinCookie(name, (key) => cookies.get(key))
+const valuesIn =
+  (...jars: readonly ReadonlyMap<string, string>[]): CookieValues =>
+  (key) =>
+    jars.flatMap((jar) => jar.get(key) ?? [])
+const joinAll = (...jars: readonly ReadonlyMap<string, string>[]): string[] => [
+  ...joinedCookies(name, valuesIn(...jars)),
+]
+const join = (cookies: ReadonlyMap<string, string>): string | null => joinAll(cookies)[0] ?? null
 
 describe('splitCookie', () => {
   it('keeps a small value under the bare name', () => {
@@ -83,7 +90,7 @@ describe('splitCookie', () => {
   })
 })
 
-describe('joinCookie', () => {
+describe('joinedCookies', () => {
   const first = splitCookie(name, value(9000, 1), attributes)
   const second = splitCookie(name, value(9000, 2), attributes)
   const longer = splitCookie(name, value(13_000, 3), attributes)
@@ -136,13 +143,43 @@ describe('joinCookie', () => {
     const looked: string[] = []
     const flood = new Map(Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, `abcdefgh.${count}.x`]))
     flood.set(`${name}__99999999`, `abcdefgh.${count}.x`)
-    const get = (key: string): string | undefined => {
+    const all: CookieValues = (key) => {
       looked.push(key)
-      return flood.get(key)
+      return valuesIn(flood)(key)
     }
-    expect(joinCookie(name, get)).toBeNull()
+    expect([...joinedCookies(name, all)]).toEqual([])
     expect(looked.length).toBeLessThanOrEqual(MAX_CHUNKS + 2)
     expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
+  })
+
+  it('SC-14 finds every whole set among cookies of the same names, in the order of the first ones', () => {
+    const bare = jarOf([{ name, value: 'bare' }])
+    const tossed = jarOf([{ name, value: 'tossed' }])
+    expect(joinAll(jarOf(first), jarOf(second))).toEqual([value(9000, 1), value(9000, 2)])
+    expect(joinAll(jarOf(second), jarOf(longer), jarOf(first), tossed, bare)).toEqual([
+      'tossed',
+      'bare',
+      ...[value(9000, 2), value(13_000, 3), value(9000, 1)],
+    ])
+  })
+
+  it('SC-14 builds no set from parts of several, whatever the order in which they came', () => {
+    const whole = [value(9000, 1), value(9000, 2), value(13_000, 3)]
+    const parts = [first, second, longer].flatMap((set) => set.map((cookie) => jarOf([cookie])))
+    fc.assert(
+      fc.property(fc.shuffledSubarray(parts), (jars) => {
+        const sets = [first, second, longer].map((set) =>
+          set.every((cookie) => jars.some((jar) => jar.get(cookie.name) === cookie.value)),
+        )
+        const expected = whole.filter((_, at) => sets[at])
+        expect(joinAll(...jars).sort()).toEqual(expected.sort())
+      }),
+    )
+  })
+
+  it('SC-14 looks at a few values of one name, however many there are', () => {
+    const jars = Array.from({ length: 500 }, (_, at) => jarOf([{ name, value: `v${at}` }]))
+    expect(joinAll(...jars)).toHaveLength(16)
   })
 
   it('U20a never throws on foreign chunks', () => {

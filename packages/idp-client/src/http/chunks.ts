@@ -8,6 +8,9 @@ export const MAX_COOKIE_BYTES = 4096
 /** Above this a set is neither written nor read. */
 export const MAX_CHUNKS = 32
 
+/* Values of one name that are looked at. */
+const MAX_CANDIDATES = 16
+
 /* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add beside Max-Age. */
 const EXPIRES_BYTES = 39
 const GENERATION_CHARACTERS = 8
@@ -53,28 +56,38 @@ export function splitCookie(
   return [part(0), ...Array.from({ length: count - 1 }, (_, index) => part(index + 1))]
 }
 
-/**
- * The value that `splitCookie` took apart. A non-empty bare cookie wins; else the chunks count only as one complete
- * set of one generation. Null otherwise, after at most `MAX_CHUNKS` look-ups.
- */
-export function joinCookie(name: string, get: (name: string) => string | undefined): string | null {
-  const bare = get(name)
-  if (bare) return bare
-  const first = get(chunkName(name, 0))
-  if (first === undefined || first[GENERATION_CHARACTERS] !== '.') return null
+/** What the chunks make up of which one begins the set; null when they are not complete, or of several sets. */
+function joinChunks(name: string, first: string, all: CookieValues): string | null {
+  if (first[GENERATION_CHARACTERS] !== '.') return null
   const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))
   if (!counted) return null
   const [countText, countDigits] = counted
   const count = Number(countDigits)
   if (count < 2 || count > MAX_CHUNKS) return null
   const prefix = first.slice(0, GENERATION_CHARACTERS + 1) + countText
-  let joined = ''
-  for (let index = 0; index < count; index++) {
-    const chunk = get(chunkName(name, index))
-    if (!chunk?.startsWith(prefix)) return null
+  let joined = first.slice(prefix.length)
+  for (let index = 1; index < count; index++) {
+    const chunk = all(chunkName(name, index)).find((value) => value.startsWith(prefix))
+    if (chunk === undefined) return null
     joined += chunk.slice(prefix.length)
   }
   return joined.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? joined : null
+}
+
+/** The values of a cookie's name, several where the browser sent several. */
+export type CookieValues = (name: string) => readonly string[]
+
+/**
+ * The values that `splitCookie` may have taken apart: bare cookies that are not empty, then complete sets of chunks, of
+ * one generation each. Mostly there is one at most; `MAX_CANDIDATES` where a name came several times. A set takes at
+ * most `MAX_CHUNKS` look-ups.
+ */
+export function* joinedCookies(name: string, all: CookieValues): Generator<string, void, undefined> {
+  for (const bare of all(name).slice(0, MAX_CANDIDATES)) if (bare) yield bare
+  for (const first of all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
+    const joined = joinChunks(name, first, all)
+    if (joined !== null) yield joined
+  }
 }
 
 /** Those of `names` that are the bare cookie or a chunk of it, whatever their index: everything that a deletion must reach. */

@@ -39,6 +39,30 @@ describe('CookieJar', () => {
     expect(jar.get('bytes')).toBe('%ff')
   })
 
+  it('SC-14 shows every value of a name that came several times, until one is staged', () => {
+    const jar = new CookieJar(
+      new Map<string, string | string[]>([
+        ['session', ['tossed', 'o%3Awn']],
+        ['theme', 'dark'],
+      ]),
+    )
+    expect(jar.get('session')).toBe('tossed')
+    expect(jar.all('session')).toEqual(['tossed', 'o:wn'])
+    expect(jar.all('theme')).toEqual(['dark'])
+    expect(jar.all('none')).toEqual([])
+    expect(jar.names()).toEqual(['session', 'theme'])
+    expect(jar.entries()).toEqual([
+      ['session', 'tossed'],
+      ['session', 'o%3Awn'],
+      ['theme', 'dark'],
+    ])
+    jar.set(spec, 'new')
+    expect(jar.all('session')).toEqual(['new'])
+    jar.clear(spec)
+    expect(jar.all('session')).toEqual([])
+    expect(jar.entries()).toEqual([['theme', 'dark']])
+  })
+
   it('forwards received values letter for letter', () => {
     const jar = new CookieJar(
       new Map([

@@ -30,6 +30,9 @@ export interface StagedCookie {
   readonly attributes: CookieAttributes
 }
 
+/** What a request carried: values by name, several where a name came several times, in the order of the header. */
+export type ReceivedCookies = ReadonlyMap<string, string | readonly string[]>
+
 /** Host writers that percent-encode (Next turns a colon into `%3A`) are undone here; what is malformed stays as it is. */
 function decoded(value: string): string {
   if (!value.includes('%')) return value
@@ -45,26 +48,39 @@ function decoded(value: string): string {
  * nothing reaches the browser until the host's binding flushes.
  */
 export class CookieJar {
-  readonly #received: ReadonlyMap<string, string>
+  readonly #received: ReceivedCookies
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
   readonly #afterFlush: (() => void)[] = []
 
-  constructor(received: ReadonlyMap<string, string>) {
+  constructor(received: ReceivedCookies) {
     this.#received = received
   }
 
+  /** The first value of the name. */
   get(name: string): string | undefined {
+    const [first] = this.#values(name)
+    return first === undefined ? undefined : decoded(first)
+  }
+
+  /** Every value of the name. A browser sends several when cookies of other domains or paths have the same name. */
+  all(name: string): readonly string[] {
+    return this.#values(name).map(decoded)
+  }
+
+  /** As they would be sent after the staged writes. */
+  #values(name: string): readonly string[] {
     const staged = this.#staged.get(name)
-    if (staged) return staged.attributes.maxAge === 0 ? undefined : staged.value
+    if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
     const received = this.#received.get(name)
-    return received === undefined ? undefined : decoded(received)
+    if (received === undefined) return []
+    return typeof received === 'string' ? [received] : received
   }
 
   /** Names that a read would find, received ones first. */
   names(): string[] {
     const all = new Set([...this.#received.keys(), ...this.#staged.keys()])
-    return [...all].filter((name) => this.get(name) !== undefined)
+    return [...all].filter((name) => this.#values(name).length > 0)
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {
@@ -102,9 +118,6 @@ export class CookieJar {
    * forward the request.
    */
   entries(): readonly (readonly [string, string])[] {
-    return this.names().flatMap((name) => {
-      const value = this.#staged.get(name)?.value ?? this.#received.get(name)
-      return value === undefined ? [] : [[name, value] as const]
-    })
+    return this.names().flatMap((name) => this.#values(name).map((value) => [name, value] as const))
   }
 }

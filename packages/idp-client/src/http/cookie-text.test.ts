@@ -26,9 +26,16 @@ describe('parseCookies', () => {
     expect(parseCookies('').size).toBe(0)
   })
 
-  it('SC-14 takes the first of several cookies of one name, also when it is empty', () => {
-    expect(parseCookies('s=own; s=tossed').get('s')).toBe('own')
-    expect(parseCookies('s=; s=tossed').get('s')).toBe('')
+  it('SC-14 keeps all values of a name that came several times, in their order, also empty ones', () => {
+    const parsed = parseCookies('s=own; a=1; s=tossed;s=; b=2')
+    expect([...parsed]).toEqual([
+      ['s', ['own', 'tossed', '']],
+      ['a', '1'],
+      ['b', '2'],
+    ])
+    expect(parseCookies('s=; s=own').get('s')).toEqual(['', 'own'])
+    expect(parseCookies('__proto__=a; __proto__=b').get('__proto__')).toEqual(['a', 'b'])
+    expect([...parseCookies('a=1;; ;b=2;')]).toEqual([...parseCookies('a=1; b=2')])
   })
 
   it('EL-04 treats names of object members as names', () => {
@@ -129,6 +136,10 @@ describe('cookieHeader', () => {
     expect(cookieHeader(entries)).toBe(
       'a=x%3By; json={"a": "b,c"}; semi=a%3Bb; line=a%0D%0Ab; wide=%E2%82%AC',
     )
+  })
+
+  it('writes every value of a name that came several times', () => {
+    expect(cookieHeader(parseCookies('s=own; a=1; s=tossed'))).toBe('s=own; s=tossed; a=1')
   })
 
   it('leaves out names that no cookie has', () => {

@@ -9,17 +9,38 @@ const asIs = (value: string): string => value
 const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
-/**
- * The cookies of a `Cookie` header, values as they were sent (a percent sequence is not decoded; `CookieJar.get` does
- * that). The first of several cookies of one name counts: it is the one with the more specific path.
- */
-export function parseCookies(header: string | null): Map<string, string> {
-  const cookies = new Map<string, string>()
-  if (header === null) return cookies
-  for (const [name, value] of Object.entries(parseCookie(header, { decode: asIs }))) {
-    if (value !== undefined) cookies.set(name, value)
+const namedValues = (header: string): [string, string | undefined][] =>
+  Object.entries(parseCookie(header, { decode: asIs }))
+
+/** One more than there are separators: at least as many cookies as the text has. */
+function countOf(header: string): number {
+  let count = 1
+  for (let at = header.indexOf(';'); at >= 0; at = header.indexOf(';', at + 1)) count++
+  return count
+}
+
+/** The parser keeps the first value of a name only, so it gets each cookie by itself. */
+function everyValue(header: string): Map<string, string | string[]> {
+  const cookies = new Map<string, string | string[]>()
+  for (const [name, value] of header.split(';').flatMap(namedValues)) {
+    if (value === undefined) continue
+    const before = cookies.get(name)
+    if (before === undefined) cookies.set(name, value)
+    else if (typeof before === 'string') cookies.set(name, [before, value])
+    else before.push(value)
   }
   return cookies
+}
+
+/**
+ * The cookies of a `Cookie` header, values as they were sent (a percent sequence is not decoded; `CookieJar` does
+ * that). A name that came several times has all its values in the order of the header, the more specific path first.
+ */
+export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
+  if (header === null) return new Map()
+  const cookies = new Map<string, string>()
+  for (const [name, value] of namedValues(header)) if (value !== undefined) cookies.set(name, value)
+  return countOf(header) === cookies.size ? cookies : everyValue(header)
 }
 
 /**
@@ -52,10 +73,15 @@ function encode(value: string): string {
 }
 
 /** Text of a `Cookie` header. A value that would break the header (a host had decoded it) is percent-encoded again. */
-export function cookieHeader(entries: Iterable<readonly [name: string, value: string]>): string {
+export function cookieHeader(
+  entries: Iterable<readonly [name: string, value: string | readonly string[]]>,
+): string {
   const pairs: string[] = []
-  for (const [name, value] of entries) {
-    if (NAME.test(name)) pairs.push(`${name}=${SAFE_VALUE.test(value) ? value : encode(value)}`)
+  for (const [name, values] of entries) {
+    if (!NAME.test(name)) continue
+    for (const value of [values].flat()) {
+      pairs.push(`${name}=${SAFE_VALUE.test(value) ? value : encode(value)}`)
+    }
   }
   return pairs.join('; ')
 }

@@ -1,6 +1,6 @@
 import type { Sealer } from '../crypto/seal.ts'
 import type { NamedValue } from '../http/chunks.ts'
-import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
+import { chunkNames, joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 import type { ConnectionTokenSet } from './session-data.ts'
@@ -38,20 +38,23 @@ export function connectionCookies(sessionName: string, sealer: Sealer): Connecti
   const prefix = `${sessionName}__conn_`
   const isOurs = (name: string): boolean =>
     name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length))
-  // An entry that did not change keeps its text: only its cookie's lifetime is written anew.
+  // An entry that did not change keeps its text, unless the secret did: its cookie's lifetime is written anew.
   const texts = new WeakMap<ConnectionTokenSet, { readonly handle: string; readonly text: string }>()
 
   async function readOne(jar: CookieJar, index: number, handle: string): Promise<ConnectionTokenSet | null> {
-    const text = joinCookie(prefix + index, (name) => jar.get(name))
-    const bytes = text === null ? null : await sealer.open('connection', text)
-    const entry = bytes && decode(bytes, handle)
-    if (entry && text !== null) texts.set(entry, { handle, text })
-    return entry
+    for (const text of joinedCookies(prefix + index, (name) => jar.all(name))) {
+      const bytes = await sealer.open('connection', text)
+      const entry = bytes && decode(bytes, handle)
+      if (!entry) continue
+      texts.set(entry, { handle, text })
+      return entry
+    }
+    return null
   }
 
   async function textOf(handle: string, entry: ConnectionTokenSet): Promise<string> {
     const known = texts.get(entry)
-    if (known?.handle === handle) return known.text
+    if (known?.handle === handle && (await sealer.isCurrent('connection', known.text))) return known.text
     return sealer.seal('connection', utf8(JSON.stringify({ v: VERSION, h: handle, t: entry })))
   }
 

@@ -3,6 +3,7 @@ import { Cookies, engineFor, SECRET } from '../../test/support/engine.ts'
 import type { IdpClientOptions } from '../config/options.ts'
 import { createSealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
+import { CookieJar } from '../http/cookie-jar.ts'
 import { encodeSession } from './codec.ts'
 import { freshlyStored } from './session.ts'
 import type { SessionData } from './session-data.ts'
@@ -167,6 +168,52 @@ describe('sessions in cookies', () => {
     expect(cookies.stored.size).toBe(0)
     const none = cookies.exchange()
     expect(await engine.sessions.sweep(none)).toBe(false)
+  })
+
+  test('[SC-14] a cookie of the same name from elsewhere hides no session, and is no reason to delete one', async () => {
+    const { engine, cookies, clock } = await signedIn()
+    const other = new Cookies()
+    const elsewhere = other.exchange()
+    const foreign = engineFor({ clientId: 'other-client' }).engine
+    await foreign.sessions.save(elsewhere, freshlyStored(sessionOf('mallory', clock.now), clock.now))
+    other.take(elsewhere)
+    const own = cookies.stored.get('__session')?.value ?? ''
+    const tossed = [other.stored.get('__session')?.value ?? '', '', 'garbage', own.slice(0, -4), `${own}A`]
+    for (const values of [[own], [own, ...tossed], [...tossed, own], [...tossed, own, ...tossed]]) {
+      const jar = new CookieJar(new Map([['__session', values]]))
+      const exchange = { ...cookies.exchange(), cookies: jar }
+      expect((await engine.sessions.load(exchange))?.data.user.sub).toBe('alice')
+      expect(await engine.sessions.sweep(exchange)).toBe(false)
+      expect(jar.pending()).toEqual([])
+    }
+    const dead = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', tossed]])) }
+    expect(await engine.sessions.sweep(dead)).toBe(true)
+  })
+
+  test('[SC-14] of two live sessions the first counts, and what belongs to the other is not mixed in', async () => {
+    const alice = await signedIn({}, 3500)
+    const bob = new Cookies()
+    const exchange = bob.exchange()
+    const session = sessionOf('bob', alice.clock.now, 3500)
+    const token = { accessToken: 'b', connection: 'c', expiresAt: alice.clock.now + 60 }
+    const connected = { ...session, connectionTokenSets: [token] }
+    await alice.engine.sessions.save(exchange, freshlyStored(connected, alice.clock.now))
+    bob.take(exchange)
+    const names = new Set([...alice.cookies.stored.keys(), ...bob.stored.keys()])
+    expect(names.size).toBe(3)
+    const both = (first: Cookies, second: Cookies) =>
+      new CookieJar(
+        new Map(
+          [...names].map((name) => [
+            name,
+            [first, second].flatMap((one) => one.stored.get(name)?.value ?? []),
+          ]),
+        ),
+      )
+    const read = async (jar: CookieJar) =>
+      (await alice.engine.sessions.load({ ...bob.exchange(), cookies: jar }))?.data
+    expect(await read(both(alice.cookies, bob))).toEqual(sessionOf('alice', alice.clock.now, 3500))
+    expect(await read(both(bob, alice.cookies))).toEqual(connected)
   })
 
   test('one request opens its cookie once, and sees its own writes', async () => {

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { NamedValue } from '../http/chunks.ts'
-import { chunkNames, joinCookie, splitCookie } from '../http/chunks.ts'
+import { chunkNames, joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Bytes } from '../lib/base64url.ts'
@@ -63,9 +63,7 @@ function reader({ config, sealer, client, connections }: ReaderParts): Reader {
   const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const sources = new WeakMap<StoredSession, Bytes>()
 
-  async function open(jar: CookieJar): Promise<StoredSession | null> {
-    const sealed = joinCookie(cookie.name, (name) => jar.get(name))
-    if (sealed === null) return null
+  async function openOne(jar: CookieJar, sealed: string): Promise<StoredSession | null> {
     const bytes = await sealer.open('session', sealed)
     const session = bytes && decodeSession(bytes)
     if (!session) return null
@@ -75,6 +73,15 @@ function reader({ config, sealer, client, connections }: ReaderParts): Reader {
     const connectionTokenSets = await connections.read(jar, session.handle)
     if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
     return session
+  }
+
+  /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
+  async function open(jar: CookieJar): Promise<StoredSession | null> {
+    for (const sealed of joinedCookies(cookie.name, (name) => jar.all(name))) {
+      const session = await openOne(jar, sealed)
+      if (session) return session
+    }
+    return null
   }
 
   function receive({ cookies }: Exchange): Promise<StoredSession | null> {
@@ -103,12 +110,12 @@ function reader({ config, sealer, client, connections }: ReaderParts): Reader {
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
   const { cookie } = config.session
   const connections = connectionCookies(cookie.name, sealer)
-  const { load, original, remember } = reader({ config, sealer, client, connections })
   const namesIn = (jar: CookieJar): string[] => [
     ...chunkNames(cookie.name, jar.names()),
     ...connections.names(jar),
   ]
   const { attributes, clear } = sessionCookies({ config, baseUrl, namesIn })
+  const { load, original, remember } = reader({ config, sealer, client, connections })
 
   async function piecesOf(session: StoredSession, written: CookieAttributes): Promise<readonly NamedValue[]> {
     const { connectionTokenSets = [], ...data } = session.data

@@ -2,7 +2,7 @@ import { cookies, headers } from 'next/headers.js'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
-import type { CookieSink } from '../../http/cookie-jar.ts'
+import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import type { RequestView } from '../../http/exchange.ts'
@@ -24,7 +24,7 @@ export function sharing<T>(jar: CookieJar, callback: () => T): T {
 }
 
 /** The cookies of the request as they were sent; over them what the proxy has written, which only `cookies()` shows. */
-function received(header: string | null, host: HostCookies): ReadonlyMap<string, string> {
+function received(header: string | null, host: HostCookies): ReceivedCookies {
   const merged = parseCookies(header)
   for (const { name, value } of host.getAll()) {
     if (header === null || !header.includes(`${name}=${value}`)) merged.set(name, value)
