@@ -142,7 +142,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('destroy deletes with the attributes of the write, every chunk', async () => {
+  test('destroy deletes with the attributes of the write, every chunk, and leaves the marker of a logout', async () => {
     const { engine, cookies } = await signedIn(
       { session: { cookie: { path: '/app', domain: 'example.com' } } },
       3500,
@@ -150,10 +150,12 @@ describe('sessions in cookies', () => {
     const written = cookies.stored.get('__session__0')?.attributes
     const exchange = cookies.exchange()
     await engine.sessions.destroy(exchange)
-    for (const { attributes } of exchange.cookies.pending())
-      expect(attributes).toEqual({ ...written, maxAge: 0 })
+    for (const { attributes, name } of exchange.cookies.pending()) {
+      const maxAge = name === '__session__ended' ? 259_200 : 0
+      expect(attributes).toEqual({ ...written, maxAge })
+    }
     cookies.take(exchange)
-    expect(cookies.stored.size).toBe(0)
+    expect([...cookies.stored.keys()]).toEqual(['__session__ended'])
   })
 
   test('sweep deletes what opens as no session, and leaves a live one alone', async () => {

@@ -12,6 +12,8 @@ import type { ConnectionCookies } from './connection-cookies.ts'
 import { connectionCookies } from './connection-cookies.ts'
 import { sessionCookies, timesOf } from './cookies.ts'
 import { isAlive } from './lifetime.ts'
+import type { LogoutMarker } from './logout-marker.ts'
+import { logoutMarker } from './logout-marker.ts'
 import type { SessionData } from './session-data.ts'
 import type { SessionStorage } from './storage.ts'
 import type { StoredSession } from './stored-session.ts'
@@ -49,6 +51,7 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
 
 interface ReaderParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
   readonly connections: ConnectionCookies
+  readonly marker: LogoutMarker
 }
 
 interface Reader extends Pick<SessionStorage, 'load' | 'original'> {
@@ -57,7 +60,7 @@ interface Reader extends Pick<SessionStorage, 'load' | 'original'> {
 }
 
 /** Opens the cookie of a request once, however many operations ask. */
-function reader({ config, sealer, client, connections }: ReaderParts): Reader {
+function reader({ config, sealer, client, connections, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const received = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
@@ -69,6 +72,7 @@ function reader({ config, sealer, client, connections }: ReaderParts): Reader {
     if (!session) return null
     if (session.client !== undefined && session.client !== (await client())) return null
     if (!isAlive(timesOf(session), rules, config.clock())) return null
+    if (await marker.hasEnded(jar, session)) return null
     sources.set(session, bytes)
     const connectionTokenSets = await connections.read(jar, session.handle)
     if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
@@ -114,8 +118,9 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     ...chunkNames(cookie.name, jar.names()),
     ...connections.names(jar),
   ]
-  const { attributes, clear } = sessionCookies({ config, baseUrl, namesIn })
-  const { load, original, remember } = reader({ config, sealer, client, connections })
+  const { attributes, clear, scope } = sessionCookies({ config, baseUrl, namesIn })
+  const marker = logoutMarker({ config, sealer, client, scope })
+  const { load, original, remember } = reader({ config, sealer, client, connections, marker })
 
   async function piecesOf(session: StoredSession, written: CookieAttributes): Promise<readonly NamedValue[]> {
     const { connectionTokenSets = [], ...data } = session.data
@@ -137,6 +142,7 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
       const pieces = await piecesOf(session, written)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
+      if ((await load(exchange))?.handle !== session.handle) await marker.admit(exchange, session)
       clear(exchange, new Set(pieces.map(({ name }) => name)))
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       remember(exchange.cookies, session)
@@ -145,6 +151,8 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     },
 
     async destroy(exchange) {
+      const session = await load(exchange)
+      if (session) await marker.leave(exchange, session)
       clear(exchange)
       remember(exchange.cookies, null)
     },
