@@ -303,8 +303,11 @@ describe('transaction', () => {
     expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
   })
 
-  test('its prefix must not catch the session cookie', () => {
-    expect(transaction({ prefix: '__s' }).problems).toMatchObject([{ kind: 'wrong-option' }])
+  test('its prefix must not catch the session cookie, nor what stands beside it under longer names', () => {
+    for (const prefix of ['__s', '__session', '__session__', '__session__e', '__session__conn_']) {
+      expect(transaction({ prefix }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    }
+    expect(transaction({ prefix: '__session_txn_' }).problems).toEqual([])
     expect(transaction({}, { sessionCookieName: '__txn_session' }).problems).toMatchObject([
       { kind: 'wrong-option' },
     ])

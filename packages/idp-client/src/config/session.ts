@@ -66,11 +66,12 @@ export function resolveTransaction(
   const given = readGroup('transactionCookie', options.transactionCookie, note)
   const prefixField = field('transactionCookie.prefix', given.prefix)
   const prefix = readCookieName(prefixField, '__txn_', note)
-  if (around.sessionCookieName.startsWith(prefix)) {
+  const { sessionCookieName } = around
+  if (sessionCookieName.startsWith(prefix) || prefix.startsWith(`${sessionCookieName}__`)) {
     refuse(
       prefixField,
       note,
-      'must not be what session.cookie.name begins with, since logout clears all such cookies',
+      'must not be what session.cookie.name begins with, nor begin with that and two underscores, since logout clears all such cookies',
     )
   }
   const parallel = field('enableParallelTransactions', options.enableParallelTransactions)
