@@ -29,22 +29,20 @@ export async function askRoute<Body>(
   url: string,
   init?: RequestInit,
 ): Promise<Body> {
-  const { ok, status, body } = await fetch(url, { headers: { accept: 'application/json' }, ...init }).then(
-    async (response) => ({
-      ok: response.ok,
-      status: response.status,
-      body: (await response.json().catch(() => undefined)) as unknown,
-    }),
-    (cause: unknown) => {
-      throw browserError('REQUEST_FAILED', `The ${route} route cannot be reached.`, { cause })
-    },
-  )
+  let response: Response
+  try {
+    response = await fetch(url, { headers: { accept: 'application/json' }, ...init })
+  } catch (cause) {
+    throw browserError('REQUEST_FAILED', `The ${route} route cannot be reached.`, { cause })
+  }
+  const { ok, status } = response
+  const body: unknown = await response.json().catch(() => undefined)
   if (ok && isAnswer(body)) return body
   const flat = membersOf<'code' | 'error' | 'error_description'>(body)
   const { code = flat.code, message = flat.error_description } = membersOf<'code' | 'message'>(flat.error)
   if (typeof code === 'string' && typeof message === 'string')
     throw browserError(code as Code, message, {
-      ...flat,
+      ...(typeof flat.error === 'string' ? flat : {}),
       name: code === 'MFA_REQUIRED' ? 'MfaRequiredError' : name,
       status,
     })

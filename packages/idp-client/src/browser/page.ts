@@ -36,9 +36,9 @@ export interface PageOptions extends RouteOptions {
   readonly user?: User | null | undefined
 }
 
-export function createPage({ user, ...options }: PageOptions): Page {
+export function createPage(options: PageOptions): Page {
   const urls = resolveRoutes(options)
   const store = createUserStore()
-  store.entry(urls.profile, user)
+  store.entry(urls.profile, options.user)
   return { store, urls }
 }

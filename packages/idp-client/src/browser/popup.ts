@@ -15,9 +15,10 @@ const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-fact
 /** Milliseconds between two looks at whether the user has closed the popup. */
 const POLL = 500
 
+/** As in the table of codes, which would bring all its messages along. */
 const reasons = {
   INVALID_EXECUTION_CONTEXT: 'Popups open in browsers only.',
-  POPUP_IN_PROGRESS: 'Another popup is open; one at a time.',
+  POPUP_IN_PROGRESS: 'Another popup is open already.',
   POPUP_BLOCKED: 'The browser has blocked the popup.',
   POPUP_CANCELLED: 'The popup was closed before the login was complete.',
   POPUP_TIMEOUT: 'The login in the popup was not completed in time.',

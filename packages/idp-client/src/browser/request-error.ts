@@ -10,6 +10,9 @@ import type { MfaRequirements } from '../errors/mfa.ts'
 export interface RouteRequestError<C extends Code = Code> extends IdpError<C> {
   /** HTTP status of the answer, if there was one. 401: the user has to log in; 502 to 504: a later call may succeed. */
   readonly status?: number
+  /** Of the MFA routes: the word of the provider, for example `invalid_grant` for a wrong code, else of the route. */
+  readonly error?: string
+  readonly error_description?: string
 }
 
 /**

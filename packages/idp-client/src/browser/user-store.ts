@@ -72,14 +72,51 @@ export function reportFinal(error: RouteRequestError): void {
   else for (const { fail } of shown) fail(error)
 }
 
+interface Requests {
+  /** Joins the request that is on its way. */
+  readonly share: () => Promise<void>
+  /** One that begins after this: what is on its way may be older than the change. */
+  readonly refresh: () => Promise<void>
+}
+
+function oneAtATime(request: () => Promise<void>): Requests {
+  let flight: Promise<void> | undefined
+  let following: Promise<void> | undefined
+  const share = (): Promise<void> => {
+    flight ??= request().finally(() => {
+      flight = undefined
+    })
+    return flight
+  }
+  const refresh = (): Promise<void> => {
+    if (!flight) return share()
+    following ??= flight.then(() => {
+      following = undefined
+      return share()
+    })
+    return following
+  }
+  return { share, refresh }
+}
+
+/** Somebody looks at the page (again). One that is new has just been asked for. */
+function isVisit(event: Event): boolean {
+  const { type, persisted } = event as Partial<PageTransitionEvent>
+  if (type === 'message' || document.visibilityState === 'hidden') return false
+  return type !== 'pageshow' || persisted === true
+}
+
 function createEntry(url: string, initial: UserState): UserEntry {
   const listeners = new Set<() => void>()
   let state = initial
   let seeds = 0
-  let flight: Promise<void> | undefined
-  let following: Promise<void> | undefined
   // The clock is not read before the first subscription: a prerender must not touch it.
   let askedAt: number | undefined
+
+  const subject = (): string | null => state.user?.sub ?? null
+  const tell = (): void => {
+    if (!state.isLoading && !state.error) tellTabs(subject())
+  }
 
   function change(next: UserState): void {
     const { isLoading, user } = state
@@ -91,55 +128,34 @@ function createEntry(url: string, initial: UserState): UserEntry {
     for (const listener of [...listeners]) listener()
   }
 
-  const subject = (): string | null => state.user?.sub ?? null
-  const tell = (): void => {
-    if (!state.isLoading && !state.error) tellTabs(subject())
-  }
-
-  async function load(): Promise<void> {
+  const { share, refresh } = oneAtATime(async () => {
     const before = seeds
     askedAt = performance.now()
     const next = await request(url, () => state)
     // A seed that arrived meanwhile is newer than this answer.
     if (seeds === before && next !== state) change(next)
-  }
-
-  function share(): Promise<void> {
-    flight ??= load().finally(() => {
-      flight = undefined
-    })
-    return flight
-  }
-
-  function refresh(): Promise<void> {
-    if (!flight) return share()
-    following ??= flight.then(() => {
-      following = undefined
-      return share()
-    })
-    return following
-  }
-
-  function fail(error: RouteRequestError): void {
-    if (!state.isLoading && membersOf<'code'>(state.error).code !== error.code) change({ ...state, error })
-  }
+  })
 
   function revisit(event: Event): void {
-    const { type, data, persisted } = event as Partial<MessageEvent & PageTransitionEvent>
-    if (type === 'message') {
-      if (state.isLoading || data !== subject()) void refresh()
-      return
-    }
-    if (document.visibilityState === 'hidden') return
+    const { data, persisted } = event as Partial<MessageEvent & PageTransitionEvent>
+    const isNews = event.type === 'message' && (state.isLoading || data !== subject())
+    if (isNews) void refresh()
     // A page taken out of the back/forward cache may be from before a logout: it is always checked.
-    if (type === 'pageshow' && !persisted) return
-    const recent = askedAt !== undefined && performance.now() - askedAt < throttle
-    if (persisted || state.error || !recent) void share()
+    const isRecent = askedAt !== undefined && performance.now() - askedAt < throttle
+    if (isVisit(event) && (persisted || state.error || !isRecent)) void share()
   }
 
-  const self: Shown = { refresh, fail }
+  const self: Shown = {
+    refresh,
+    fail(error) {
+      // The first refusal says it all; those after it have other codes, since the refresh token is gone by then.
+      if (state.user && state.error?.status !== 401) change({ ...state, error })
+    },
+  }
 
   function subscribe(listener: () => void): () => void {
+    // A server renders what it has; nothing may begin there.
+    if (typeof window === 'undefined') return () => undefined
     listeners.add(listener)
     if (!shown.has(self)) {
       shown.add(self)
@@ -156,16 +172,12 @@ function createEntry(url: string, initial: UserState): UserEntry {
     }
   }
 
-  return {
-    current: () => state,
-    initial: () => initial,
-    subscribe,
-    refresh,
-    seed(user) {
-      seeds++
-      change(known(user))
-    },
+  function seed(user: User | null): void {
+    seeds++
+    change(known(user))
   }
+
+  return { current: () => state, initial: () => initial, subscribe, refresh, seed }
 }
 
 const profile: Route<User> = {

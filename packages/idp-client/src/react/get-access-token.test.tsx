@@ -437,17 +437,29 @@ describe('[U23] failures', () => {
     expect(seen).toEqual(['alice', null])
   })
 
-  it('a refresh that failed leaves the user signed in, as the session is', async () => {
+  it('a refresh that failed leaves the user signed in, as the session is, and is said once to who shows the user', async () => {
+    const seen: (string | undefined)[] = []
+    function Watch(): ReactElement {
+      const { error } = useUser()
+      useEffect(() => void seen.push(error?.code), [error])
+      return <p />
+    }
     mount(
       <IdpProvider user={{ sub: 'alice' }}>
+        <Watch />
         <Name />
       </IdpProvider>,
     )
     const fetched = vi.spyOn(globalThis, 'fetch')
     instead = fault(401, 'FAILED_TO_REFRESH_TOKEN')
+    const together = Array.from({ length: 10 }, () => failure(getAccessToken()))
+    await until(() => seen.length > 1)
+    await Promise.all(together)
+    instead = fault(401, 'MISSING_REFRESH_TOKEN')
     await failure(getAccessToken())
-    expect(fetched).toHaveBeenCalledTimes(1)
+    expect(fetched).toHaveBeenCalledTimes(2)
     expect(text()).toBe('alice')
+    expect(seen).toEqual([undefined, 'FAILED_TO_REFRESH_TOKEN'])
   })
 })
 

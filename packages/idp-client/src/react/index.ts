@@ -1,7 +1,6 @@
 'use client'
 
 export { type AccessTokenOptions, getAccessToken } from '../browser/get-access-token.ts'
-export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from '../browser/mfa.ts'
 export type {
   AccessTokenRequestError,
   BrowserMfaRequiredError,

@@ -12,9 +12,9 @@ export interface IdpProviderProps extends PageOptions {
 const PageContext: Context<Page | null> = createContext<Page | null>(null)
 
 /**
- * Gives `useUser`, `withPageAuthRequired`, `getAccessToken` and `mfa` their user and their paths. Optional: without it they
- * work with the defaults and the variables, and ask the profile route once. The user lives in this component, so that a
- * server which renders for several people at once never mixes them up.
+ * Gives `useUser`, `withPageAuthRequired`, `getAccessToken` and the functions of `idp-client/browser` their user and their
+ * paths. Optional: without it they work with the defaults and the variables, and ask the profile route once. The user
+ * lives in this component, so that a server which renders for several people at once never mixes them up.
  *
  * @example
  * const session = await idp.getSession()

@@ -233,7 +233,16 @@ describe('operations', () => {
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/who')
     const { routes, basePath } = client({ routes: { logout: '/bye' } })
     expect({ routes, basePath }).toEqual({
-      routes: { login: '/sign-in', logout: '/bye', profile: '/who', accessToken: '/auth/access-token' },
+      routes: {
+        login: '/sign-in',
+        logout: '/bye',
+        profile: '/who',
+        accessToken: '/auth/access-token',
+        mfaAuthenticators: '/auth/mfa/authenticators',
+        mfaChallenge: '/auth/mfa/challenge',
+        mfaAssociate: '/auth/mfa/associate',
+        mfaVerify: '/auth/mfa/verify',
+      },
       basePath: '',
     })
   })

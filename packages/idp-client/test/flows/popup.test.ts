@@ -7,6 +7,7 @@ import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
+import { scriptIn } from '../support/page.ts'
 
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
@@ -46,7 +47,7 @@ interface Told {
 /** Runs the script of a page as the browser would, with the things that it needs and no others. */
 async function run(response: Response, { hasOpener = true } = {}): Promise<Told> {
   const html = await response.text()
-  const [, nonce = '', script = ''] = /<script nonce="([^"]*)">(.*?)<\/script>/s.exec(html) ?? []
+  const { nonce, script } = scriptIn(html)
   const opener: Told['opener'] = []
   const channels: Told['channels'] = {}
   const closedAfter: number[] = []

@@ -1,0 +1,30 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { isIdpError } from '../errors/base.ts'
+import { configure, getAccessToken, mfa, userStore } from './index.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+describe('on a server', () => {
+  it('nothing is asked, and nobody meets another user', async () => {
+    const fetch = vi.fn()
+    vi.stubGlobal('fetch', fetch)
+    configure({ user: { sub: 'alice' }, routes: { profile: '/me' } })
+    const store = userStore()
+    const end = store.subscribe(() => undefined)
+    expect(store.current()).toEqual({ user: null, isLoading: true, error: null })
+    expect(userStore()).not.toBe(store)
+    end()
+    expect(fetch).not.toHaveBeenCalled()
+  })
+
+  it('tokens and popups are for browsers', async () => {
+    const calls = [getAccessToken(), mfa.challengeWithPopup({ audience: 'a' })]
+    const errors = await Promise.all(
+      calls.map((call) => call.then(() => null).catch((error: unknown) => error)),
+    )
+    expect(isIdpError(errors[0], 'INTERNAL_ERROR')).toBe(true)
+    expect(isIdpError(errors[1], 'INVALID_EXECUTION_CONTEXT')).toBe(true)
+  })
+})

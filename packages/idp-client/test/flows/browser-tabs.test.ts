@@ -1,0 +1,199 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { UserEntry } from '../../src/browser/index.ts'
+import type { Browser } from '../support/app.ts'
+import type { MfaWorld } from '../support/mfa.ts'
+import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
+import type { Page } from '../support/page.ts'
+import { openPage } from '../support/page.ts'
+
+type Entry = typeof import('../../src/browser/index.ts')
+
+interface Tab extends Entry {
+  readonly page: Page
+  /** Every state since it shows the user. */
+  readonly states: ReturnType<UserEntry['current']>[]
+  readonly asked: (path: string) => number
+  close(): void
+}
+
+let world: MfaWorld
+let browser: Browser
+let opened: Tab[]
+beforeAll(async () => {
+  world = await startMfaWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(async () => {
+  world.provider.faults.clear()
+  opened = []
+  browser = await world.signedIn('alice', world.newBrowser())
+})
+afterEach(() => {
+  for (const tab of opened) tab.close()
+  vi.unstubAllGlobals()
+})
+
+/** A tab of the browser: a window and modules of its own, which shows the user if it is asked to. */
+async function openTab({ shows = true } = {}): Promise<Tab> {
+  vi.resetModules()
+  const entry: Entry = await import('../../src/browser/index.ts')
+  const page = openPage(browser)
+  const states: Tab['states'] = []
+  const end = shows ? show(entry, states) : undefined
+  if (shows) await entry.fetchUser()
+  const tab: Tab = {
+    ...entry,
+    page,
+    states,
+    asked: (path) => page.requests.filter(({ url }) => new URL(url).pathname === path).length,
+    close: () => {
+      end?.()
+      page.fire('pagehide')
+    },
+  }
+  opened.push(tab)
+  page.requests.length = 0
+  return tab
+}
+
+function show({ userStore }: Entry, states: Tab['states']): () => void {
+  const { current, subscribe } = userStore()
+  return subscribe(() => states.push(current()))
+}
+
+const shown = ({ userStore }: Entry): string | null => userStore().current().user?.sub ?? null
+
+/** Until a message that was sent last has arrived, and so all before it. */
+async function delivered(): Promise<void> {
+  const [from, to] = [new BroadcastChannel('test'), new BroadcastChannel('test')]
+  await new Promise((done) => {
+    to.onmessage = done
+    from.postMessage(null)
+  })
+  from.close()
+  to.close()
+}
+
+describe('[U23] tabs', () => {
+  test('a sign-out that one of them sees is seen by all, with one request each', async () => {
+    const tabs = [await openTab(), await openTab(), await openTab()]
+    await delivered()
+    const requests = tabs.map(({ page }) => page.requests)
+    for (const list of requests) list.length = 0
+    browser.cookies.clear()
+    await tabs[0]?.fetchUser()
+    await vi.waitFor(() => expect(tabs.map(shown)).toEqual([null, null, null]))
+    await delivered()
+    await delivered()
+    // The last window answers for all, since the requests of all of them go through the same global.
+    expect(tabs.map(({ states }) => states.filter(({ user }) => user === null))).toEqual(
+      tabs.map(() => [{ user: null, isLoading: false, error: null }]),
+    )
+    expect(requests.flat()).toHaveLength(3)
+  })
+
+  test('one more tab of the same user makes none of the others ask', async () => {
+    const first = await openTab()
+    const second = await openTab()
+    await delivered()
+    expect([...first.page.requests, ...second.page.requests]).toEqual([])
+  })
+
+  test('another user is taken over by all, and no token of the one before is left', async () => {
+    const first = await openTab()
+    const second = await openTab()
+    const before = await second.getAccessToken()
+    await world.login(browser, '', { user: 'bob' })
+    await first.fetchUser()
+    await vi.waitFor(() => expect(shown(second)).toBe('dev|bob'))
+    expect(await second.getAccessToken()).not.toBe(before)
+  })
+
+  test('a tab that shows no user forgets its tokens', async () => {
+    const first = await openTab()
+    const second = await openTab({ shows: false })
+    await second.getAccessToken()
+    browser.cookies.clear()
+    await first.fetchUser()
+    await vi.waitFor(async () =>
+      expect(await second.getAccessToken().catch(({ code }) => code)).toBe('MISSING_SESSION'),
+    )
+  })
+
+  test('a page in the back/forward cache holds no channel, and asks when it comes back', async () => {
+    const first = await openTab()
+    const second = await openTab()
+    first.page.fire('pagehide')
+    browser.cookies.clear()
+    await second.fetchUser()
+    await delivered()
+    expect(shown(first)).toBe('dev|alice')
+    first.page.fire('pageshow', { persisted: true })
+    await vi.waitFor(() => expect(shown(first)).toBeNull())
+    await world.login(browser, '', { user: 'bob' })
+    await second.fetchUser()
+    await vi.waitFor(() => expect(shown(first)).toBe('dev|bob'))
+  })
+})
+
+describe('[U23] a refresh that failed', () => {
+  const refuse = (status: number, error: string) =>
+    world.provider.faults.set('token', {
+      kind: 'respond',
+      status,
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ error }),
+    })
+
+  test('for good is said once, however many ask and however often; the session is still that of its user', async () => {
+    const tab = await openTab()
+    world.pass(TTL + 1)
+    refuse(400, 'invalid_grant')
+    const ask = (audience?: string): Promise<unknown> =>
+      tab.getAccessToken({ audience }).catch(({ code }) => code)
+    const codes = await Promise.all(Array.from({ length: 10 }, () => ask()))
+    expect(new Set(codes)).toEqual(new Set(['FAILED_TO_REFRESH_TOKEN']))
+    expect(await ask()).toBe('MISSING_REFRESH_TOKEN')
+    expect(await ask(BANK)).toBe('MISSING_REFRESH_TOKEN')
+    const told = tab.states.filter(({ error }) => error)
+    expect(told).toEqual([
+      {
+        user: expect.objectContaining({ sub: 'dev|alice' }),
+        isLoading: false,
+        error: expect.objectContaining({
+          code: 'FAILED_TO_REFRESH_TOKEN',
+          status: 401,
+          name: 'AccessTokenError',
+        }),
+      },
+    ])
+    world.provider.faults.clear()
+    await world.login(browser)
+    await tab.fetchUser()
+    expect(tab.userStore().current().error).toBeNull()
+    expect(await ask()).toEqual(expect.any(String))
+  })
+
+  test('for now is said to nobody but who asked', async () => {
+    const tab = await openTab()
+    world.pass(TTL + 1)
+    refuse(503, 'temporarily_unavailable')
+    const before = tab.states.length
+    await expect(tab.getAccessToken()).rejects.toMatchObject({ code: 'FAILED_TO_REFRESH_TOKEN', status: 503 })
+    expect(tab.states).toHaveLength(before)
+    world.provider.faults.clear()
+    expect(await tab.getAccessToken()).toEqual(expect.any(String))
+  })
+
+  test('with the session gone the user is gone, once', async () => {
+    const tab = await openTab()
+    browser.cookies.clear()
+    const codes = await Promise.all(
+      Array.from({ length: 10 }, () => tab.getAccessToken().catch(({ code }) => code)),
+    )
+    expect(new Set(codes)).toEqual(new Set(['MISSING_SESSION']))
+    await vi.waitFor(() => expect(shown(tab)).toBeNull())
+    expect(tab.states.filter(({ user }) => user === null)).toHaveLength(1)
+    expect([tab.asked('/auth/access-token'), tab.asked('/auth/profile')]).toEqual([1, 1])
+  })
+})
