@@ -132,18 +132,18 @@ describe('[U8a] 30 requests in flight and a logout', () => {
         const before = await sidOf(browser)
         const landed = await fly(browser, flights, [new Process(), new Process()])
         for (const response of landed) browser.store(response)
-        await new Process().run(async () => {
-          await world.login(browser, '', { user: 'bob' })
-          const begun = await sidOf(browser)
-          expect([begun === null, begun === before]).toEqual([false, false])
-          for (const each of orders) {
-            const delivered = copyOf(browser)
-            for (const at of each) {
-              if (!landed[at]?.headers.has('location')) delivered.store(landed[at] ?? Response.error())
-            }
-            expect([null, begun]).toContain(await sidOf(delivered))
+        await new Process().run(() => world.login(browser, '', { user: 'bob' }))
+        // The process of the login knows of itself that alice's session is over.
+        const other = new Process()
+        const begun = await other.run(() => sidOf(browser))
+        expect([begun === null, begun === before]).toEqual([false, false])
+        for (const each of orders) {
+          const delivered = copyOf(browser)
+          for (const at of each) {
+            if (!landed[at]?.headers.has('location')) delivered.store(landed[at] ?? Response.error())
           }
-        })
+          expect([null, begun]).toContain(await other.run(() => sidOf(delivered)))
+        }
       }),
       { numRuns: 15 },
     )
