@@ -1,5 +1,6 @@
 /**
- * What each package ships. `entries` share chunks; `separate` files are chosen by the `imports` map
+ * What each package ships. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
+ * take of it; `separate` files are chosen by the `imports` map
  * of the package at run time and therefore stay files of their own. `commands` get a shebang,
  * `clientEntries` must keep their "use client" directive.
  */
@@ -28,6 +29,8 @@ export const packages = {
     external: ['#cipher', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
+    hosts: ['index', 'next', 'express'],
+    leanEntries: ['errors', 'browser', 'react', 'memory-store', 'redis-store', 'postgres-store'],
     types: 'packages/idp-client/tsconfig.build.json',
     inputs: [
       'packages/idp-client/package.json',

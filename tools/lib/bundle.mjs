@@ -1,5 +1,4 @@
-import { relative } from 'node:path'
-import { build } from 'esbuild'
+import { rolldown } from 'rolldown'
 import { readJson } from './files.mjs'
 import { fromRoot } from './run.mjs'
 
@@ -7,43 +6,88 @@ const shebang = '#!/usr/bin/env node\n'
 const directive = '"use client";'
 
 /**
- * Bundles the entries of a package in memory. Own modules end up in one file per entry plus the
- * chunks that entries share; dependencies and peers stay imports.
+ * Bundles the entries of a package in memory. What every host loads with its first import is one file, since many small
+ * ones cost time; what the lean entries share is another. Everything else is a chunk of those who share it, or is loaded
+ * when it is first used. Dependencies and peers stay imports.
  *
  * @returns {Promise<{ path: string, contents: string }[]>} paths relative to `dist`
  */
 export async function bundle(plan, wanted) {
-  const dist = fromRoot(`${plan.folder}/dist`)
   const manifest = readJson(`${plan.folder}/package.json`)
-  const result = await build({
-    absWorkingDir: fromRoot(plan.folder),
-    entryPoints: Object.entries(wanted).map(([out, source]) => ({ in: `src/${source}`, out })),
-    outdir: 'dist',
-    write: false,
-    bundle: true,
-    splitting: true,
-    format: 'esm',
+  const outside = [...plan.external, ...dependencyNames(manifest)]
+  const source = (file) => fromRoot(`${plan.folder}/src/${file}`)
+  const graph = moduleGraph()
+  const bundled = await rolldown({
+    cwd: fromRoot(plan.folder),
+    input: Object.fromEntries(Object.entries(wanted).map(([out, file]) => [out, source(file)])),
+    external: (id) =>
+      id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
     platform: 'neutral',
-    target: 'es2022',
-    jsx: 'automatic',
-    sourcemap: true,
-    legalComments: 'none',
-    chunkNames: 'shared/[name]-[hash]',
-    external: ['node:*', ...plan.external, ...dependencyNames(manifest)],
-    tsconfigRaw: { compilerOptions: { target: 'ES2022', verbatimModuleSyntax: true } },
-    logLevel: 'warning',
-    logOverride: { 'unsupported-dynamic-import': 'error' },
+    tsconfig: false,
+    preserveEntrySignatures: 'allow-extension',
+    transform: { target: 'es2022' },
+    plugins: [graph.plugin],
+    onLog(level, log) {
+      // The directive is for whoever bundles the application; it stays at the top of its entry.
+      if (log.code === 'MODULE_LEVEL_DIRECTIVE') return
+      if (level === 'warn') throw new Error(`build: ${log.message}`)
+    },
   })
-  const files = new Map(result.outputFiles.map((file) => [slashes(relative(dist, file.path)), file.text]))
+  const { output } = await bundled.generate({
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name]-[hash].js',
+    sourcemap: true,
+    comments: { legal: false },
+    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(plan, wanted, graph, source) },
+  })
+  await bundled.close()
+  const files = new Map(
+    output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]),
+  )
   for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
   for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
   return [...files].map(([path, contents]) => ({ path, contents }))
 }
 
-function dependencyNames(manifest) {
-  const names = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
-  return names.flatMap((name) => [name, `${name}/*`])
+/** Which modules load together with a given one. */
+function moduleGraph() {
+  const imports = new Map()
+  const plugin = {
+    name: 'module-graph',
+    buildEnd() {
+      for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? [])
+    },
+  }
+  const loadedWith = (id, seen = new Set()) => {
+    if (seen.has(id)) return seen
+    seen.add(id)
+    for (const imported of imports.get(id) ?? []) loadedWith(imported, seen)
+    return seen
+  }
+  return { plugin, loadedWith }
 }
+
+function groupsOf(plan, wanted, graph, source) {
+  const sets = (names) =>
+    names.filter((name) => wanted[name]).map((name) => graph.loadedWith(source(wanted[name])))
+  let core
+  let lean
+  const inCore = (id) => {
+    core ??= sets(plan.hosts ?? [])
+    return core.length > 0 && core.every((set) => set.has(id))
+  }
+  const inLean = (id) => {
+    lean ??= sets(plan.leanEntries ?? [])
+    return lean.some((set) => set.has(id))
+  }
+  return [
+    { name: 'base', test: (id) => inCore(id) && inLean(id), priority: 2 },
+    { name: 'core', test: inCore, priority: 1 },
+  ]
+}
+
+const dependencyNames = (manifest) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
 
 function addShebang(files, entry) {
   const text = files.get(`${entry}.js`)
@@ -56,9 +100,7 @@ function addShebang(files, entry) {
 
 // Without the directive a Server Component that imports the entry would fail at `createContext`.
 function keepDirective(files, entry) {
-  if (!files.get(`${entry}.js`).startsWith(directive)) {
-    throw new Error(`build: the source of entry ${entry} must begin with the directive 'use client'`)
+  if (!/^(?:"use client"|'use client');?/.test(files.get(`${entry}.js`))) {
+    throw new Error(`build: the source of entry ${entry} must begin with the directive ${directive}`)
   }
 }
-
-const slashes = (path) => path.replaceAll('\\', '/')
