@@ -10,8 +10,9 @@ import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
-import { inCookie as sessionsInCookie } from './session/in-cookie.ts'
-import { inStore as sessionsInStore } from './session/in-store.ts'
+import type { InCookieParts } from './session/in-cookie.ts'
+import { inCookie } from './session/in-cookie.ts'
+import { lateStorage } from './session/late-storage.ts'
 import type { SessionStorage } from './session/storage.ts'
 import { handedOver } from './tokens/handed-over.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
@@ -29,6 +30,19 @@ export interface Engine {
   baseUrl(exchange: Exchange): string
 }
 
+/** A cookie tells what its browser knows, so this process adds what it knows itself; a store tells what every process knows. */
+function sessionsOf(parts: InCookieParts): SessionStorage {
+  const { client, config } = parts
+  const store = config.sessionStore
+  if (!store) return handedOver(inCookie(parts), { client, clock: config.clock })
+  return lateStorage(
+    lazy(async () => {
+      const { inStore } = await import('./session/in-store.ts')
+      return inStore({ ...parts, store })
+    }),
+  )
+}
+
 export function createEngine(config: Config): Engine {
   const sealer = createSealer(config.secrets)
   const client = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
@@ -37,10 +51,7 @@ export function createEngine(config: Config): Engine {
   return {
     config,
     sealer,
-    sessions: config.sessionStore
-      ? sessionsInStore({ ...parts, store: config.sessionStore })
-      : // A cookie tells what its browser knows; a store, what every process knows.
-        handedOver(sessionsInCookie(parts), { client, clock: config.clock }),
+    sessions: sessionsOf(parts),
     transactions: transactionsInCookie(parts),
     client,
     baseUrl,

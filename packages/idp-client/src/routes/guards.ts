@@ -1,9 +1,9 @@
-import type { Application } from '../engine.ts'
+import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
-import type { LoginParameters } from '../flows/check-session.ts'
-import { checkSession } from '../flows/check-session.ts'
+import type { LoginParameters, Verdict } from '../flows/check-session.ts'
+import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { json } from '../http/responses.ts'
@@ -22,6 +22,16 @@ const UNMET = {
   scope: 'INSUFFICIENT_SCOPE',
 } as const satisfies Record<Unmet, Code>
 
+/** Most guards ask for a session and nothing else; what weighs it is loaded where it is needed. */
+async function verdictOn(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
+  if (Object.keys(requirements).length > 0) {
+    const { checkSession } = await import('../flows/check-session.ts')
+    return checkSession(engine, exchange, requirements)
+  }
+  const session = await getSession(engine, exchange)
+  return session ? { kind: 'granted', session } : { kind: 'nobody', login: {} }
+}
+
 export interface PageGuard {
   readonly requirements: Requirements
   /** Where the login leads back to; asked only when there is one. */
@@ -39,7 +49,7 @@ export async function pageAccess(
   { requirements, returnTo }: PageGuard,
 ): Promise<PageAccess> {
   const engine = application.engine()
-  const verdict = await checkSession(engine, exchange, requirements)
+  const verdict = await verdictOn(engine, exchange, requirements)
   if (verdict.kind === 'granted') return verdict
   if (verdict.kind === 'futile') throw new IdpError(UNMET[verdict.unmet])
   const { routes } = engine.config
@@ -90,7 +100,7 @@ export async function apiRefusal(
   requirements: Requirements,
 ): Promise<Response | null> {
   try {
-    const verdict = await checkSession(application.engine(), exchange, requirements)
+    const verdict = await verdictOn(application.engine(), exchange, requirements)
     if (verdict.kind === 'granted') return null
     if (verdict.kind === 'nobody') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
     const error = new IdpError(UNMET[verdict.unmet])

@@ -109,7 +109,7 @@ export function inStore(parts: InStoreParts): SessionStorage {
 
     shared: {
       exclusively: exclusiveRedemption({ store, records }),
-      adopt: ({ cookies }, session) => reader.adopt(cookies, session),
+      adopt: async ({ cookies }, session) => reader.adopt(cookies, session),
       async currentId({ cookies }) {
         const named = await reader.reference(cookies)
         return named && recordId(named.handle)

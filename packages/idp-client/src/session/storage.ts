@@ -19,7 +19,7 @@ export interface SharedSessions {
     work: (current: StoredSession) => Promise<T>,
   ): Promise<T>
   /** The request goes on with a session that is kept already. */
-  adopt(exchange: Exchange, session: StoredSession): void
+  adopt(exchange: Exchange, session: StoredSession): Promise<void>
   /** The id of the record that the request names, whether or not there is one; null when it names none. */
   currentId(exchange: Exchange): Promise<string | null>
 }

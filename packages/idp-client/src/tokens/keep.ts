@@ -28,7 +28,7 @@ export async function keep(
     markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
   if (sessions.shared) {
     // It was written with the redemption.
-    sessions.shared.adopt(exchange, session)
+    await sessions.shared.adopt(exchange, session)
     return
   }
   // The session ended while its token was redeemed: bringing it back would undo a logout or another login.

@@ -41,7 +41,7 @@ test('[RT-03] the lock of a storage is held while the token is redeemed, once fo
           order.push('unlocked')
         }
       },
-      adopt: () => {},
+      adopt: async () => {},
       currentId: async () => null,
     },
     redeem: async (latest, token) => {
