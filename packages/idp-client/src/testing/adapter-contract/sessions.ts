@@ -203,6 +203,30 @@ const deadCookies: ContractCase = {
   },
 }
 
+const lateAnswers: ContractCase = {
+  title: 'an answer that comes after the logout brings no session back, and the login after it lives',
+  async run(host) {
+    const browser = new Browser(host)
+    await browser.logIn({ user: 'alice' })
+    const late = browser.names(SESSION).map((name) => ({ name, value: browser.value(name) ?? '' }))
+    const arrive = (): void => {
+      for (const { name, value } of late) browser.plant(name, value)
+    }
+    await browser.send('/auth/logout')
+    arrive()
+    await claimSignedOut(host, browser, 'with the session of before the logout')
+    arrive()
+    const answer = await browser.send('/public')
+    claimEqual(
+      ourCookies(answer),
+      late.map(({ name }) => name),
+      'the next answer clears it',
+    )
+    await browser.logIn({ user: 'bob' })
+    await claimSignedIn(host, browser, 'bob', 'after a logout')
+  },
+}
+
 /** What becomes of a session between login and logout. */
 export const sessions: readonly ContractCase[] = [
   attributes,
@@ -214,4 +238,5 @@ export const sessions: readonly ContractCase[] = [
   roll,
   noRoll,
   deadCookies,
+  lateAnswers,
 ]
