@@ -23,6 +23,24 @@ const tiles = [
     text: 'A protected API in a process of its own, called by the server and by the browser with an access token.',
   },
   {
+    href: '/transfer',
+    title: 'Transfer money',
+    kind: 'Second factor',
+    text: 'A transfer that needs one more proof that it is you: on the page, in a popup or at the provider.',
+  },
+  {
+    href: '/accounts',
+    title: 'Connected accounts',
+    kind: 'Account API',
+    text: 'Connects an account that you have elsewhere, lists and disconnects it, and gets a token for it.',
+  },
+  {
+    href: '/devices',
+    title: 'Devices',
+    kind: 'Session store',
+    text: 'Every browser in which you are signed in, and a button that ends the session of another one.',
+  },
+  {
     href: '/settings',
     title: 'Settings',
     kind: 'Server action',

@@ -1,4 +1,5 @@
 import type { SessionData, User } from 'idp-client'
+import { connectionLabel } from './connections'
 
 export interface ClaimRow {
   readonly name: string
@@ -26,17 +27,22 @@ export function claimRows(user: User): ClaimRow[] {
 }
 
 /** What one may show of tokens: never the tokens, since whoever holds one can use it. */
-export function tokenRows({ tokenSet, accessTokens = [] }: SessionData): TokenRow[] {
+export function tokenRows(session: SessionData): TokenRow[] {
+  const { tokenSet, accessTokens = [], connectionTokenSets = [] } = session
   const { accessToken, expiresAt, scope, token_type, idToken, refreshToken } = tokenSet
   const note = [token_type, scope && `scope ${scope}`].filter(Boolean).join(', ')
   const rows: TokenRow[] = [{ ...row('Access token', accessToken), expiresAt, ...(note ? { note } : {}) }]
   if (idToken) rows.push(row('ID token', idToken))
   if (refreshToken) rows.push(row('Refresh token', refreshToken))
-  for (const further of accessTokens) {
+  for (const { accessToken, audience, expiresAt, scope } of accessTokens) {
+    const note = `for ${audience}${scope ? `, scope ${scope}` : ''}`
+    rows.push({ ...row('Access token', accessToken), expiresAt, note })
+  }
+  for (const { accessToken, connection, expiresAt } of connectionTokenSets) {
     rows.push({
-      ...row('Access token', further.accessToken),
-      expiresAt: further.expiresAt,
-      note: `for ${further.audience}`,
+      ...row('Connection token', accessToken),
+      expiresAt,
+      note: `for ${connectionLabel(connection)}`,
     })
   }
   return rows
@@ -49,6 +55,10 @@ export function sessionCookies(cookies: readonly { name: string; value: string }
     .map(({ name, value }) => ({ name, bytes: new TextEncoder().encode(`${name}=${value}`).length }))
 }
 
+export function tokenFormat(token: string): TokenRow['format'] {
+  return token.split('.').length === 3 ? 'JWT' : 'Opaque'
+}
+
 function row(name: string, token: string): TokenRow {
-  return { name, format: token.split('.').length === 3 ? 'JWT' : 'Opaque', length: token.length }
+  return { name, format: tokenFormat(token), length: token.length }
 }

@@ -4,6 +4,7 @@ import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { formatTime } from '../../lib/format'
 import { claimRows, sessionCookies, tokenRows } from '../../lib/inspect'
+import { storeKind } from '../../lib/session-store'
 import { Countdown } from './countdown'
 import { ClaimsTable, CookiesTable, TokensTable } from './tables'
 
@@ -36,6 +37,10 @@ export default idp.withPageAuthRequired(
                 <Countdown expiresAt={tokenSet.expiresAt} secondsLeft={secondsUntil(tokenSet.expiresAt)} />
               </dd>
             </div>
+            <div>
+              <dt>Session kept in</dt>
+              <dd>{keptIn[storeKind]}</dd>
+            </div>
           </dl>
         </section>
         <ClaimsTable rows={claimRows(user)} />
@@ -46,6 +51,13 @@ export default idp.withPageAuthRequired(
   },
   { returnTo: '/inspector' },
 )
+
+const keptIn = {
+  cookie: 'encrypted cookies',
+  memory: 'memory of this server',
+  redis: 'Redis',
+  postgres: 'PostgreSQL',
+} as const
 
 function secondsUntil(epochSeconds: number): number {
   return Math.floor(epochSeconds - Date.now() / 1000)

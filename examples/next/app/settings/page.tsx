@@ -1,4 +1,5 @@
 import type { Metadata } from 'next'
+import Link from 'next/link'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { colourOf } from '../../lib/colour'
@@ -12,8 +13,7 @@ export default idp.withPageAuthRequired(
     return (
       <>
         <PageHeader title="Settings" kind="Server action" source="app/settings/actions.ts">
-          Your choice is written into the encrypted session cookie by a server action, and lasts as long as
-          the session.
+          Your choice is written into the session by a server action, and lasts as long as the session.
         </PageHeader>
         <ColourForm current={colourOf(session)} />
         <section className="card" aria-labelledby="confirm-title">
@@ -26,6 +26,18 @@ export default idp.withPageAuthRequired(
             <a className="button" href="/reauthenticate">
               Sign in again
             </a>
+          </p>
+        </section>
+        <section className="card" aria-labelledby="more-title">
+          <h2 id="more-title">Devices and accounts</h2>
+          <p>Where you are signed in, and which accounts elsewhere this application may use.</p>
+          <p className="actions">
+            <Link className="button" href="/devices">
+              Your devices
+            </Link>
+            <Link className="button" href="/accounts">
+              Connected accounts
+            </Link>
           </p>
         </section>
       </>

@@ -1,0 +1,9 @@
+/** Where users of this site may have an account that they connect. */
+export const connections = [
+  { name: 'github', label: 'GitHub', scope: 'repo' },
+  { name: 'google-oauth2', label: 'Google', scope: 'calendar.read' },
+] as const
+
+export function connectionLabel(name: string): string {
+  return connections.find((connection) => connection.name === name)?.label ?? name
+}
