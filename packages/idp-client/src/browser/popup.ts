@@ -12,6 +12,9 @@ import { recheckUsers } from './user-store.ts'
 /** Any second factor, as OpenID Provider Authentication Policy Extension 1.0 names it. */
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 
+/** Milliseconds in which a login in a popup has to be done. */
+const TIMEOUT = 60_000
+
 /** Milliseconds between two looks at whether the user has closed the popup. */
 const POLL = 500
 
@@ -80,7 +83,7 @@ export async function completeChallenge(
   options: ChallengeWithPopupOptions,
   popup: Window | null | undefined,
 ): Promise<AccessTokenResponse> {
-  const { audience, scope, acr_values = MULTI_FACTOR, prompt, returnTo, timeout = 60_000 } = options
+  const { audience, scope, acr_values = MULTI_FACTOR, prompt, returnTo, timeout = TIMEOUT } = options
   if (typeof window === 'undefined') throw failed('INVALID_EXECUTION_CONTEXT')
   if (popup === undefined) throw failed('POPUP_IN_PROGRESS')
   if (popup === null) throw failed('POPUP_BLOCKED')

@@ -32,7 +32,7 @@ export interface UserStore {
 }
 
 /** Milliseconds. */
-const throttle = 5_000
+const THROTTLE = 5_000
 
 const loading: UserState = { user: null, isLoading: true, error: null }
 const known = (user: User | null): UserState => ({ user, isLoading: false, error: null })
@@ -141,7 +141,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     const isNews = event.type === 'message' && (state.isLoading || data !== subject())
     if (isNews) void refresh()
     // A page taken out of the back/forward cache may be from before a logout: it is always checked.
-    const isRecent = askedAt !== undefined && performance.now() - askedAt < throttle
+    const isRecent = askedAt !== undefined && performance.now() - askedAt < THROTTLE
     if (isVisit(event) && (persisted || state.error || !isRecent)) void share()
   }
 

@@ -24,6 +24,9 @@ export interface PopupFailure {
   readonly id: string
 }
 
+/** Milliseconds: a moment is needed to deliver the message. */
+const CLOSE_AFTER = 100
+
 /** JSON that can stand in a script: no end tag, no comment, no line that only JSON knows. */
 function inScript(value: unknown): string {
   const code = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
@@ -32,7 +35,7 @@ function inScript(value: unknown): string {
 
 /*
  * Both ways lead to this origin only. Where a page has `Cross-Origin-Opener-Policy: same-origin`, the popup has no
- * opener, and only the channel is left. A moment is needed to deliver the message before the popup is gone.
+ * opener, and only the channel is left.
  */
 function tell(channel: string, message: object): string {
   const text = inScript(channel === '' ? message : { ...message, id: channel })
@@ -40,7 +43,7 @@ function tell(channel: string, message: object): string {
     `const m=${text}`,
     'if(window.opener)window.opener.postMessage(m,location.origin)',
     'if(m.id&&window.BroadcastChannel)new BroadcastChannel(m.id).postMessage(m)',
-    'setTimeout(()=>window.close(),100)',
+    `setTimeout(()=>window.close(),${CLOSE_AFTER})`,
   ].join(';')
 }
 
