@@ -8,7 +8,6 @@ export const advice: Readonly<Record<Code, string>> = {
   INVALID_CONFIGURATION: 'Set the options or environment variables that the message names.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
-  NOT_AVAILABLE: 'See docs/reference/conformance.md for what is available.',
   INVALID_REQUEST: 'Correct the parameter that docs/reference/routes.md describes for this route.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',

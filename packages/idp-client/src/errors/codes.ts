@@ -24,11 +24,6 @@ export const codes = {
     message: 'The origin of this request is not in the appBaseUrl allow-list.',
     status: 400,
   },
-  NOT_AVAILABLE: {
-    class: 'IdpError',
-    message: 'This version of the library does not offer that function.',
-    status: 501,
-  },
   INVALID_REQUEST: {
     class: 'IdpError',
     message: 'A parameter of the request has an invalid value.',

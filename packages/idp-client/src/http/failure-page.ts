@@ -94,7 +94,6 @@ const kinds: Partial<Record<Code, Kind>> = {
   INVALID_CONFIGURATION: 'configuration',
   BASE_URL_UNKNOWN: 'configuration',
   BASE_URL_NOT_ALLOWED: 'configuration',
-  NOT_AVAILABLE: 'configuration',
 }
 
 function kindOf({ code, status }: Pick<Failure, 'code' | 'status'>): Kind {
