@@ -1,0 +1,239 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { createSealer } from '../../src/crypto/seal.ts'
+import type { Engine } from '../../src/engine.ts'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
+import { parseCookies } from '../../src/http/cookie-text.ts'
+import type { Exchange } from '../../src/http/exchange.ts'
+import type { IdpClientOptions, SessionDataStore } from '../../src/index.ts'
+import { customClock, IdpClient } from '../../src/index.ts'
+import { utf8 } from '../../src/lib/base64url.ts'
+import { encodeSession } from '../../src/session/codec.ts'
+import { encodeReference } from '../../src/session/reference.ts'
+import { createSession, freshlyStored } from '../../src/session/session.ts'
+import type { StoredSession } from '../../src/session/stored-session.ts'
+import type { LoginTransaction } from '../../src/transaction/transaction.ts'
+import { Cookies, engineFor, SECRET } from '../support/engine.ts'
+import type { Material, Named } from '../support/hostile-cookies.ts'
+import { decoded, floods, headerOf, hostileCookies, isWhole, spoilt } from '../support/hostile-cookies.ts'
+
+const NAME = '__session'
+
+function sessionAt(now: number, size = 0): StoredSession {
+  const tokenSet = { accessToken: 'at', expiresAt: now + 60, refreshToken: 'rt' }
+  const claims = { sub: 'alice', note: Buffer.alloc(size, 'abcdefghij').toString() }
+  return freshlyStored(createSession({ claims, tokenSet, now }), now)
+}
+
+async function cookiesOf(engine: Engine, session: StoredSession): Promise<Named[]> {
+  const cookies = new Cookies()
+  const exchange = cookies.exchange()
+  await engine.sessions.save(exchange, session)
+  cookies.take(exchange)
+  return [...cookies.stored].map(([name, { value }]) => ({ name, value }))
+}
+
+/** Sealed texts that are as good as any, and none of them a cookie of this client's sessions. */
+async function foreignTexts(engine: Engine, now: number, purpose: 'session' | 'session-id') {
+  const client = await engine.client()
+  const reference = { client, handle: 'h'.repeat(22), writtenAt: now }
+  const bytes =
+    purpose === 'session' ? encodeSession({ ...sessionAt(now), client }) : encodeReference(reference)
+  const purposes = ['session', 'session-id', 'transaction', 'state', 'mfa', 'connection', 'logout'] as const
+  const otherwise = purposes.filter((other) => other !== purpose)
+  const stranger = encodeReference({ ...reference, client: 'someone-else' })
+  const old = sessionAt(now - 400_000)
+  return Promise.all([
+    ...otherwise.map((other) => engine.sealer.seal(other, bytes)),
+    createSealer([`${SECRET}x`]).seal(purpose, bytes),
+    engine.sealer.seal(
+      purpose,
+      purpose === 'session' ? encodeSession({ ...old, client: 'other' }) : stranger,
+    ),
+    ...['', '\x01', '\x02\0\0\0\x02{}', '\x01\0\0\0\x02{}', '1..', 'null'].map((text) =>
+      engine.sealer.seal(purpose, new Uint8Array(Buffer.from(text))),
+    ),
+  ])
+}
+
+async function cookieMaterial({ clock, engine }: ReturnType<typeof engineFor>): Promise<Material> {
+  const [first] = await cookiesOf(engine, sessionAt(clock.now))
+  const sets = [3500, 4000].map((size) => cookiesOf(engine, sessionAt(clock.now, size)))
+  return {
+    name: NAME,
+    whole: first?.value ?? '',
+    sets: await Promise.all(sets),
+    foreign: await foreignTexts(engine, clock.now, 'session'),
+  }
+}
+
+function exchangeOf(header: string): Exchange {
+  return { ...new Cookies().exchange(), cookies: new CookieJar(parseCookies(header)) }
+}
+
+const BATCH = 100
+const batches = (of: Material): fc.Arbitrary<Named[][]> =>
+  fc.array(hostileCookies(of), { minLength: BATCH, maxLength: BATCH })
+
+describe('sessions in cookies', () => {
+  const made = engineFor()
+
+  test('[U20a, SC-06, SC-07] 100 000 cookies in place of a session: none opens, nothing throws', async () => {
+    const given = await cookieMaterial(made)
+    const { sessions } = made.engine
+    let refused = 0
+    await fc.assert(
+      fc.asyncProperty(batches(given), async (batch) => {
+        for (const cookies of batch) {
+          const exchange = exchangeOf(headerOf(cookies))
+          const session = await sessions.load(exchange)
+          await sessions.sweep(exchange)
+          if (session === null) refused++
+          else if (!isWhole(given, cookies)) throw new Error(`opened: ${headerOf(cookies)}`)
+          else expect(session.data.user.sub).toBe('alice')
+        }
+      }),
+      { numRuns: 1300 },
+    )
+    // The rest had a whole session among them.
+    expect(refused).toBeGreaterThan(100_000)
+  })
+
+  test('[SC-05, SC-06] thousands of chunks are no session', async () => {
+    const given = await cookieMaterial(made)
+    for (const cookies of floods(given)) {
+      const exchange = exchangeOf(headerOf(cookies))
+      expect(await made.engine.sessions.load(exchange)).toBeNull()
+      expect(await made.engine.sessions.sweep(exchange)).toBe(true)
+    }
+    const [set = []] = given.sets
+    for (const cookies of floods({ ...given, sets: [] })) {
+      const session = await made.engine.sessions.load(exchangeOf(headerOf([...cookies, ...set])))
+      expect(session?.data.user.sub).toBe('alice')
+    }
+  })
+
+  test('[U20a] what stands beside a session neither hides it nor adds to it', async () => {
+    const given = await cookieMaterial(made)
+    const own = { name: NAME, value: given.whole }
+    const marker = await made.engine.sealer.seal('logout', utf8('1.x'))
+    const spoiltMarker = fc.oneof(spoilt(marker), fc.constantFrom(...given.foreign))
+    const beside = fc.oneof(
+      spoiltMarker.map((value) => [{ name: `${NAME}__ended`, value }]),
+      spoiltMarker.map((value) => [{ name: `${NAME}__conn_0`, value }]),
+      hostileCookies({ ...given, name: `${NAME}__conn_0` }),
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(beside, { maxLength: 20 }), async (all) => {
+        for (const cookies of all) {
+          const session = await made.engine.sessions.load(exchangeOf(headerOf([...cookies, own])))
+          expect(session?.data.user.sub).toBe('alice')
+          expect(session?.data).not.toHaveProperty('connectionTokenSets')
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test('[U20a, CB-03] spoilt transactions are none', async () => {
+    const { clock, engine } = made
+    const stateHash = 'h'.repeat(22)
+    const begun: LoginTransaction = {
+      stateHash,
+      responseType: 'code',
+      nonce: 'n',
+      codeVerifier: 'v',
+      redirectUri: 'https://app.example.com/cb',
+      appBaseUrl: 'https://app.example.com',
+      startedAt: clock.now,
+      expiresAt: clock.now + 60,
+      client: await engine.client(),
+    }
+    const cookies = new Cookies()
+    const exchange = cookies.exchange()
+    await engine.transactions.save(exchange, begun)
+    cookies.take(exchange)
+    const [[name, { value }] = ['', { value: '' }]] = cookies.stored
+    const sealed = value.slice(value.indexOf(':') + 1)
+    const loaded = (text: string) => engine.transactions.load(exchangeOf(`${name}=${text}`), stateHash)
+    expect(await loaded(value)).toMatchObject({ kind: 'found' })
+    await fc.assert(
+      fc.asyncProperty(spoilt(value), async (text) => {
+        // The time in front is there to tell which cookie is older; nothing else depends on it.
+        if (!decoded(text).endsWith(sealed)) expect((await loaded(text)).kind).toBe('missing')
+      }),
+      { numRuns: 5000 },
+    )
+  })
+})
+
+describe('sessions in a store', () => {
+  test('[U20a, SC-11] no cookie that does not open makes the store be asked', async () => {
+    const records = new Map<string, string>()
+    let asked = 0
+    const store: SessionDataStore = {
+      async get(id) {
+        asked++
+        const text = records.get(id)
+        return text === undefined ? null : JSON.parse(text)
+      },
+      async set(id, session) {
+        records.set(id, JSON.stringify(session))
+      },
+      async delete(id) {
+        records.delete(id)
+      },
+    }
+    const { clock, engine } = engineFor({ sessionStore: store })
+    const [own] = await cookiesOf(engine, sessionAt(clock.now))
+    const { sets, whole } = await cookieMaterial(engineFor())
+    const foreign = await foreignTexts(engine, clock.now, 'session-id')
+    const given = { name: NAME, whole: own?.value ?? '', sets, foreign: [...foreign, whole] }
+    expect((await engine.sessions.load(exchangeOf(`${NAME}=${given.whole}`)))?.data.user.sub).toBe('alice')
+    expect(asked).toBe(1)
+    asked = 0
+    await fc.assert(
+      fc.asyncProperty(batches(given), async (batch) => {
+        for (const cookies of batch.filter((each) => !isWhole({ ...given, sets: [] }, each))) {
+          const exchange = exchangeOf(headerOf(cookies))
+          expect(await engine.sessions.load(exchange)).toBeNull()
+          await engine.sessions.sweep(exchange)
+        }
+      }),
+      { numRuns: 200 },
+    )
+    expect(asked).toBe(0)
+  })
+})
+
+test('[U20a, SC-06] the profile route answers 401 to 5000 of them, and never fails', async () => {
+  const made = engineFor()
+  const given = await cookieMaterial(made)
+  const codes: string[] = []
+  const options: IdpClientOptions = {
+    domain: 'idp.example.com',
+    clientId: 'client',
+    clientSecret: 'client-secret',
+    secret: SECRET,
+    appBaseUrl: 'https://app.example.com',
+    logger: ({ code }) => codes.push(code),
+    [customClock]: () => made.clock.now,
+  }
+  const client = new IdpClient(options)
+  const profile = (cookies: readonly Named[]): Promise<Response> =>
+    client.middleware(
+      new Request('https://app.example.com/auth/profile', { headers: { cookie: headerOf(cookies) } }),
+    )
+  expect((await profile([{ name: NAME, value: given.whole }])).status).toBe(200)
+  await fc.assert(
+    fc.asyncProperty(fc.array(hostileCookies(given), { minLength: 10, maxLength: 10 }), async (batch) => {
+      for (const cookies of batch) {
+        const { status } = await profile(cookies)
+        expect(status === 401 || (status === 200 && isWhole(given, cookies))).toBe(true)
+      }
+    }),
+    { numRuns: 500 },
+  )
+  for (const cookies of floods(given)) expect((await profile(cookies)).status).toBe(401)
+  expect(codes).not.toContain('REQUEST_FAILED')
+})
