@@ -18,8 +18,8 @@ let cluster: Cluster
 
 beforeAll(async () => {
   redis = await startRedis({ persistent: true })
-  provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 2 })
-  cluster = await startCluster(provider, redis.url, { AUDIENCE, HTTP_TIMEOUT: '2000', INACTIVITY: '20' })
+  provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 4 })
+  cluster = await startCluster(provider, redis.url, { AUDIENCE, HTTP_TIMEOUT: '15000', INACTIVITY: '120' })
 })
 afterAll(async () => {
   await cluster?.stop()

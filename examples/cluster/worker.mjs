@@ -90,9 +90,10 @@ function createApplication(idp) {
   })
 
   app.use((error, _req, res, _next) => {
-    if (!isIdpError(error)) return res.status(500).json({ code: 'UNTYPED' })
-    const said = isIdpError(error.cause) ? error.cause.error : undefined
-    res.status(codes[error.code].status).json({ code: error.code, said })
+    if (!isIdpError(error))
+      return res.status(error.status ?? 500).json({ code: 'UNTYPED', because: error.message })
+    const cause = isIdpError(error.cause) ? { because: error.cause.code, said: error.cause.error } : {}
+    res.status(codes[error.code].status).json({ code: error.code, ...cause })
   })
   return app
 }

@@ -6,6 +6,8 @@ export interface Answer {
   readonly pid: number | undefined
   /** Our code in the body of an answer that is an error. */
   readonly code: string | undefined
+  /** Our code of what stands behind it, for example a timeout. */
+  readonly because: string | undefined
   /** What the provider said, where the code stands for that. */
   readonly said: string | undefined
   readonly body: Readonly<Record<string, unknown>>
@@ -13,7 +15,7 @@ export interface Answer {
 }
 
 /** Whoever waits longer than this waits for nothing; milliseconds, far more than any answer takes. */
-const HANG_GUARD = 60_000
+const HANG_GUARD = 120_000
 
 /** The connection broke before the answer: what happened to the request nobody knows. */
 export const LOST = 'lost'
@@ -73,6 +75,7 @@ export class Person {
         status: response.status,
         pid: pid === null ? undefined : Number(pid),
         code: codeOf(body),
+        because: textOf(body['because']),
         said: textOf(body['said']),
         body,
         location: response.headers.get('location'),

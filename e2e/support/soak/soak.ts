@@ -42,6 +42,8 @@ export interface SoakReport {
 }
 
 const LANES = 4
+/** How many rounds of requests begin in a second, about twice as many at most. */
+const PEOPLE_PER_SECOND = 25
 
 /** A small random generator (mulberry32): nothing here needs more than that it can be repeated. */
 function generator(seed: number): () => number {
@@ -66,6 +68,8 @@ class Visitor {
   readonly #report: SoakReport
   readonly #random: () => number
   readonly #seen: (answer: Answer) => void
+  /** Longest time between two rounds, seconds. */
+  readonly #pace: number
   /** A request of this session was in a killed process, so a redemption may have been as well. */
   #disturbed = false
   #lanes: Lane[] = []
@@ -73,13 +77,14 @@ class Visitor {
   constructor(
     person: Person,
     subject: string,
-    around: { report: SoakReport; random: () => number; seen: (answer: Answer) => void },
+    around: { report: SoakReport; random: () => number; seen: (answer: Answer) => void; pace: number },
   ) {
     this.person = person
     this.#subject = subject
     this.#report = around.report
     this.#random = around.random
     this.#seen = around.seen
+    this.#pace = around.pace
   }
 
   /** The answer, if it is a good one; everything else is counted. */
@@ -103,7 +108,9 @@ class Visitor {
     this.#seen(answer)
     if (answer.status < 400) return answer
     if (answer.code === undefined || answer.code === 'UNTYPED') report.untyped += 1
-    const code = answer.code ?? `status ${answer.status}`
+    const code = [answer.code ?? `status ${answer.status}`, answer.because, answer.said]
+      .filter((part) => part !== undefined)
+      .join(' ')
     report.errors[code] = (report.errors[code] ?? 0) + 1
     if (answer.code === 'NOT_AUTHENTICATED' || answer.code === 'MISSING_SESSION') report.lostSessions += 1
     if (answer.said === 'invalid_grant') {
@@ -152,6 +159,12 @@ class Visitor {
     if (isAnswer(after) && after.status < 400) this.#report.resurrected += 1
   }
 
+  /** People look at what they got: without that, the load would be a matter of the machine alone. */
+  #think(): Promise<void> {
+    const seconds = this.#random() * this.#pace
+    return new Promise((resolve) => setTimeout(resolve, seconds * 1000))
+  }
+
   /** From a login to a logout. */
   async session(): Promise<void> {
     this.#disturbed = false
@@ -167,6 +180,7 @@ class Visitor {
       )
       const [first, second] = await Promise.all([this.#token(), this.#token(), this.#read(), ...writes])
       await this.#read()
+      await this.#think()
       if (this.#disturbed && !first && !second) break
     }
     await this.#logOut()
@@ -206,10 +220,11 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const seen = ({ pid }: Answer): void => {
     if (pid !== undefined) processes.add(pid)
   }
+  const pace = users / PEOPLE_PER_SECOND
   const visitors = await Promise.all(
     Array.from({ length: users }, async (_, index) => {
       const user = await provider.addUser({ name: `soak-${index}` })
-      return new Visitor(new Person(user.name, url, provider), user.sub, { report, random, seen })
+      return new Visitor(new Person(user.name, url, provider), user.sub, { report, random, seen, pace })
     }),
   )
 
