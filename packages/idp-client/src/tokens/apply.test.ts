@@ -54,6 +54,15 @@ describe('what a refresh makes of a session', () => {
     expect(applied({}, { claims: { sub: 'alice', name: 'New' } }).user).toEqual({ sub: 'alice', name: 'New' })
   })
 
+  test('the session at the provider is the one that a new ID token names; the rest of internal stays', () => {
+    const from = { ...data, internal: { sid: 'one', createdAt: 7 } }
+    const internal = (claims?: Refreshed['claims']) => applied({}, claims ? { claims } : {}, from).internal
+    expect(internal({ sub: 'alice', sid: 'two' })).toEqual({ sid: 'two', createdAt: 7 })
+    expect(internal({ sub: 'alice', sid: 3 })).toEqual(from.internal)
+    expect(internal({ sub: 'alice' })).toEqual(from.internal)
+    expect(internal()).toEqual(from.internal)
+  })
+
   test('[S011] another audience gets an entry; rotated tokens go to the main set; expired entries go', () => {
     const stale = { accessToken: 'stale', audience: 'https://gone.example', expiresAt: NOW }
     const from = { ...data, accessTokens: [stale] }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { coversScope, sameScope, scopeSize, unitedScope } from './scope.ts'
+import { coversScope, sameScope, scopeSize, unitedScope, withoutScope } from './scope.ts'
 
 test('scopes are sets: order and repetition mean nothing', () => {
   expect(unitedScope('openid a', 'a b', undefined, '')).toBe('openid a b')
@@ -10,4 +10,6 @@ test('scopes are sets: order and repetition mean nothing', () => {
   expect(sameScope('a b', 'b  a')).toBe(true)
   expect(sameScope('a', 'a b')).toBe(false)
   expect(scopeSize('a a b')).toBe(2)
+  expect(withoutScope('a  b a c', 'a')).toBe('b c')
+  expect(withoutScope('ab', 'a')).toBe('ab')
 })
