@@ -208,6 +208,23 @@ const emptyReport = (): SoakReport => ({
 
 const isRefresh = ({ body }: LoggedRequest): boolean => body['grant_type'] === 'refresh_token'
 
+/** Counts redemptions as they come in, since the provider's log forgets. */
+function collectRefreshes(provider: DevProvider): { stop(): number } {
+  let count = 0
+  const collect = (): void => {
+    count += provider.requests('token').filter(isRefresh).length
+    provider.clearRequests()
+  }
+  const collecting = setInterval(collect, 1000)
+  return {
+    stop() {
+      clearInterval(collecting)
+      collect()
+      return count
+    },
+  }
+}
+
 /**
  * Many people use the application at once while its processes are killed (after 30 % and 65 % of the time) and Redis is
  * started again (after 45 %).
@@ -250,12 +267,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     log(`${Math.round(elapsed())} s: Redis was started again`)
   }
 
-  const refreshes: LoggedRequest[] = []
-  const collect = (): void => {
-    refreshes.push(...provider.requests('token').filter(isRefresh))
-    provider.clearRequests()
-  }
-  const collecting = setInterval(collect, 1000)
+  const refreshes = collectRefreshes(provider)
   const telling = setInterval(
     () => log(`${Math.round(elapsed())} s: ${report.requests} requests, ${report.logins} logins`),
     10_000,
@@ -270,10 +282,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       }),
     ])
   } finally {
-    clearInterval(collecting)
     clearInterval(telling)
+    report.refreshes = refreshes.stop()
   }
-  collect()
-  report.refreshes = refreshes.length
   return report
 }
