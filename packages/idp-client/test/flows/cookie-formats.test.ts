@@ -1,0 +1,44 @@
+import { beforeAll, describe, expect, test } from 'vitest'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
+import { inCookie } from '../../src/session/in-cookie.ts'
+import type { Fixture } from '../support/cookie-fixtures.ts'
+import { fixtures, plaintexts, read, writeMissing, written } from '../support/cookie-fixtures.ts'
+import { formats } from '../support/cookie-formats.ts'
+import { Cookies, engineFor } from '../support/engine.ts'
+
+beforeAll(async () => {
+  if (process.env['WRITE_COOKIE_FIXTURES']) await writeMissing(formats)
+})
+
+const known = (): [string, Fixture][] => Object.entries(fixtures())
+
+describe('[U3d, U15b] formats of cookies', () => {
+  test('each that is written has a fixture', () => {
+    expect(known().map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(formats)))
+  })
+
+  test('what was written once is still read', async () => {
+    for (const [name, fixture] of known()) expect(await read(fixture), name).toEqual(fixture.content)
+  })
+
+  test('what is written now is what was written when the format was new', async () => {
+    const all = new Map(known())
+    for (const [name, format] of Object.entries(formats)) {
+      const fixture = all.get(name)
+      expect(fixture, name).toMatchObject({ ...format })
+      const now = await written(format)
+      expect(Object.keys(now.values), name).toEqual(Object.keys(fixture?.values ?? {}))
+      expect(now.records, name).toEqual(fixture?.records)
+      expect(await plaintexts(now), name).toEqual(fixture && (await plaintexts(fixture)))
+    }
+  })
+
+  test('a marker ends the session that it was left for', async () => {
+    const { 'logout-marker-1': marker, 'session-1': session } = fixtures()
+    const sessions = inCookie(engineFor().engine)
+    const load = (values: Fixture['values']) =>
+      sessions.load({ ...new Cookies().exchange(), cookies: new CookieJar(new Map(Object.entries(values))) })
+    expect(await load({ ...session?.values })).not.toBeNull()
+    expect(await load({ ...session?.values, ...marker?.values })).toBeNull()
+  })
+})

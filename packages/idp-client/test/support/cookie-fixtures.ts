@@ -1,0 +1,171 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { Engine } from '../../src/engine.ts'
+import { createEngine } from '../../src/engine.ts'
+import { joinedCookies } from '../../src/http/chunks.ts'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
+import type { SessionData, SessionDataStore } from '../../src/index.ts'
+import { inCookie } from '../../src/session/in-cookie.ts'
+import type { SessionReference } from '../../src/session/reference.ts'
+import { decodeReference } from '../../src/session/reference.ts'
+import { freshlyStored } from '../../src/session/session.ts'
+import type { StoredSession } from '../../src/session/stored-session.ts'
+import type { MfaContext } from '../../src/tokens/mfa-context.ts'
+import { openMfaContext, sealMfaContext } from '../../src/tokens/mfa-context.ts'
+import type { StateNote } from '../../src/transaction/state.ts'
+import { newState, readState } from '../../src/transaction/state.ts'
+import type { Transaction } from '../../src/transaction/transaction.ts'
+import { Cookies, engineFor } from './engine.ts'
+
+/*
+ * What the library leaves with browsers and stores, as it was written once. To add a format, add it to the list in
+ * `cookie-formats.ts` and run
+ *
+ *   WRITE_COOKIE_FIXTURES=1 npx vitest run --project flows packages/idp-client/test/flows/cookie-formats.test.ts
+ *
+ * which writes the files that are missing and changes none.
+ */
+
+const folder = new URL('../fixtures/cookies/', import.meta.url)
+
+/** One format: what is to be read of it, and in which way of keeping things. */
+export type Format =
+  | { readonly kind: 'session' | 'session in a store'; readonly content: StoredSession }
+  | { readonly kind: 'transaction' | 'single transaction'; readonly content: Transaction }
+  | { readonly kind: 'state'; readonly content: StateNote }
+  | { readonly kind: 'mfa token'; readonly content: MfaContext }
+  | { readonly kind: 'logout marker'; readonly content: SessionReference }
+
+/** A format as a release wrote it. */
+export type Fixture = Format & {
+  /** Cookies by name; what travels in a query or a body has the name `value`. */
+  readonly values: Readonly<Record<string, string>>
+  /** Records of the store by id. */
+  readonly records?: Readonly<Record<string, SessionData>>
+}
+
+type Written = Pick<Fixture, 'values' | 'records'>
+
+function storeOf(records: Record<string, SessionData>): SessionDataStore {
+  return {
+    get: async (id) => records[id] ?? null,
+    async set(id, session) {
+      records[id] = JSON.parse(JSON.stringify(session))
+    },
+    async delete(id) {
+      delete records[id]
+    },
+  }
+}
+
+function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, SessionData> = {}): Engine {
+  if (kind === 'single transaction') return engineFor({ enableParallelTransactions: false }).engine
+  const { engine } = engineFor(kind === 'session in a store' ? { sessionStore: storeOf(records) } : {})
+  // What a process remembers of sessions is no part of a format.
+  return kind === 'session in a store'
+    ? engine
+    : { ...createEngine(engine.config), sessions: inCookie(engine) }
+}
+
+function exchangeOf(values: Fixture['values']) {
+  return { ...new Cookies().exchange(), cookies: new CookieJar(new Map(Object.entries(values))) }
+}
+
+async function tokenOf({ config, sealer, client }: Engine, format: Format): Promise<string> {
+  if (format.kind === 'state') return newState(sealer, format.content)
+  if (format.kind === 'mfa token') return sealMfaContext({ config, sealer, client }, format.content)
+  throw new Error(`${format.kind} is a cookie`)
+}
+
+/** Stages what the format is about, by the functions that applications run. */
+async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<void> {
+  const { sessions, transactions } = engine
+  const exchange = cookies.exchange()
+  if (format.kind === 'session' || format.kind === 'session in a store') {
+    await sessions.save(exchange, format.content)
+  } else if (format.kind === 'logout marker') {
+    const { handle, writtenAt } = format.content
+    const data = {
+      user: { sub: 'a' },
+      tokenSet: { accessToken: 't', expiresAt: 0 },
+      internal: { createdAt: writtenAt },
+    }
+    await sessions.save(exchange, { ...freshlyStored(data, writtenAt), handle })
+    await sessions.destroy(exchange)
+  } else if (format.kind === 'transaction' || format.kind === 'single transaction') {
+    await transactions.save(exchange, format.content)
+  }
+  cookies.take(exchange)
+}
+
+/** What the library writes today. */
+export async function written(format: Format): Promise<Written> {
+  const records: Record<string, SessionData> = {}
+  const engine = engineOf(format, records)
+  if (format.kind === 'state' || format.kind === 'mfa token') {
+    return { values: { value: await tokenOf(engine, format) } }
+  }
+  const cookies = new Cookies()
+  await stage(engine, cookies, format)
+  const values = Object.fromEntries([...cookies.stored].map(([name, { value }]) => [name, value]))
+  return format.kind === 'session in a store' ? { values, records } : { values }
+}
+
+/** What the library reads of a fixture today. */
+export async function read(fixture: Fixture): Promise<unknown> {
+  const { records = {}, values } = fixture
+  const engine = engineOf(fixture, { ...records })
+  const { value = '' } = values
+  switch (fixture.kind) {
+    case 'session':
+    case 'session in a store':
+      return engine.sessions.load(exchangeOf(values))
+    case 'state':
+      return readState(engine.sealer, value)
+    case 'mfa token':
+      return openMfaContext(engine, value)
+    case 'logout marker': {
+      const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
+      return bytes && decodeReference(bytes)
+    }
+    default: {
+      const lookup = await engine.transactions.load(exchangeOf(values), fixture.content.stateHash)
+      return lookup.kind === 'found' ? lookup.transaction : lookup
+    }
+  }
+}
+
+/* What is encrypted stands at the end, whatever is in front of it; its header names the purpose. */
+const SEALED = /eyJ[\w-]*\.\.[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** Everything that is encrypted in it, by the names of cookies, as text. */
+export async function plaintexts({ values }: Written): Promise<Record<string, string>> {
+  const { sealer } = engineFor().engine
+  const jar = new CookieJar(new Map(Object.entries(values)))
+  const names = new Set(Object.keys(values).map((name) => name.replace(/(?<=session)__\d+$/, '')))
+  const texts = [...names].map(async (name) => {
+    const [joined = ''] = joinedCookies(name, (each) => jar.all(each))
+    const [sealed = ''] = SEALED.exec(joined) ?? []
+    const { typ } = JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString())
+    const bytes = await sealer.open(typ, sealed)
+    return [name, `${typ}: ${Buffer.from(bytes ?? []).toString('latin1')}`] as const
+  })
+  return Object.fromEntries(await Promise.all(texts))
+}
+
+export function fixtures(): Record<string, Fixture> {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.json'))
+  return Object.fromEntries(
+    files.map((file) => [file.slice(0, -5), JSON.parse(readFileSync(new URL(file, folder), 'utf8'))]),
+  )
+}
+
+/** Writes the fixtures that there are not yet. */
+export async function writeMissing(formats: Readonly<Record<string, Format>>): Promise<void> {
+  mkdirSync(folder, { recursive: true })
+  const known = fixtures()
+  for (const [name, format] of Object.entries(formats)) {
+    if (name in known) continue
+    const fixture = { ...format, ...(await written(format)) }
+    writeFileSync(new URL(`${name}.json`, folder), `${JSON.stringify(fixture, null, 2)}\n`)
+  }
+}

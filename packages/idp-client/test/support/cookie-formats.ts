@@ -1,0 +1,148 @@
+import type { SessionData } from '../../src/index.ts'
+import type { StoredSession } from '../../src/session/stored-session.ts'
+import type { Transaction } from '../../src/transaction/transaction.ts'
+import type { Format } from './cookie-fixtures.ts'
+
+/* The clock of the fixtures, in seconds, and the tag of their client. */
+const NOW = 1_800_000_000
+const CLIENT = 'JmaOLxAPLRz3'
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const claims = { sub: 'alice', name: 'Alice Ä', email: 'alice@example.com', org_id: 'org_1' }
+const idToken = [
+  encode({ alg: 'RS256', kid: 'k' }),
+  encode({
+    iss: 'https://idp.example.com/',
+    aud: 'client',
+    exp: NOW + 3600,
+    iat: NOW,
+    sid: 's-1',
+    ...claims,
+  }),
+  Buffer.alloc(256, 7).toString('base64url'),
+].join('.')
+
+function sessionOf(changes: Partial<SessionData> = {}): StoredSession {
+  return {
+    data: {
+      user: claims,
+      tokenSet: {
+        accessToken: 'opaque.access~token',
+        idToken,
+        refreshToken: 'cmVmcmVzaC10b2tlbg',
+        expiresAt: NOW + 600,
+        scope: 'openid profile offline_access',
+        requestedScope: 'openid profile offline_access',
+        token_type: 'Bearer',
+      },
+      internal: { createdAt: NOW - 1000, sid: 's-1' },
+      ...changes,
+    },
+    handle: 'AAECAwQFBgcICQoLDA0ODw',
+    usedAt: NOW,
+    client: CLIENT,
+  }
+}
+
+const resources = [
+  {
+    audience: 'https://orders.example.com',
+    accessToken: idToken,
+    expiresAt: NOW + 60,
+    scope: 'read',
+    token_type: 'DPoP',
+  },
+  { audience: 'https://bank.example.com', accessToken: 'at-2', expiresAt: NOW + 120, requestedScope: 'pay' },
+]
+
+const connections = [
+  { connection: 'github', accessToken: 'gho_1', expiresAt: NOW + 60, scope: 'repo' },
+  { connection: 'google', loginHint: '42', accessToken: 'ya29', expiresAt: NOW + 60 },
+]
+
+const begun = {
+  stateHash: 'c3RhdGUtaGFzaC0xNi1i',
+  codeVerifier: 'dmVyaWZpZXItb2YtdGhpcnR5LXR3by1ieXRlcy4uLi4',
+  redirectUri: 'https://app.example.com/auth/callback',
+  appBaseUrl: 'https://app.example.com',
+  returnTo: '/orders?page=2#top',
+  startedAt: NOW - 60,
+  expiresAt: NOW + 3540,
+  client: CLIENT,
+} as const
+
+const login: Transaction = {
+  ...begun,
+  responseType: 'code',
+  nonce: 'bm9uY2U',
+  scope: 'openid profile offline_access',
+  audience: 'https://orders.example.com',
+}
+
+/** Every format that is written at present. What was written before stays in the folder, and stays readable. */
+export const formats: Readonly<Record<string, Format>> = {
+  'session-1': { kind: 'session', content: sessionOf() },
+  'session-1-asked': { kind: 'session', content: { ...sessionOf(), asked: 'YXNrZWQ' } },
+  'session-1-own-user': {
+    kind: 'session',
+    content: sessionOf({
+      user: { sub: 'row-42', roles: ['admin'] },
+      theme: 'dark',
+      nested: { list: [1, null] },
+    }),
+  },
+  'session-1-several-cookies': {
+    kind: 'session',
+    content: sessionOf({ note: Array.from({ length: 400 }, (_, at) => `${at * 7919}`).join(' ') }),
+  },
+  'session-1-resources': { kind: 'session', content: sessionOf({ accessTokens: resources }) },
+  'session-1-connections': { kind: 'session', content: sessionOf({ connectionTokenSets: connections }) },
+  'session-id-1': {
+    kind: 'session in a store',
+    content: {
+      ...sessionOf({ accessTokens: resources, connectionTokenSets: connections }),
+      asked: 'YXNrZWQ',
+    },
+  },
+  'transaction-1': { kind: 'transaction', content: login },
+  'transaction-1-organization': {
+    kind: 'transaction',
+    content: { ...login, organization: 'org_1', maxAge: 0, asked: 'YXNrZWQ' },
+  },
+  'transaction-1-form-post': {
+    kind: 'transaction',
+    content: { ...login, crossSitePost: true, redirectUri: 'https://app.example.com:8443/other' },
+  },
+  'transaction-1-popup': { kind: 'transaction', content: { ...login, popup: 'channel' } },
+  'transaction-1-connect': {
+    kind: 'transaction',
+    content: {
+      ...begun,
+      responseType: 'connect_code',
+      authSession: 'as-1',
+      session: 'AAECAwQFBgcICQoLDA0ODw',
+    },
+  },
+  'transaction-1-single': { kind: 'single transaction', content: login },
+  'state-1': { kind: 'state', content: { issuedAt: NOW, host: 'app.example.com', returnTo: '/orders' } },
+  'state-1-restarted': {
+    kind: 'state',
+    content: { issuedAt: NOW, host: 'app.example.com', restarted: true },
+  },
+  'mfa-token-1': {
+    kind: 'mfa token',
+    content: {
+      token: 'provider-token',
+      wanted: { sent: { audience: 'https://bank.example.com', scope: 'openid pay' }, scope: 'pay' },
+      requirements: { challenge: [{ type: 'otp' }] },
+      createdAt: NOW,
+      subject: 'alice',
+      handle: 'AAECAwQFBgcICQoLDA0ODw',
+      client: CLIENT,
+    },
+  },
+  'logout-marker-1': {
+    kind: 'logout marker',
+    content: { client: CLIENT, handle: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
+  },
+}
