@@ -6,7 +6,7 @@ const root: string = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Variables that a shell may have and that the demo sets itself. */
 const SET_BY_DEMO =
-  /^(?:IDP_|APP_BASE_URL$|FRAMEWORK_PUBLIC_|NEXT_|DEMO_|ORDERS_API_|NODE_ENV$|NODE_OPTIONS$)/
+  /^(?:IDP_|APP_BASE_URL$|FRAMEWORK_PUBLIC_|NEXT_|DEMO_|ORDERS_API_|SESSION_STORE$|REDIS_URL$|DATABASE_URL$|NODE_ENV$|NODE_OPTIONS$)/
 
 export interface DemoProgram {
   /** The address that it asks to open. */

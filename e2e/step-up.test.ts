@@ -1,0 +1,373 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { startChromium } from './fixtures/support/chromium.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import type { DemoSite } from './support/demo-site.ts'
+import { buildDemo, startDemo } from './support/demo-site.ts'
+import {
+  choose,
+  codeFor,
+  collectTokens,
+  dialogue,
+  enterCode,
+  openTransfer,
+  pressTransfer,
+  receipt,
+  secretOf,
+  wrong,
+} from './support/money.ts'
+import type { Visitor } from './support/visitor.ts'
+import { enterAs, newVisitor } from './support/visitor.ts'
+
+let provider: DevProvider
+let browser: Browser
+let site: DemoSite
+let visitor: Visitor
+let tokens: ReadonlySet<string>
+let bodies: Promise<string>[]
+
+beforeAll(async () => {
+  provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  tokens = collectTokens(provider)
+  await buildDemo()
+  site = await startDemo(provider)
+  // Playwright turns the back/forward cache off, which people have.
+  browser = await startChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+})
+
+beforeEach(() => {
+  for (const user of ['alice', 'bob']) provider.mfa.reset(user)
+})
+
+afterEach(async () => {
+  await visitor?.leave()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await site?.stop()
+  await provider?.stop()
+})
+
+const at = (path: string): string => site.url + path
+const alert = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
+const proofs = (): number =>
+  provider.requests('token').filter(({ body }) => body['grant_type']?.includes('/mfa-')).length
+
+/** A new profile; what the application answers is kept, to be searched for tokens. */
+async function arrive(user: string, url = site.url): Promise<Page> {
+  visitor = await newVisitor(browser)
+  bodies = []
+  visitor.context.on('response', (response) => {
+    const { origin, pathname } = new URL(response.url())
+    const isOurs = origin === new URL(url).origin && pathname !== '/auth/access-token'
+    if (isOurs) bodies.push(response.text().catch(() => ''))
+  })
+  await openTransfer(visitor.page, url, user)
+  return visitor.page
+}
+
+/** What nobody should have noticed: errors in the browser, tokens in anything that it was sent. */
+async function expectCleanVisit({ except }: { except?: RegExp } = {}): Promise<void> {
+  const texts = await Promise.all(bodies)
+  expect(texts.some((text) => text.includes('Transfer money'))).toBe(true)
+  expect(tokens.size).toBeGreaterThan(0)
+  for (const token of tokens) expect(texts.filter((text) => text.includes(token))).toEqual([])
+  expect(visitor.complaints.filter((text) => !except?.test(text))).toEqual([])
+}
+
+/** The browser itself notes every answer that is an error, also those that the page expects. */
+const refusals = /status of (?:400|401|403|422)/
+
+describe('on the page', () => {
+  test('[S172, S209, S211] an authenticator app is set up, and its code confirms the transfer', async () => {
+    const page = await arrive('alice')
+    await pressTransfer(page)
+    await dialogue(page).getByRole('heading', { name: 'Set up a second factor' }).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    await choose(page, 'Authenticator app')
+    const picture = dialogue(page).getByRole('img', { name: 'QR code' })
+    await picture.waitFor()
+    expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBeGreaterThan(0)
+    const recoveryCode = provider.mfa.recoveryCode('alice') ?? ''
+    expect(recoveryCode).not.toBe('')
+    await dialogue(page).getByText(recoveryCode).waitFor()
+    expect(await accessibilityProblems(page)).toEqual([])
+    const code = provider.mfa.totp(await secretOf(page))
+    await enterCode(page, wrong(code))
+    await alert(page, 'That was not right.').waitFor()
+    await enterCode(page, code)
+    await receipt(page).getByText('Authenticator app').waitFor()
+    await receipt(page).getByText('€25.50').waitFor()
+    expect(await dialogue(page).count()).toBe(0)
+    expect(await accessibilityProblems(page)).toEqual([])
+
+    const before = proofs()
+    await pressTransfer(page)
+    await receipt(page).getByText('An earlier proof').waitFor()
+    expect(proofs()).toBe(before)
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('[S210] a push message is approved in another tab, or refused there', async () => {
+    provider.mfa.enrollOob('alice', 'push')
+    const page = await arrive('alice')
+    const inbox = await visitor.context.newPage()
+    const answer = async (button: string): Promise<void> => {
+      await dialogue(page).getByText('Approve it there').waitFor()
+      await inbox.goto(`${provider.issuer}/dev/inbox`)
+      await inbox.getByRole('button', { name: button }).first().click()
+    }
+    await pressTransfer(page)
+    await choose(page, 'Push message')
+    await answer('Deny')
+    await alert(page, 'It was refused on the device.').waitFor()
+    await dialogue(page).getByRole('button', { name: 'Close' }).click()
+    await alert(page, 'Nothing was transferred.').waitFor()
+    await pressTransfer(page)
+    await choose(page, 'Push message')
+    await answer('Approve')
+    await receipt(page).getByText('Push message').waitFor()
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('[S210] a code that was sent to a phone', async () => {
+    provider.mfa.enrollOob('alice', 'sms', '+15550100')
+    const page = await arrive('alice')
+    await pressTransfer(page)
+    await choose(page, 'Text message to')
+    await dialogue(page).getByRole('heading', { name: 'Enter the code' }).waitFor()
+    const code = codeFor(provider, 'alice')
+    await enterCode(page, wrong(code))
+    await alert(page, 'That was not right.').waitFor()
+    await enterCode(page, code)
+    await receipt(page).getByText('Text message to').waitFor()
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('an e-mail address is set up as the first factor', async () => {
+    const page = await arrive('bob')
+    await pressTransfer(page)
+    await choose(page, 'E-mail')
+    await dialogue(page).getByRole('heading', { name: 'Enter the code' }).waitFor()
+    await dialogue(page)
+      .getByText(provider.mfa.recoveryCode('bob') ?? 'none')
+      .waitFor()
+    await enterCode(page, codeFor(provider, 'bob'))
+    await receipt(page).getByText('E-mail').waitFor()
+    await expectCleanVisit()
+  })
+
+  test('a recovery code, which is replaced by a new one', async () => {
+    provider.mfa.enrollOtp('alice')
+    const page = await arrive('alice')
+    await pressTransfer(page)
+    await choose(page, 'Recovery code')
+    await dialogue(page).getByRole('heading', { name: 'Enter the code' }).waitFor()
+    const used = provider.mfa.recoveryCode('alice') ?? ''
+    await enterCode(page, 'AAAA-BBBB-CCCC')
+    await alert(page, 'That was not right.').waitFor()
+    await enterCode(page, used)
+    await dialogue(page).getByRole('heading', { name: 'Keep your new recovery code' }).waitFor()
+    const next = provider.mfa.recoveryCode('alice') ?? ''
+    expect(next).not.toBe(used)
+    await dialogue(page).getByText(next).waitFor()
+    await dialogue(page).getByRole('button', { name: 'I have kept it' }).click()
+    await receipt(page).getByText('Recovery code').waitFor()
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('by keyboard: Escape leaves, and the focus is where it was', async () => {
+    provider.mfa.enrollOtp('alice')
+    const page = await arrive('alice')
+    const focused = (): Promise<string | null | undefined> =>
+      page.evaluate(() => document.activeElement?.textContent)
+    await pressTransfer(page)
+    await dialogue(page).getByRole('button', { name: 'Authenticator app' }).waitFor()
+    await page.keyboard.press('Escape')
+    await alert(page, 'Nothing was transferred.').waitFor()
+    expect(await focused()).toBe('Transfer')
+    await page.keyboard.press('Enter')
+    await dialogue(page).getByRole('button', { name: 'Authenticator app' }).press('Enter')
+    await dialogue(page).getByRole('textbox', { name: 'Code' }).waitFor()
+    const [app] = provider.mfa.authenticators('alice')
+    await page.keyboard.type(provider.mfa.totp(app?.secret ?? ''))
+    await page.keyboard.press('Enter')
+    await receipt(page).waitFor()
+    expect(await focused()).toContain('Transfer done')
+    await expectCleanVisit()
+  })
+})
+
+describe('a dialogue that is out of date', () => {
+  /** Opens the dialogue, up to the field for the code. */
+  async function openDialogue(page: Page): Promise<string> {
+    const { secret } = provider.mfa.enrollOtp('alice')
+    await pressTransfer(page)
+    await choose(page, 'Authenticator app')
+    return secret
+  }
+
+  test('[S135] too late: nothing is asked of the provider, and beginning again works', async () => {
+    const hasty = await startDemo(provider, { IDP_MFA_TOKEN_TTL: '1' })
+    try {
+      const page = await arrive('alice', hasty.url)
+      const secret = await openDialogue(page)
+      const over = Date.now() + 2_100
+      while (Date.now() < over) await new Promise((resolve) => setTimeout(resolve, 50))
+      const before = proofs()
+      await enterCode(page, provider.mfa.totp(secret))
+      await alert(page, 'This took too long.').waitFor()
+      expect(proofs()).toBe(before)
+      await dialogue(page).getByRole('button', { name: 'Close' }).click()
+      await pressTransfer(page)
+      await dialogue(page).getByRole('button', { name: 'Authenticator app' }).waitFor()
+      await expectCleanVisit({ except: refusals })
+    } finally {
+      await hasty.stop()
+    }
+  })
+
+  test('[S212] of somebody else: what alice was asked confirms nothing for bob', async () => {
+    const page = await arrive('alice')
+    const secret = await openDialogue(page)
+    const other = await visitor.context.newPage()
+    await other.goto(at('/auth/logout'))
+    await openTransfer(other, site.url, 'bob')
+    const before = proofs()
+    await enterCode(page, provider.mfa.totp(secret))
+    await alert(page, 'You have signed in again since this began.').waitFor()
+    expect(proofs()).toBe(before)
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('after a logout in another tab, which this tab notices by itself', async () => {
+    const page = await arrive('alice')
+    const secret = await openDialogue(page)
+    const other = await visitor.context.newPage()
+    await other.goto(at('/auth/logout'))
+    await other.getByRole('heading', { name: 'Sign-in for Next.js' }).waitFor()
+    await page.locator('.site-header').getByText('Log in').waitFor()
+    const before = proofs()
+    await enterCode(page, provider.mfa.totp(secret))
+    await alert(page, 'You are signed out.').waitFor()
+    expect(proofs()).toBe(before)
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('going back to the page transfers nothing again', async () => {
+    provider.mfa.enrollOtp('alice')
+    const page = await arrive('alice')
+    await pressTransfer(page)
+    await choose(page, 'Recovery code')
+    await enterCode(page, provider.mfa.recoveryCode('alice') ?? '')
+    await dialogue(page).getByRole('button', { name: 'I have kept it' }).click()
+    await receipt(page).waitFor()
+    const transfers = (): number =>
+      visitor.responses.filter((one) => one.request().method() === 'POST' && one.url() === at('/transfer'))
+        .length
+    const before = transfers()
+    await page.goto(at('/profile'))
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Transfer money' }).waitFor()
+    await page.goForward()
+    await page.getByRole('heading', { level: 1, name: 'Profile' }).waitFor()
+    await page.goBack()
+    await page.getByRole('button', { name: 'Transfer', exact: true }).waitFor()
+    expect(transfers()).toBe(before)
+    await expectCleanVisit()
+  })
+})
+
+/** The second step at the provider, where somebody without an app sets one up. */
+async function secondStep(page: Page): Promise<void> {
+  await page.getByRole('heading', { name: 'Set up a second step' }).waitFor()
+  const secret = ((await page.locator('#secret').textContent()) ?? '').replace(/\s/g, '')
+  const code = provider.mfa.totp(secret)
+  await page.getByRole('textbox', { name: 'Code' }).fill(wrong(code))
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByRole('alert').waitFor()
+  await page.getByRole('textbox', { name: 'Code' }).fill(code)
+  await page.getByRole('button', { name: 'Continue' }).click()
+}
+
+describe('at the provider', () => {
+  test('the browser goes there and comes back with what was filled in', async () => {
+    const page = await arrive('alice')
+    await pressTransfer(page, 'At the provider')
+    await page.waitForURL((url) => url.origin === provider.origin)
+    await page.goBack()
+    await page.waitForURL((url) => url.pathname === '/transfer')
+    await pressTransfer(page, 'At the provider')
+    await secondStep(page)
+    await page.waitForURL((url) => url.pathname === '/transfer')
+    await page.getByText('You are back.').waitFor()
+    expect(await receipt(page).count()).toBe(0)
+    expect(await page.getByRole('textbox', { name: 'Amount' }).inputValue()).toBe('25.50')
+    await page.getByRole('button', { name: 'Transfer', exact: true }).click()
+    await receipt(page).getByText('The login at the provider').waitFor()
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('whoever denies there gets back to the page, and no transfer', async () => {
+    const page = await arrive('alice')
+    await pressTransfer(page, 'At the provider')
+    await page.getByRole('button', { name: 'Deny' }).click()
+    await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
+    await page.goto(at('/transfer'))
+    await page.getByRole('heading', { level: 1, name: 'Transfer money' }).waitFor()
+  })
+})
+
+describe('in a popup', () => {
+  async function openPopup(page: Page): Promise<Page> {
+    const [popup] = await Promise.all([page.waitForEvent('popup'), pressTransfer(page, 'In a popup')])
+    return popup
+  }
+
+  test('the provider asks there, and the page goes on with its session', async () => {
+    const page = await arrive('alice')
+    await page.getByRole('navigation').getByRole('link', { name: 'Transfer' }).waitFor()
+    const popup = await openPopup(page)
+    const closed = popup.waitForEvent('close')
+    await secondStep(popup)
+    await closed
+    await receipt(page).getByText('The provider, in a popup').waitFor()
+    await page.getByRole('banner').getByText('Alice Anderson').waitFor()
+    await expectCleanVisit({ except: refusals })
+  })
+
+  test('whoever closes it is told that nothing was transferred, and may try again', async () => {
+    const page = await arrive('alice')
+    await (await openPopup(page)).close()
+    await alert(page, 'You closed the window.').waitFor()
+    const popup = await openPopup(page)
+    await popup.getByRole('button', { name: 'Deny' }).click()
+    await alert(page, 'The provider did not confirm.').waitFor()
+    expect(await receipt(page).count()).toBe(0)
+  })
+
+  test('whoever signs in as somebody else there keeps the session of the page', async () => {
+    const page = await arrive('alice')
+    await visitor.context.clearCookies({ domain: '127.0.0.1' })
+    const popup = await openPopup(page)
+    await enterAs(popup, 'bob')
+    await secondStep(popup)
+    await alert(page, 'You signed in as somebody else there.').waitFor()
+    await page.reload()
+    await page.getByRole('banner').getByText('Alice Anderson').waitFor()
+  })
+
+  test('a browser that blocks it is told to allow it', async () => {
+    const page = await arrive('alice')
+    // What a browser does that opens no window; this one has no such setting while it is driven from outside.
+    await page.evaluate(() => {
+      window.open = () => null
+    })
+    await pressTransfer(page, 'In a popup')
+    await alert(page, 'Your browser has blocked the window.').waitFor()
+    await expectCleanVisit()
+  })
+})
