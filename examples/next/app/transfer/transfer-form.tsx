@@ -1,7 +1,7 @@
 'use client'
 
 import type { SyntheticEvent } from 'react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { payees } from '../../lib/bank'
 import { Receipt } from './receipt'
 import { SecondFactor } from './second-factor'
@@ -27,7 +27,10 @@ export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
   const [state, setState] = useState<State>({ kind: 'idle' })
   const [wanted, setWanted] = useState<Wanted>(filledIn)
   const button = useRef<HTMLButtonElement>(null)
-  const isBusy = state.kind === 'busy' || state.kind === 'leaving'
+  // Sent before the page is awake, the form would only fill itself in again.
+  const [isAwake, setAwake] = useState(false)
+  useEffect(() => setAwake(true), [])
+  const isBusy = !isAwake || state.kind === 'busy' || state.kind === 'leaving'
 
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -54,7 +57,7 @@ export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
         <Ways chosen={filledIn.way} hasPopup={hasPopup} />
         <p className="actions">
           <button ref={button} className="button button-primary" type="submit" disabled={isBusy}>
-            {isBusy ? 'One moment…' : 'Transfer'}
+            {isAwake && isBusy ? 'One moment…' : 'Transfer'}
           </button>
           <span role={state.kind === 'problem' ? 'alert' : 'status'}>
             {messageOf(state, filledIn.way === 'provider')}
