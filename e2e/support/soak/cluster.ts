@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { DevProvider } from 'idp-dev-provider'
+import { freePort } from '../../fixtures/support/next-application.ts'
 
 const program: string = fileURLToPath(new URL('../../../examples/cluster/server.mjs', import.meta.url))
 
@@ -12,17 +12,6 @@ export interface Cluster {
   readonly url: string
   readonly output: () => string
   stop(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (typeof address !== 'object' || address === null) throw new Error('no port was to be had')
-  return address.port
 }
 
 async function opened(child: ChildProcess, output: () => string): Promise<void> {
