@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { isIdpError } from '../errors/base.ts'
+import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { claimsOf, subjectOf } from '../session/claims.ts'
@@ -144,7 +145,9 @@ export async function freshToken(
     if (isIdpError(error) && error.name === 'AccessTokenError') throw error
     // The session ended on another machine, while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
-    if (fallback) return fallback
+    // Whoever forces a refresh may have had the valid token refused for want of just that factor.
+    const isDemanded = want.force && mfaChallengeOf(error) !== undefined
+    if (fallback && !isDemanded) return fallback
     if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
     throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
   }

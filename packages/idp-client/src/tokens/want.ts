@@ -3,7 +3,10 @@ import { unitedScope } from './scope.ts'
 
 /** Options of `getAccessToken`. */
 export interface GetAccessTokenOptions {
-  /** Refresh even if the token is still valid; default false. Without a refresh token it has no effect. */
+  /**
+   * Refresh even if the token is still valid; default false. Without a refresh token it has no effect. When it fails, the
+   * valid token is handed out all the same, unless the provider demands another factor.
+   */
   refresh?: boolean
   /** Scope that the token must have, space-delimited. */
   scope?: string

@@ -106,6 +106,17 @@ describe('getAccessToken', () => {
     await demandOf(client.getAccessToken(browser.request('/')))
   })
 
+  test('a forced refresh says what is demanded; the token that is still valid serves everybody else', async () => {
+    const browser = await world.signedIn()
+    demandAlways()
+    const force = { refresh: true }
+    await demandOf(world.client.getAccessToken(browser.request('/'), new Headers(), force))
+    const session = await world.client.getSession(browser.request('/'))
+    expect(await world.client.getAccessToken(browser.request('/'))).toMatchObject({
+      token: session?.tokenSet.accessToken,
+    })
+  })
+
   test('[EL-05] two users never get contexts of each other', async () => {
     world.provider.mfa.enrollOtp('bob')
     const people = await Promise.all([world.signedIn('alice'), world.signedIn('bob')])
