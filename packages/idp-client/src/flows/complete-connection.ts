@@ -11,6 +11,7 @@ import { providerFor } from '../oidc/provider.ts'
 import { refusal } from '../oidc/translate.ts'
 import type { Attempt } from '../session/attempt.ts'
 import { asIdpError, completed, failed } from '../session/attempt.ts'
+import { subjectTag } from '../session/claims.ts'
 import { keptAgain, withKnownClaims } from '../session/hooks.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import { forgetConnection } from '../tokens/forget-connection.ts'
@@ -38,14 +39,23 @@ async function connectCodeOf(provider: Provider, parameters: URLSearchParams): P
   return code
 }
 
+/** Whether the session began the attempt, and is still that of the same user. */
+async function hasBegun(
+  session: StoredSession,
+  { session: handle, user }: ConnectTransaction,
+): Promise<boolean> {
+  if (!constantTimeEqual(session.handle, handle)) return false
+  return user === undefined || user === (await subjectTag(session.data))
+}
+
 /** The session that began the attempt, as it is now; `MISSING_SESSION` when the browser has another one, or none. */
 async function sessionOf(
   { sessions }: Engine,
   exchange: Exchange,
-  { session: handle }: ConnectTransaction,
+  transaction: ConnectTransaction,
 ): Promise<StoredSession> {
   const session = await sessions.load(exchange)
-  if (session && constantTimeEqual(session.handle, handle)) return session
+  if (session && (await hasBegun(session, transaction))) return session
   throw new ConnectAccountError('MISSING_SESSION')
 }
 
@@ -103,7 +113,7 @@ export async function completeConnection(
         config.log.emit({ level: 'info', code: 'CONNECT_COMPLETED', id })
         const current = await sessions.load(sharing)
         // The browser may have logged out or in again before an identical callback shares this result.
-        if (current?.handle !== session.handle) return
+        if (!current || !(await hasBegun(current, transaction))) return
         await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
       }
     },

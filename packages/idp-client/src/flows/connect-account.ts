@@ -8,6 +8,7 @@ import type { Connecting, ConnectRequest } from '../oidc/account-api.ts'
 import { accountToken, beginConnect } from '../oidc/account-api.ts'
 import { mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
 import { providerFor } from '../oidc/provider.ts'
+import { subjectTag } from '../session/claims.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
 import { newState } from '../transaction/state.ts'
@@ -92,6 +93,7 @@ export async function connectAccount(
     returnTo,
     authSession,
     session: session.handle,
+    user: await subjectTag(session.data),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,
     client: await engine.client(),

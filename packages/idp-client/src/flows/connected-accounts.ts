@@ -39,9 +39,9 @@ export async function listConnectedAccounts(
 
 const LONGEST_ID = 512
 
-/** A path segment of its own: dots alone would name another path. */
+/** A path segment of its own: dots alone would name another path, and half a character none. */
 function isId(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= LONGEST_ID && !/^\.{0,2}$/.test(value)
+  return typeof value === 'string' && value.length <= LONGEST_ID && !/^\.{0,2}$|\p{Cs}/u.test(value)
 }
 
 async function forget(
@@ -69,12 +69,14 @@ export async function deleteConnectedAccount(
   if (!isId(id)) throw new IdpError('INVALID_REQUEST', { detail: 'Option: id.' })
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
+  let isAsked = false
   try {
     const access = await tokenFor(accountToken(config, 'delete'))
+    isAsked = true
     await deleteAccount(providerFor(config), access, id)
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause
-    await forget(engine, exchange, connection)
+    if (isAsked) await forget(engine, exchange, connection)
     throw new ConnectedAccountsError('FAILED_TO_DELETE', { cause })
   }
   await forget(engine, exchange, connection)

@@ -1,4 +1,5 @@
 import { fromBase64url } from '../crypto/base64url.ts'
+import { hashToken } from '../crypto/random.ts'
 import { strictText } from '../lib/base64url.ts'
 import type { SessionData, User } from './session-data.ts'
 
@@ -61,4 +62,9 @@ export function claimsOf(idToken: string | undefined): User | undefined {
 /** The provider's name of the user; a hook may have given `user.sub` another meaning. */
 export function subjectOf({ tokenSet, user }: SessionData): string {
   return claimsOf(tokenSet.idToken)?.sub ?? user.sub
+}
+
+/** A short name of the user, for what may only go on while the session is theirs. */
+export async function subjectTag(data: SessionData): Promise<string> {
+  return hashToken(subjectOf(data), 9)
 }

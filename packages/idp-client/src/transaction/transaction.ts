@@ -42,6 +42,8 @@ export interface ConnectTransaction extends Begun {
   readonly authSession: string
   /** Handle of the session that began it: no other session completes it, whoever's. */
   readonly session: string
+  /** Hash of the user's `sub` then, for applications that put another user into a session; older ones have none. */
+  readonly user?: string
 }
 
 export type Transaction = LoginTransaction | ConnectTransaction
@@ -70,6 +72,7 @@ type Short =
   | 'l'
   | 'q'
   | 'p'
+  | 'j'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -90,6 +93,7 @@ const SHORT = {
   client: 't',
   authSession: 'w',
   session: 'l',
+  user: 'j',
   asked: 'q',
   popup: 'p',
 } as const satisfies Record<Field, Short>

@@ -3,10 +3,12 @@ import { connectAccount } from '../../src/flows/connect-account.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { createSession, freshlyStored } from '../../src/session/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
 import { codeOf, json, startConnectWorld } from '../support/connect.ts'
 import { Cookies, engineFor } from '../support/engine.ts'
+import { keeping } from '../support/mfa.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
 
 let world: ConnectWorld
@@ -130,4 +132,47 @@ test('an attempt that is carried into the browser of somebody else connects noth
   }
   expect(await codeOf(await bob.send(callback, json))).toBe('MISSING_SESSION')
   for (const user of ['alice', 'bob']) expect(world.provider.accounts.list(user)).toEqual([])
+})
+
+test('an attempt ends where the application puts another user into the session', async () => {
+  const [alice, bob] = [await world.signedIn('alice'), await world.signedIn('bob')]
+  const callback = await world.decide(await world.beginConnect(alice))
+  const theirs = await world.client.getSession(bob.request('/'))
+  await keeping(alice, async (request, headers) => {
+    const mine = await world.client.getSession(request)
+    if (!mine || !theirs) throw new Error('nobody is signed in')
+    const { tokenSet, user } = theirs
+    await world.client.updateSession(request, headers, { ...mine, tokenSet, user })
+  })
+  expect((await world.client.getSession(alice.request('/')))?.user.sub).toBe('dev|bob')
+  expect(await codeOf(await alice.send(callback, json))).toBe('MISSING_SESSION')
+  for (const user of ['alice', 'bob']) expect(world.provider.accounts.list(user)).toEqual([])
+})
+
+describe('an account that cannot be disconnected', () => {
+  const remove = (browser: Browser, id: string) =>
+    keeping(browser, (request, headers) => world.client.deleteConnectedAccount(request, headers, { id }))
+
+  test('for want of a token: nothing was asked, so kept tokens stay', async () => {
+    const browser = await world.signedIn()
+    const account = world.provider.accounts.add('alice', { connection: 'github' })
+    const token = () =>
+      keeping(browser, (request, headers) =>
+        world.client.getAccessTokenForConnection(request, headers, { connection: 'github' }),
+      )
+    const kept = await token()
+    world.provider.faults.set('token', { kind: 'respond', status: 503 })
+    expect(await rejectionOf(remove(browser, account.id))).toMatchObject({
+      code: 'FAILED_TO_DELETE',
+      cause: { name: 'AccessTokenError' },
+    })
+    expect(await token()).toEqual(kept)
+    world.provider.faults.clear()
+    expect(world.provider.count('account-delete')).toBe(0)
+  })
+
+  test('half a character is no id', async () => {
+    const browser = await world.signedIn()
+    expect(await rejectionOf(remove(browser, 'cac_\ud800'))).toMatchObject({ code: 'INVALID_REQUEST' })
+  })
 })

@@ -123,6 +123,16 @@ export const formats: Readonly<Record<string, Format>> = {
       session: 'AAECAwQFBgcICQoLDA0ODw',
     },
   },
+  'transaction-1-connect-user': {
+    kind: 'transaction',
+    content: {
+      ...begun,
+      responseType: 'connect_code',
+      authSession: 'as-1',
+      session: 'AAECAwQFBgcICQoLDA0ODw',
+      user: 'dXNlci10YWdh',
+    },
+  },
   'transaction-1-single': { kind: 'single transaction', content: login },
   'state-1': { kind: 'state', content: { issuedAt: NOW, host: 'app.example.com', returnTo: '/orders' } },
   'state-1-restarted': {
