@@ -139,6 +139,9 @@ function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: Answ
     }
     return present<MfaEnrollment>({ authenticatorType: 'otp', id, secret, barcodeUri, recoveryCodes })
   }
+  if (stringMember(body, 'authenticator_type') !== 'oob') {
+    throw invalidResponse('authenticator_type is missing or not oob.', answer)
+  }
   return present<MfaEnrollment>({
     authenticatorType: 'oob',
     id,

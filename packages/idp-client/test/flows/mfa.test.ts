@@ -264,6 +264,11 @@ describe('enroll', () => {
       code: 'MFA_ENROLLMENT_ERROR',
       cause: { code: 'RESPONSE_INVALID' },
     })
+    world.provider.faults.set('mfa-associate', { kind: 'respond', body: '{"status":"ok"}' })
+    await expect(enroll({ factorType: 'push' })).rejects.toMatchObject({
+      code: 'MFA_ENROLLMENT_ERROR',
+      cause: { code: 'RESPONSE_INVALID' },
+    })
   })
 })
 
