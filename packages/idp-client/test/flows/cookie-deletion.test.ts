@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { expect, test, vi } from 'vitest'
+import type { Engine } from '../../src/engine.ts'
+import { createApplication } from '../../src/engine.ts'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
+import { headersSink, parseCookies } from '../../src/http/cookie-text.ts'
+import type { Exchange } from '../../src/http/exchange.ts'
+import type { IdpClientOptions, SessionData } from '../../src/index.ts'
+import { customClock, IdpClient, isIdpError } from '../../src/index.ts'
+import { freshlyStored } from '../../src/session/session.ts'
+import type { LoginTransaction } from '../../src/transaction/transaction.ts'
+import { BrowserJar } from '../support/browser-jar.ts'
+import { Cookies, SECRET } from '../support/engine.ts'
+
+const NOW = 1_800_000_000
+const LOGOUT = '/auth/logout'
+const CALLBACK = '/auth/callback'
+
+const choice = <const T>(...values: readonly T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
+
+/** Attributes as options; what is undefined is left out. */
+function attributes(origin: string, prefix: string) {
+  const https = origin.startsWith('https:')
+  return {
+    namePrefix: https ? choice('', '', '__Host-', '__Secure-') : choice(''),
+    // A request to a route carries no cookie whose path does not contain it.
+    path: choice(undefined, '/', prefix || '/', `${prefix}/`, `${prefix}/auth`),
+    // `true` over http is reported: browsers refuse it.
+    secure: https ? choice(undefined, true, false) : choice(undefined, false),
+    sameSite: https ? choice(undefined, 'strict', 'lax', 'none') : choice(undefined, 'strict', 'lax'),
+  }
+}
+
+const place = fc.record({
+  origin: choice('https://app.example.com', 'http://app.example.com', 'http://localhost:3000'),
+  prefix: choice('', '/shop', '/a/b'),
+  // Else a proxy in front of the application removes it.
+  isBasePath: fc.boolean(),
+})
+
+const plan = place.chain(({ origin, prefix, isBasePath }) => {
+  const { hostname } = new URL(origin)
+  const domains = hostname === 'localhost' ? [] : ['example.com', '.example.com', hostname]
+  return fc.record({
+    origin: fc.constant(origin),
+    prefix: fc.constant(prefix),
+    isBasePath: fc.constant(isBasePath),
+    session: fc.record({
+      ...attributes(origin, prefix),
+      domain: choice(undefined, ...domains),
+      transient: fc.boolean(),
+    }),
+    transaction: fc.record(attributes(origin, prefix)),
+    parallel: fc.boolean(),
+    rolling: fc.boolean(),
+    /** How much is kept in the session at each write, and how long the tokens of its connections are. */
+    writes: fc.array(
+      fc.record({
+        size: choice(0, 100, 2500, 6000, 20_000),
+        connections: fc.array(choice(10, 5000), { maxLength: 3 }),
+      }),
+      { maxLength: 4 },
+    ),
+    /** Whether each login was begun with an answer by form_post. */
+    logins: fc.array(origin.startsWith('https:') ? fc.boolean() : fc.constant(false), { maxLength: 4 }),
+  })
+})
+
+type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never
+
+function given<T extends object>(options: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as T
+}
+
+function optionsOf({ isBasePath, origin, parallel, prefix, rolling, session, transaction }: Plan) {
+  const { namePrefix, ...cookie } = session
+  const { namePrefix: transactionPrefix, ...transactionCookie } = transaction
+  return {
+    domain: 'idp.example.com',
+    clientId: 'client',
+    clientSecret: 'client-secret',
+    secret: SECRET,
+    appBaseUrl: isBasePath ? origin : origin + prefix,
+    logoutStrategy: 'v2',
+    enableParallelTransactions: parallel,
+    session: { rolling, cookie: { ...given(cookie), name: `${namePrefix}session`, maxBytes: 200_000 } },
+    transactionCookie: { ...given(transactionCookie), prefix: `${transactionPrefix}txn_` },
+    logger: () => {},
+    [customClock]: () => NOW,
+  } satisfies IdpClientOptions
+}
+
+/** The application; null where the combination is refused. */
+function applicationOf(given: Plan): { client: IdpClient; engine: Engine } | null {
+  const options = optionsOf(given)
+  if (given.isBasePath) vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', given.prefix)
+  try {
+    return { client: new IdpClient(options), engine: createApplication(options).engine() }
+  } catch (error) {
+    if (isIdpError(error, 'INVALID_CONFIGURATION')) return null
+    throw error
+  } finally {
+    vi.unstubAllEnvs()
+  }
+}
+
+/** A browser in front of the application, which sees the prefix of its paths. */
+class Visitor {
+  readonly jar = new BrowserJar()
+  readonly #plan: Plan
+
+  constructor(plan: Plan) {
+    this.#plan = plan
+  }
+
+  seen(path: string): URL {
+    return new URL(this.#plan.origin + this.#plan.prefix + path)
+  }
+
+  request(path: string): Request {
+    const { isBasePath, origin, prefix } = this.#plan
+    const headers = { host: new URL(origin).host, cookie: this.jar.header(this.seen(path)) }
+    return new Request(origin + (isBasePath ? prefix : '') + path, { headers })
+  }
+
+  take(headers: Headers, path: string): void {
+    for (const line of headers.getSetCookie()) this.jar.take(line, this.seen(path))
+  }
+
+  /** What the callback route does once the provider has answered. */
+  async stage(work: (exchange: Exchange) => Promise<unknown>): Promise<void> {
+    const request = this.request(CALLBACK)
+    const cookies = new CookieJar(parseCookies(request.headers.get('cookie')))
+    const view = { ...new Cookies().exchange().request, headers: request.headers, url: new URL(request.url) }
+    await work({ request: view, cookies, canWrite: () => true })
+    const headers = new Headers()
+    cookies.flush(headersSink(headers))
+    this.take(headers, CALLBACK)
+  }
+}
+
+async function transactionOf(
+  { client }: Engine,
+  crossSitePost: boolean,
+  at: number,
+): Promise<LoginTransaction> {
+  return {
+    stateHash: `state-hash-${at}`,
+    responseType: 'code',
+    nonce: 'n',
+    codeVerifier: 'v',
+    redirectUri: 'https://app.example.com/auth/callback',
+    appBaseUrl: 'https://app.example.com',
+    startedAt: NOW,
+    expiresAt: NOW + 60,
+    client: await client(),
+    ...(crossSitePost ? { crossSitePost } : {}),
+  }
+}
+
+function sessionOf({ connections, size }: Plan['writes'][number]): SessionData {
+  return {
+    user: { sub: 'alice', note: 'abcdefghij'.repeat(size / 10) },
+    tokenSet: { accessToken: 'at', expiresAt: NOW + 60 },
+    internal: { createdAt: NOW - 10 },
+    connectionTokenSets: connections.map((length, at) => ({
+      accessToken: 't'.repeat(length),
+      connection: `connection-${at}`,
+      expiresAt: NOW + 60,
+    })),
+  }
+}
+
+const FOREIGN = ['other', 'session_', 'sessions', 'session__x', 'a__session__0', 'xtxn_1']
+
+test('[U8b, U4c, SC-02, SC-03, SC-10] every cookie is taken by browsers, and deleted at logout', async () => {
+  let most = 0
+  let accepted = 0
+  await fc.assert(
+    fc.asyncProperty(plan, async (given) => {
+      const application = applicationOf(given)
+      if (!application) return
+      accepted++
+      const { client, engine } = application
+      const visitor = new Visitor(given)
+      for (const name of FOREIGN) visitor.jar.take(`${name}=1; Path=/`, visitor.seen('/'))
+      for (const [at, crossSitePost] of given.logins.entries()) {
+        const transaction = await transactionOf(engine, crossSitePost, at)
+        await visitor.stage((exchange) => engine.transactions.save(exchange, transaction))
+        await visitor.stage(async (exchange) => engine.transactions.mayRestart(exchange))
+      }
+      const { handle } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)
+      for (const write of given.writes) {
+        const session = { data: sessionOf(write), handle, usedAt: NOW }
+        await visitor.stage((exchange) => engine.sessions.save(exchange, session))
+        const loaded = await client.getSession(visitor.request(LOGOUT))
+        expect(loaded?.user).toEqual(session.data.user)
+        expect(loaded?.connectionTokenSets ?? []).toEqual(session.data.connectionTokenSets)
+      }
+      most = Math.max(most, visitor.jar.names().length)
+      const response = await client.middleware(visitor.request(LOGOUT))
+      expect(response.status).toBe(302)
+      visitor.take(response.headers, LOGOUT)
+      const marker = given.writes.length > 0 ? [`${given.session.namePrefix}session__ended`] : []
+      expect(visitor.jar.names().sort()).toEqual([...FOREIGN, ...marker].sort())
+      expect(visitor.jar.refused).toEqual([])
+    }),
+    { numRuns: 2000 },
+  )
+  // Else little was proved.
+  expect(most).toBeGreaterThan(FOREIGN.length + 10)
+  expect(accepted).toBeGreaterThan(500)
+})
