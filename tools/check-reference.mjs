@@ -102,6 +102,7 @@ export function routeProblems(text, { table, resolve }) {
   const rows = rowsOf(text).filter(({ cells }) => 'Default path' in cells)
   const kinds = {
     'on-navigation': 'navigations',
+    'on-own-navigation': 'navigations that no other site has begun',
     'not-on-prefetch': 'anything but a prefetch',
     'not-cross-site': 'anything that no other site sends',
     'on-any-request': 'any request',

@@ -30,10 +30,12 @@ export function matchRoute(settings: Settings, request: RequestView): RouteKey |
 /** Answers that need neither configuration nor session: wrong methods, prefetches, what other sites have sent. */
 function turnedAway(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
-  if (route.acts === 'on-any-request') return null
-  if (route.acts === 'not-cross-site') return isCrossSite(request.headers) ? empty(403) : null
+  const { acts } = route
+  if (acts === 'on-any-request') return null
+  if (acts === 'not-cross-site') return isCrossSite(request.headers) ? empty(403) : null
   if (isPrefetch(request.headers)) return empty(204)
-  return route.acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
+  if (acts === 'on-own-navigation' && isCrossSite(request.headers)) return empty(403)
+  return acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
 }
 
 function asIdpError(thrown: unknown): IdpError {

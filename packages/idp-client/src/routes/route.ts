@@ -16,10 +16,15 @@ export interface RouteRequest {
 export interface Route {
   readonly methods: readonly string[]
   /**
-   * What a browser must mean by the request: only navigations change anything, anything but a prefetch, anything that
-   * no other site makes it send, or whatever it is.
+   * What a browser must mean by the request: only navigations change anything, only those that no other site has begun,
+   * anything but a prefetch, anything that no other site makes it send, or whatever it is.
    */
-  readonly acts: 'on-navigation' | 'not-on-prefetch' | 'not-cross-site' | 'on-any-request'
+  readonly acts:
+    | 'on-navigation'
+    | 'on-own-navigation'
+    | 'not-on-prefetch'
+    | 'not-cross-site'
+    | 'on-any-request'
   /**
    * Loads what answers. Routes that speak to the provider are loaded at their first request: an application whose
    * users are all signed in never pays for the protocol.

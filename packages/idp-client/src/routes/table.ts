@@ -27,9 +27,10 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-any-request',
     load: async () => (await import('./backchannel-logout.ts')).backchannelLogout,
   },
+  // Whoever else could begin it would choose the moment, the connection and, with a login there, the account.
   connectAccount: {
     methods: ['GET'],
-    acts: 'on-navigation',
+    acts: 'on-own-navigation',
     load: async () => (await import('./connect-account.ts')).connectAccount,
   },
   mfaAuthenticators: {

@@ -136,9 +136,10 @@ describe('the route', () => {
 
   test.each([
     [{ purpose: 'prefetch' }, 204],
-    [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'image' }, 403],
+    [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'image' }, 403],
+    [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }, 403],
   ])(
-    '[CB-10] a request that navigates nowhere (%j): %i, nothing asked, no cookie',
+    '[CB-10] a request that is no navigation of our own (%j): %i, nothing asked, no cookie',
     async (headers, status) => {
       const browser = await world.signedIn()
       world.provider.clearRequests()
