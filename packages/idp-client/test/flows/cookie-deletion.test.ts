@@ -56,7 +56,7 @@ const plan = place.chain(({ origin, prefix, isBasePath }) => {
     /** How much is kept in the session at each write, and how long the tokens of its connections are. */
     writes: fc.array(
       fc.record({
-        size: choice(0, 100, 2500, 6000, 20_000),
+        size: choice(0, 100, 2500, 6000, 36_000),
         connections: fc.array(choice(10, 5000), { maxLength: 3 }),
       }),
       { maxLength: 4 },
