@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClient, SessionData, SessionDataStore } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser, World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+type Member = keyof SessionDataStore
+
+/** Every call to a real store; members can be made to fail. */
+const calls: Member[] = []
+const down = new Set<Member>()
+
+function watched(members?: readonly Member[]): SessionDataStore {
+  const store = memoryStore({ name: crypto.randomUUID() })
+  const names = members ?? (Object.keys(store) as Member[])
+  const entries = names.map((name) => {
+    const work = store[name] as (...given: unknown[]) => Promise<unknown>
+    return [
+      name,
+      async (...given: unknown[]) => {
+        calls.push(name)
+        if (down.has(name)) throw new Error('the store is down')
+        return work(...given)
+      },
+    ]
+  })
+  return Object.fromEntries(entries) as SessionDataStore
+}
+
+const least: readonly Member[] = ['get', 'set', 'delete']
+
+let world: World
+let plain: { client: IdpClient; browser: Browser }
+beforeAll(async () => {
+  world = await startWorld({ sessionStore: watched(), enableConnectAccountEndpoint: true })
+  plain = world.another({ sessionStore: watched(least) })
+})
+afterAll(() => world.provider.stop())
+
+let browser: Browser
+beforeEach(async () => {
+  browser = world.newBrowser()
+  await world.login(browser)
+  calls.length = 0
+})
+afterEach(() => down.clear())
+
+function pass(seconds: number): void {
+  world.clock.now += seconds
+  world.provider.clock.advance(seconds)
+}
+
+/** What the store was asked meanwhile, without leases. */
+async function asked(work: () => unknown): Promise<string> {
+  calls.length = 0
+  await work()
+  return calls.filter((name) => name !== 'lock').join(' ')
+}
+
+const update = async (client: IdpClient, request: Request, changes: object): Promise<void> => {
+  const session = (await client.getSession(request)) as SessionData
+  await client.updateSession(request, new Headers(), { ...session, ...changes })
+}
+
+describe('[U7c] one request asks the store once', () => {
+  const audience = 'https://api.example.test/'
+
+  test.each<[string, string, (request: Request) => unknown]>([
+    [
+      'getSession, however often',
+      'get',
+      async (x) => {
+        await Promise.all(Array.from({ length: 5 }, () => world.client.getSession(x)))
+        await world.client.getSession(x)
+      },
+    ],
+    ['a request that passes', 'get', (x) => world.client.middleware(x)],
+    [
+      'middleware, guard and handler',
+      'get',
+      (x) =>
+        world.client.middleware(
+          x,
+          world.client.withApiAuthRequired(async (inner) => {
+            await world.client.getSession(inner)
+            return Response.json(await world.client.getAccessToken(inner))
+          }),
+        ),
+    ],
+    [
+      'a valid access token, several times',
+      'get',
+      async (x) => {
+        await world.client.getAccessToken(x)
+        await world.client.getAccessToken(x)
+      },
+    ],
+    ['createFetcher', 'get', (x) => world.client.createFetcher(x)],
+    ['updateSession', 'get update', (x) => update(world.client, x, { theme: 'dark' })],
+    ['currentId', 'get', (x) => world.client.sessions.currentId(x)],
+    [
+      'a prefetch',
+      '',
+      (x) =>
+        world.client.middleware(
+          new Request(x, { headers: { ...Object.fromEntries(x.headers), 'sec-purpose': 'prefetch' } }),
+        ),
+    ],
+  ])('%s: %s', async (_name, expected, work) => {
+    expect(await asked(() => work(browser.request('/')))).toBe(expected)
+  })
+
+  test.each<[string, string]>([
+    ['/auth/profile', 'get'],
+    ['/auth/access-token', 'get'],
+    ['/auth/login', ''],
+    ['/auth/logout', 'get delete'],
+  ])('%s: %s', async (path, expected) => {
+    expect(await asked(() => browser.send(path))).toBe(expected)
+  })
+
+  test('a roll: one write more', async () => {
+    pass(400)
+    expect(await asked(() => browser.send('/'))).toBe('get update')
+    expect(await asked(() => browser.send('/'))).toBe('get')
+  })
+
+  test('a refresh: one read more, under the lease', async () => {
+    pass(3601)
+    expect(await asked(() => browser.send('/auth/access-token'))).toBe('get get update')
+  })
+
+  test('a token for another audience, and for a connection: the same', async () => {
+    expect(
+      await asked(() => world.client.getAccessToken(browser.request('/'), new Headers(), { audience })),
+    ).toBe('get get update')
+    const connection = { connection: 'google-oauth2' }
+    expect(
+      await asked(() =>
+        world.client.getAccessTokenForConnection(browser.request('/'), new Headers(), connection),
+      ),
+    ).toBe('get get update')
+  })
+
+  test('a login over a session: its record goes', async () => {
+    expect(await asked(() => world.login(browser))).toBe('set delete')
+  })
+
+  test('a store of three members reads once more before it writes', async () => {
+    await world.login(plain.browser)
+    expect(await asked(() => plain.browser.send('/'))).toBe('get')
+    pass(400)
+    expect(await asked(() => plain.browser.send('/'))).toBe('get get set')
+    expect(await asked(() => update(plain.client, plain.browser.request('/'), { a: 1 }))).toBe('get get set')
+    pass(3601)
+    expect(await asked(() => plain.client.getAccessToken(plain.browser.request('/')))).toBe('get get set')
+    expect(await asked(() => plain.browser.send('/auth/logout'))).toBe('get delete')
+  })
+})
+
+describe('a store that is down', () => {
+  const routes = ['/auth/profile', '/auth/access-token']
+
+  test('[EL-05] nobody is signed out, nobody is let in', async () => {
+    down.add('get')
+    for (const path of routes) {
+      const response = await browser.send(path)
+      expect([path, response.status]).toEqual([path, 503])
+      expect(response.headers.getSetCookie()).toEqual([])
+    }
+    const guarded = world.client.withApiAuthRequired(async () => new Response('let in'))
+    expect((await guarded(browser.request('/api'))).status).toBe(503)
+    const page = world.client.withPageAuthRequired(async () => new Response('let in'))
+    await expect(page(browser.request('/page'))).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+    await expect(world.client.getSession(browser.request('/'))).rejects.toMatchObject({
+      code: 'SESSION_STORE_FAILED',
+    })
+    expect((await browser.send('/')).headers.getSetCookie()).toEqual([])
+    down.clear()
+    expect((await browser.send('/auth/profile')).status).toBe(200)
+  })
+
+  test('[LO-04] a logout goes on its way, and the browser has no session', async () => {
+    for (const member of ['get', 'set', 'delete', 'update', 'lock'] as const) down.add(member)
+    const response = await browser.send('/auth/logout')
+    expect(response.status).toBe(302)
+    expect(browser.names('__session')).toEqual([])
+  })
+
+  test('a login that cannot be kept: 503, no cookie, and the session before it stays', async () => {
+    const before = new Map(browser.cookies)
+    down.add('set')
+    const response = await world.login(browser)
+    expect(response.status).toBe(503)
+    expect(browser.cookies.get('__session')).toEqual(before.get('__session'))
+    down.clear()
+    expect((await browser.send('/auth/profile')).status).toBe(200)
+  })
+
+  test('one failed call is one failed request', async () => {
+    down.add('get')
+    await browser.send('/auth/profile')
+    down.clear()
+    for (const path of routes) expect((await browser.send(path)).status).toBe(200)
+  })
+})
+
+describe('requests that meet', () => {
+  test('[U5e] an identical callback that comes late undoes nothing of the session', async () => {
+    const callback = await world.authorize(await world.begin(browser))
+    const twin = browser.request(callback)
+    await browser.send(callback)
+    const request = browser.request('/')
+    await update(world.client, request, { cart: ['book'] })
+    // Once as it left the browser before the first answer, once with what that brought.
+    const cookie = `${twin.headers.get('cookie')}; ${browser.request('/').headers.get('cookie')}`
+    for (const again of [
+      twin,
+      new Request(twin, { headers: { ...Object.fromEntries(twin.headers), cookie } }),
+    ]) {
+      const joined = browser.store(await world.client.middleware(again))
+      expect(joined.status).toBe(302)
+    }
+    expect(await world.client.getSession(browser.request('/'))).toMatchObject({ cart: ['book'] })
+  })
+
+  test('[U8a] nor does it bring back the session after a logout', async () => {
+    const callback = await world.authorize(await world.begin(browser))
+    const twin = browser.request(callback)
+    await browser.send(callback)
+    await browser.send('/auth/logout')
+    browser.store(await world.client.middleware(twin))
+    expect((await browser.send('/auth/profile')).status).toBe(401)
+  })
+
+  test('[CB-12] a login while the token of the session before is refreshed: only the new session is left', async () => {
+    pass(3601)
+    const late = browser.request('/')
+    const [callback] = [await world.authorize(await world.begin(browser), { user: 'bob' })]
+    const [refresh] = await Promise.allSettled([
+      world.client.getAccessToken(late, new Headers()),
+      browser.send(callback),
+    ])
+    if (refresh.status === 'rejected') expect(refresh.reason).toMatchObject({ code: 'MISSING_SESSION' })
+    expect((await world.client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
+    expect(await world.client.getSession(new Request(late))).toBeNull()
+  })
+})
+
+describe('revocation at logout', () => {
+  test('[RT-10] an endpoint that never answers keeps nobody', async () => {
+    // Longer than this test may take: what ends the wait is the bound of the logout itself.
+    const patient = world.another({ httpTimeout: 60_000 })
+    await world.login(patient.browser)
+    const remove = world.provider.faults.set('revocation', { kind: 'hang' })
+    try {
+      expect((await patient.browser.send('/auth/logout')).status).toBe(302)
+      expect((await patient.browser.send('/auth/profile')).status).toBe(401)
+    } finally {
+      remove()
+    }
+  })
+
+  test('[RT-10] with private_key_jwt, too', async () => {
+    const { clientId, privateKey } = world.provider.keyClient
+    const keyed = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
+    await world.login(keyed.browser)
+    world.provider.clearRequests()
+    await keyed.browser.send('/auth/logout')
+    expect(world.provider.requests('revocation')).toMatchObject([
+      { status: 200, body: { client_assertion: expect.any(String), token_type_hint: 'refresh_token' } },
+    ])
+  })
+})
