@@ -6,7 +6,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { timesOf } from '../session/cookies.ts'
 import { deleteForGood } from '../session/guarded-store.ts'
 import { endsAt, isAlive } from '../session/lifetime.ts'
-import { sessionOf } from '../session/record.ts'
+import { isRecordId, sessionOf, subjectIn } from '../session/record.ts'
 import type { SessionData } from '../session/session-data.ts'
 import { askStore } from '../session/store-call.ts'
 
@@ -56,7 +56,9 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
     const session = sessionOf(record, '')
-    if (!session || (session.client !== undefined && session.client !== client)) return []
+    // Where names are compared loosely, a store may find somebody else's, too.
+    if (!session || subjectIn(record) !== subject) return []
+    if (session.client !== undefined && session.client !== client) return []
     const times = timesOf(session)
     if (!isAlive(times, rules, clock())) return []
     const { accessTokens: _a, connectionTokenSets: _c, internal, tokenSet: _t, ...data } = session.data
@@ -68,10 +70,14 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   return infos.sort((one, other) => other.lastUsedAt - one.lastUsedAt)
 }
 
-/** Ends one session, wherever its browser is. One that does not exist is no error. */
+/**
+ * Ends one session, wherever its browser is. One that does not exist is no error; what `listBySubject` or `currentId`
+ * cannot have given is: `INVALID_REQUEST`, and the store is not asked.
+ */
 export async function revokeSession(engine: Engine, id: string): Promise<void> {
   const store = storeOf(engine)
   const named = checked(id, 'id')
+  if (!isRecordId(named)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
   await deleteForGood(engine.config, store, 'delete', () => store.delete(named))
 }
 

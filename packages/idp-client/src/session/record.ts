@@ -2,15 +2,23 @@ import { hashToken } from '../crypto/random.ts'
 import { claimsOf } from './claims.ts'
 import type { SessionData, StoredInternalData } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
-import { isSessionData } from './stored-session.ts'
+import { copyOf, isSessionData } from './stored-session.ts'
 
 /** The id that a store knows a session by: who reads the store cannot make a cookie of it. */
 export async function recordId(handle: string): Promise<string> {
   return hashToken(`session ${handle}`, 32)
 }
 
-/** The session as a store gets it. */
-export function recordOf({ asked, client, data, usedAt }: StoredSession): SessionData {
+const RECORD_ID = /^[\w-]{43}$/
+
+/** Whether a record of ours can have this id; no store is asked for another one. */
+export function isRecordId(id: string): boolean {
+  return RECORD_ID.test(id)
+}
+
+/** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
+export function recordOf(session: StoredSession): SessionData {
+  const { asked, client, data, usedAt } = copyOf(session)
   const claims = claimsOf(data.tokenSet.idToken)
   const iss = claims?.['iss']
   const internal: StoredInternalData = {
@@ -22,6 +30,12 @@ export function recordOf({ asked, client, data, usedAt }: StoredSession): Sessio
     sub: claims?.sub ?? data.user.sub,
   }
   return { ...data, internal }
+}
+
+/** Whose session a record is, by the provider's name of the user. */
+export function subjectIn({ internal, user }: SessionData): string {
+  const { sub = user.sub }: StoredInternalData = internal
+  return sub
 }
 
 /** What a store gave back; null for everything that is no session, whatever it is. */
