@@ -28,13 +28,24 @@ function foundBy({ cookies }: Exchange, { data }: StoredSession): SessionData {
   } as SessionData
 }
 
+/** As it can be kept; null when it cannot. */
+function plain(changes: unknown): SessionData | null {
+  if (typeof changes !== 'object' || changes === null) return null
+  try {
+    return JSON.parse(JSON.stringify(changes)) as SessionData
+  } catch {
+    return null
+  }
+}
+
 /**
  * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
  * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
  * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
  */
-export async function updateSession(engine: Engine, exchange: Exchange, changes: SessionData): Promise<void> {
-  if (typeof changes !== 'object' || changes === null) throw new IdpError('MISSING_SESSION_DATA')
+export async function updateSession(engine: Engine, exchange: Exchange, given: SessionData): Promise<void> {
+  const changes = plain(given)
+  if (!changes) throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
   const found = foundBy(exchange, (await engine.sessions.original(exchange)) ?? session)
