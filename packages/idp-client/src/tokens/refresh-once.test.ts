@@ -92,3 +92,33 @@ test('a redemption that fails is forgotten: the next one tries again', async () 
   const { redemption } = await refreshOnce(failing)
   expect((await redemption).session.data.tokenSet.accessToken).toBe('new')
 })
+
+test('a token that does not rotate: what was read from a shared place is not taken back by an older line', async () => {
+  const one = session()
+  const keepsToken = async (latest: StoredSession): Promise<Redemption> => renewed(latest, one.refreshToken)
+  const shared: NonNullable<RefreshOnce['shared']> = {
+    exclusively: (current, work) => work(current),
+    adopt: async () => {},
+    currentId: async () => null,
+  }
+  await (await refreshOnce(request(one, { shared, redeem: keepsToken }))).redemption
+  // Another process refreshed it again, and the user changed something.
+  const theirs = renewed(
+    { ...one, usedAt: 30, data: { ...one.data, theme: 'dark' } },
+    one.refreshToken,
+  ).session
+  const tokenSet = { ...theirs.data.tokenSet, accessToken: 'newer' }
+  const read = { ...one, ...theirs, data: { ...theirs.data, tokenSet } }
+  const started: StoredSession[] = []
+  const forced = request(read, {
+    shared,
+    isSatisfiedBy: ({ data }) => data.tokenSet.accessToken !== 'newer',
+    redeem: async (latest) => {
+      started.push(latest)
+      return keepsToken(latest)
+    },
+  })
+  const { session: after } = await (await refreshOnce(forced)).redemption
+  expect(started).toEqual([read])
+  expect(after.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})

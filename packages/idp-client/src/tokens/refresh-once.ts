@@ -47,9 +47,19 @@ function withUpdates(
   return { ...redeemed, data }
 }
 
+/**
+ * Where to go on from: the line has the successor of a token that is spent. Where tokens do not rotate, what was read
+ * from a shared place may be newer than what this process refreshed lately.
+ */
+function startOf({ latest }: Line, { session, shared }: RefreshOnce): StoredSession {
+  const isSameToken = latest.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken
+  return shared && isSameToken && latest.usedAt < session.usedAt ? session : latest
+}
+
 async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
   const { client, clock, shared } = request
-  const before = line.latest
+  const { latest } = line
+  const before = startOf(line, request)
   const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
   const redeemFrom = async (now: StoredSession): Promise<Redemption> => {
     const { refreshToken } = now.data.tokenSet
@@ -59,7 +69,7 @@ async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
   const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
   if (result.session === before) return result
-  const redeemed = { ...result, session: withUpdates(result.session, before, line.latest) }
+  const redeemed = { ...result, session: withUpdates(result.session, latest, line.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
   const from = await tokenKey(client, spent)
   const to = successor === undefined ? undefined : await tokenKey(client, successor)
