@@ -90,6 +90,28 @@ export function guardedStore(
     })
 
   const update = store.update?.bind(store)
+
+  /** A change that finds no session makes none of what is there. */
+  async function inStore(
+    atomically: NonNullable<typeof update>,
+    id: string,
+    change: Change,
+    expiry: SessionExpiry,
+  ): Promise<SessionData | null> {
+    let isThere = true
+    const guarded: Change = (current) => {
+      isThere = isSession(current)
+      if (!isThere) throw new Error('the record is no session')
+      return change(current)
+    }
+    try {
+      return await atomically(id, guarded, expiry)
+    } catch (error) {
+      if (!isThere) return null
+      throw error
+    }
+  }
+
   const lease = httpTimeout * 2 + INSISTENCE_MILLISECONDS * 2 + SLACK_MILLISECONDS
   const lock = store.lock?.bind(store)
 
@@ -108,7 +130,7 @@ export function guardedStore(
     set: (id, session, expiry) => call('set', () => store.set(id, session, expiry)),
     delete: (id) => call('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
     update: (id, change, expiry) =>
-      call('update', () => (update ? update(id, change, expiry) : emulated(id, change, expiry))),
+      call('update', () => (update ? inStore(update, id, change, expiry) : emulated(id, change, expiry))),
     ...(lock ? { lock: (id: string) => call('lock', () => acquire(id, lock)) } : {}),
   }
 }

@@ -8,6 +8,7 @@ import { updateSession } from '../flows/update-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { createSession, freshlyStored } from './session.ts'
 import type { SessionData } from './session-data.ts'
+import type { SessionChange } from './storage.ts'
 
 /** The least that a store must have, with what was asked of it; `down` makes the named members fail. */
 class MapStore implements SessionDataStore {
@@ -399,13 +400,16 @@ describe('redemptions', () => {
     if (!session) throw new Error('nobody is signed in')
     await sharedOf(one.engine).exclusively(session, renewed)
     const tried: (string | undefined)[] = []
-    const { session: after } = await sharedOf(one.engine).exclusively(session, async (current) => {
-      const { refreshToken, ...rest } = current.data.tokenSet
-      tried.push(refreshToken)
-      if (refreshToken === 'next') return { session: current }
-      const dead = { ...current, data: { ...current.data, tokenSet: rest } }
-      return { session: dead, failure: new Error('invalid_grant') }
-    })
+    const { session: after } = await sharedOf(one.engine).exclusively(
+      session,
+      async (current): Promise<SessionChange> => {
+        const { refreshToken, ...rest } = current.data.tokenSet
+        tried.push(refreshToken)
+        if (refreshToken === 'next') return { session: current }
+        const dead = { ...current, data: { ...current.data, tokenSet: rest } }
+        return { session: dead, failure: new Error('invalid_grant') }
+      },
+    )
     expect(tried).toEqual(['alice-refresh', 'next'])
     expect(after.data.tokenSet.refreshToken).toBe('next')
     expect(store.record.tokenSet.refreshToken).toBe('next')

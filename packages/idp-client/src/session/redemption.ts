@@ -27,8 +27,9 @@ async function insist(work: () => Promise<boolean>): Promise<boolean> {
     waited < INSISTENCE_MILLISECONDS;
     next = Math.min(next * 2, LONGEST_RETRY)
   ) {
-    await pause(next)
-    waited += next
+    const wait = Math.min(next, INSISTENCE_MILLISECONDS - waited)
+    await pause(wait)
+    waited += wait
     if (await work()) return true
   }
   return false
@@ -69,7 +70,8 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
       const settle = (): Promise<boolean> => records.settle(handle)
       if (!kept.written && !(await insist(settle))) {
         settling = true
-        insist(settle).then(release, release)
+        // Else the lease ends by itself: for so long nobody spends again what is spent.
+        insist(settle).then((isSettled) => (isSettled ? release() : undefined), release)
       }
       return { ...result, session: kept.session }
     } finally {

@@ -35,11 +35,14 @@ export function storeReader({ client, config, records, sealer }: StoreReaderPart
   const first = new WeakMap<CookieJar, Promise<Known | null>>()
   const latest = new WeakMap<CookieJar, Known | null>()
 
+  /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
   async function readReference(jar: CookieJar): Promise<SessionReference | null> {
-    const sealed = jar.get(cookie.name)
-    const bytes = sealed ? await sealer.open('session-id', sealed) : null
-    const reference = bytes && decodeReference(bytes)
-    return reference && reference.client === (await client()) ? reference : null
+    for (const sealed of jar.all(cookie.name)) {
+      const bytes = await sealer.open('session-id', sealed)
+      const reference = bytes && decodeReference(bytes)
+      if (reference && reference.client === (await client())) return reference
+    }
+    return null
   }
 
   function reference(jar: CookieJar): Promise<SessionReference | null> {

@@ -6,6 +6,7 @@ import { recordId, recordOf, sessionOf } from './record.ts'
 import { withChanges } from './session.ts'
 import type { SessionData } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
+import { copyOf } from './stored-session.ts'
 
 /** A session, and what it was when it was read, whatever somebody did to it since. */
 export interface Known {
@@ -35,15 +36,20 @@ export interface StoreRecords {
   forget(handle: string): Promise<void>
 }
 
-interface Unwritten {
+/** What a session was, and what it is to become. */
+interface Change {
   readonly found: SessionData
   readonly session: StoredSession
 }
 
 const UNWRITTEN = 1000
+const UNDELETED = 10_000
 
-/** By record id, which is a hash of a secret name: no two sessions meet here. */
-const unwritten = (): Lru<string, Unwritten> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
+/* By record id, which is a hash of a secret name: no two sessions meet here. */
+const unwritten = (): Lru<string, Change> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
+
+/** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
+const undeleted = (): Lru<string, true> => shared('undeleted-records/1', () => new Lru(UNDELETED))
 
 function merge(current: StoredSession, found: SessionData, wanted: StoredSession): StoredSession {
   const { internal } = wanted.data
@@ -51,75 +57,126 @@ function merge(current: StoredSession, found: SessionData, wanted: StoredSession
   return { ...wanted, data, usedAt: Math.max(current.usedAt, wanted.usedAt) }
 }
 
-/** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
-export function storeRecords(store: GuardedStore, endsAt: (session: StoredSession) => number): StoreRecords {
-  function known(session: StoredSession): Known {
-    // As text, since the application gets the session itself to change it.
-    const text = JSON.stringify(session.data)
-    return { session, found: () => JSON.parse(text) as SessionData }
+/** A change that comes on top of one that no store has taken yet. */
+function onTopOf(late: Change | undefined, { found, session }: Change): Change {
+  return late ? { found: late.found, session: merge(late.session, found, session) } : { found, session }
+}
+
+function known(session: StoredSession): Known {
+  // As text, since the application gets the session itself to change it.
+  const text = JSON.stringify(session.data)
+  return { session, found: () => JSON.parse(text) as SessionData }
+}
+
+type EndsAt = (session: StoredSession) => number
+
+interface Writer {
+  /** With what no store has taken yet. What became of the session; null when the record is gone. */
+  write(id: string, change: Change): Promise<StoredSession | null>
+  /** The same for a change of nothing but the time of use. */
+  roll(id: string, change: Change): Promise<StoredSession | null>
+  forget(id: string): Promise<void>
+}
+
+function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
+  /** Records of use under way: requests at the same time write it once. */
+  const rolls = new Map<string, Promise<StoredSession | null>>()
+
+  async function forget(id: string): Promise<void> {
+    unwritten().delete(id)
+    undeleted().set(id, true)
+    // A connection that was idle for long fails once.
+    await store.delete(id).catch(() => store.delete(id))
+    undeleted().delete(id)
   }
 
-  async function write({ found, session }: Unwritten): Promise<StoredSession | null> {
-    const id = await recordId(session.handle)
+  async function write(id: string, { found, session }: Change): Promise<StoredSession | null> {
+    if (undeleted().get(id)) return null
+    const { handle } = session
+    const late = unwritten().get(id)
+    const changes = late ? [late, { found, session }] : [{ found, session }]
     const change = (record: SessionData): SessionData => {
-      const current = sessionOf(record, session.handle)
-      return recordOf(current ? merge(current, found, session) : session)
+      const current = sessionOf(record, handle)
+      if (!current) return record
+      return recordOf(changes.reduce((before, next) => merge(before, next.found, next.session), current))
     }
     const kept = await store.update(id, change, { expiresAt: endsAt(session) })
-    unwritten().delete(id)
-    return kept && sessionOf(kept, session.handle)
+    // Another redemption may have failed to write meanwhile.
+    if (unwritten().get(id) === late) unwritten().delete(id)
+    const stored = kept && sessionOf(kept, handle)
+    return stored && copyOf(stored)
   }
+
+  async function roll(id: string, change: Change): Promise<StoredSession | null> {
+    const running = rolls.get(id) ?? write(id, change).finally(() => rolls.delete(id))
+    rolls.set(id, running)
+    const rolled = await running
+    return rolled && copyOf(rolled)
+  }
+
+  return { write, roll, forget }
+}
+
+/** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
+export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
+  const { forget, roll, write } = writerTo(store, endsAt)
 
   return {
     known,
 
     async read(handle) {
       const id = await recordId(handle)
+      if (undeleted().get(id)) {
+        await forget(id).catch(() => {})
+        return null
+      }
       const record = sessionOf(await store.get(id), handle)
       if (!record) {
         unwritten().delete(id)
         return null
       }
-      const read = known(record)
       // A store may have handed out its own object.
-      const session = { ...record, data: read.found() }
+      const session = copyOf(record)
       const late = unwritten().get(id)
-      if (!late) return { ...read, session }
-      return { ...read, session: { ...merge(session, late.found, late.session), behind: true } }
+      return known(late ? { ...merge(session, late.found, late.session), behind: true } : session)
     },
 
     async create(session) {
       await store.set(await recordId(session.handle), recordOf(session), { expiresAt: endsAt(session) })
     },
 
-    write: ({ found }, session) => write({ found: found(), session }),
+    async write({ found: foundThen }, session) {
+      const id = await recordId(session.handle)
+      const found = foundThen()
+      const isRoll = JSON.stringify(found) === JSON.stringify(session.data)
+      return isRoll ? roll(id, { found, session }) : write(id, { found, session })
+    },
 
     async keep({ found: foundThen }, session) {
-      const found = foundThen()
+      const id = await recordId(session.handle)
+      const change = { found: foundThen(), session }
       let kept: StoredSession | null
       try {
-        kept = await write({ found, session })
+        kept = await write(id, change)
       } catch {
-        unwritten().set(await recordId(session.handle), { found, session })
-        return { session, written: false }
+        const late = onTopOf(unwritten().get(id), change)
+        unwritten().set(id, late)
+        return { session: late.session, written: false }
       }
       if (!kept) throw new IdpError('MISSING_SESSION')
       return { session: kept, written: true }
     },
 
     async settle(handle) {
-      const late = unwritten().get(await recordId(handle))
+      const id = await recordId(handle)
+      const late = unwritten().get(id)
       if (!late) return true
-      return write(late).then(
-        () => true,
+      return write(id, late).then(
+        () => unwritten().get(id) === undefined,
         () => false,
       )
     },
 
-    async forget(handle) {
-      const id = await recordId(handle)
-      unwritten().delete(id)
-      await store.delete(id)
-    },
+    forget: async (handle) => forget(await recordId(handle)),
   }
 }

@@ -1,0 +1,244 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../test/support/engine.ts'
+import type { IdpClientOptions, SessionDataStore } from '../config/options.ts'
+import type { Engine } from '../engine.ts'
+import { listSessions, revokeSession, revokeSessions } from '../flows/administer-sessions.ts'
+import { logout } from '../flows/logout.ts'
+import { touchSession } from '../flows/touch-session.ts'
+import { updateSession } from '../flows/update-session.ts'
+import { CookieJar } from '../http/cookie-jar.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { memoryStore } from '../stores/memory.ts'
+import { createSession, freshlyStored } from './session.ts'
+import type { SessionData } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+
+type Member = keyof SessionDataStore
+
+/** A real store that counts what it is asked, and whose members can be made to fail. */
+function watched(): {
+  readonly store: Required<SessionDataStore>
+  readonly down: Set<Member>
+  readonly taken: () => Member[]
+} {
+  const calls: Member[] = []
+  const down = new Set<Member>()
+  const clock = (): number => 1_800_000_000
+  const store = new Proxy(memoryStore({ name: crypto.randomUUID(), clock }), {
+    get(target, member: Member) {
+      const work = target[member] as (...given: unknown[]) => Promise<unknown>
+      return async (...given: unknown[]) => {
+        calls.push(member)
+        if (down.has(member)) throw new Error('the store is down')
+        return work(...given)
+      }
+    },
+  })
+  return { store, down, taken: () => calls.splice(0) }
+}
+
+let { store, down, taken } = watched()
+let cookies: Cookies
+let one: { engine: Engine; clock: { now: number } }
+
+const engineWith = (options: IdpClientOptions = {}): typeof one =>
+  engineFor({ sessionStore: store, logoutStrategy: 'v2', ...options })
+
+function sessionAt(now: number, sub = 'alice'): SessionData {
+  const tokenSet = { accessToken: 'first', expiresAt: now + 3600, refreshToken: 'r1' }
+  return createSession({ claims: { sub }, tokenSet, now })
+}
+
+async function signIn(sub = 'alice', jar = cookies): Promise<void> {
+  const exchange = jar.exchange()
+  await one.engine.sessions.save(exchange, freshlyStored(sessionAt(one.clock.now, sub), one.clock.now))
+  jar.take(exchange)
+  taken()
+}
+
+async function session(exchange: Exchange = cookies.exchange()): Promise<StoredSession> {
+  const found = await one.engine.sessions.load(exchange)
+  if (!found) throw new Error('nobody is signed in')
+  return found
+}
+
+/** A redemption that rotates the refresh token. */
+const rotated =
+  (refreshToken: string, changes: Partial<SessionData> = {}) =>
+  async (current: StoredSession): Promise<{ session: StoredSession }> => {
+    const tokenSet = { ...current.data.tokenSet, accessToken: `of ${refreshToken}`, refreshToken }
+    return { session: { ...current, data: { ...current.data, ...changes, tokenSet } } }
+  }
+
+async function redeem(...given: Parameters<typeof rotated>): Promise<StoredSession> {
+  const current = await session()
+  const result = await one.engine.sessions.shared?.exclusively(current, rotated(...given))
+  if (!result) throw new Error('sessions are in a store')
+  return result.session
+}
+
+beforeEach(async () => {
+  ;({ store, down, taken } = watched())
+  cookies = new Cookies()
+  one = engineWith()
+  await signIn()
+})
+afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined))
+
+const leave = { federated: false, correlationId: 'x' }
+
+describe('what the store did not take', () => {
+  test('is not lost by the update of a request that began before', async () => {
+    const early = cookies.exchange()
+    const before = await session(early)
+    down.add('update')
+    await redeem('r2')
+    down.clear()
+    await updateSession(one.engine, early, { ...before.data, theme: 'dark' })
+    const { data } = await session()
+    expect(data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'of r2', refreshToken: 'r2' } })
+    const records = await store.listBySubject('alice')
+    expect(records.map((record) => record.session.tokenSet.refreshToken)).toEqual(['r2'])
+  })
+
+  test('stays whole when a second redemption is not taken either', async () => {
+    const { delete: remove, get, set, update } = store
+    one = engineWith({ sessionStore: { delete: remove, get, set, update } })
+    down.add('update')
+    await redeem('r2', { user: { sub: 'alice', name: 'Alice' } })
+    await redeem('r3')
+    down.clear()
+    const exchange = cookies.exchange()
+    expect(await touchSession(one.engine, exchange)).toBe(true)
+    const { data } = await session()
+    expect(data).toMatchObject({ user: { name: 'Alice' }, tokenSet: { refreshToken: 'r3' } })
+  })
+})
+
+describe('a logout whose deletion fails', () => {
+  test('brings no session back by a request that was under way', async () => {
+    const [late, last] = [cookies.exchange(), cookies.exchange()]
+    await session(late)
+    down.add('delete')
+    await logout(one.engine, last, leave)
+    one.clock.now += 400
+    await touchSession(one.engine, late)
+    const captured = new Map(cookies.stored)
+    cookies.take(last)
+    cookies.take(late)
+    expect(cookies.stored.has('__session')).toBe(false)
+    for (const [name, cookie] of captured) cookies.stored.set(name, cookie)
+    await expect(session()).rejects.toThrow('nobody')
+    down.clear()
+    await expect(session()).rejects.toThrow('nobody')
+    expect(await listSessions(one.engine, 'alice')).toEqual([])
+  })
+})
+
+describe('administration', () => {
+  test('what is no id of a session reaches no store', async () => {
+    for (const id of ['../secrets', 'a'.repeat(100_000), '__proto__', '*', `${'a'.repeat(42)}\n`]) {
+      await expect(revokeSession(one.engine, id)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    }
+    expect(taken()).toEqual([])
+  })
+
+  test('[BL-05] a store that finds more than it was asked for ends nobody else', async () => {
+    const bob = new Cookies()
+    await signIn('ALICE', bob)
+    const loose = {
+      ...store,
+      listBySubject: async () => [
+        ...(await store.listBySubject('alice')),
+        ...(await store.listBySubject('ALICE')),
+      ],
+    }
+    one = engineWith({ sessionStore: loose })
+    expect(await listSessions(one.engine, 'alice')).toHaveLength(1)
+    expect(await revokeSessions(one.engine, 'alice')).toBe(1)
+    expect((await session(bob.exchange())).data.user.sub).toBe('ALICE')
+  })
+})
+
+describe('one session in many requests', () => {
+  test('a thousand at once, when a roll is due: each reads once, one writes', async () => {
+    one.clock.now += 400
+    const requests = Array.from({ length: 1000 }, () => cookies.exchange())
+    await Promise.all(requests.map((exchange) => touchSession(one.engine, exchange)))
+    const calls = taken()
+    expect(calls.filter((name) => name === 'get')).toHaveLength(1000)
+    expect(calls.filter((name) => name === 'update').length).toBe(1)
+  })
+})
+
+describe('what a session may hold', () => {
+  test('JSON in the store whatever the application passes', async () => {
+    const seen: SessionData[] = []
+    const update: typeof store.update = (id, change, expiry) =>
+      store.update(
+        id,
+        (current) => {
+          const changed = change(current)
+          seen.push(changed)
+          return changed
+        },
+        expiry,
+      )
+    const { delete: remove, get, set } = store
+    one = engineWith({ sessionStore: { delete: remove, get, set, update } })
+    const exchange = cookies.exchange()
+    const { data } = await session(exchange)
+    const at = new Date(0)
+    await updateSession(one.engine, exchange, {
+      ...data,
+      at,
+      none: undefined,
+      nested: { at, none: undefined },
+    })
+    expect(seen.at(-1)).toMatchObject({ at: at.toJSON(), nested: { at: at.toJSON() } })
+    expect(JSON.parse(JSON.stringify(seen.at(-1)))).toStrictEqual(seen.at(-1))
+  })
+
+  test.each([
+    ['a BigInt', () => 1n],
+    [
+      'a circle',
+      () => {
+        const a: Record<string, unknown> = {}
+        a['a'] = a
+        return a
+      },
+    ],
+  ])('%s is refused, and no fault of the store', async (_name, make) => {
+    const exchange = cookies.exchange()
+    const { data } = await session(exchange)
+    const outcome = updateSession(one.engine, exchange, { ...data, value: make() })
+    await expect(outcome).rejects.toMatchObject({ code: 'MISSING_SESSION_DATA' })
+    expect(cookies.take(exchange)).toEqual([])
+  })
+})
+
+test('[SC-14] a cookie of the same name from elsewhere hides no session', async () => {
+  const real = cookies.stored.get('__session')?.value ?? ''
+  for (const values of [
+    ['garbage', real],
+    [real, 'garbage'],
+  ]) {
+    const exchange = cookies.exchange()
+    const tossed = { ...exchange, cookies: new CookieJar(new Map([['__session', values]])) }
+    expect((await session(tossed)).data.user.sub).toBe('alice')
+  }
+})
+
+test('a record that became something else is not made a session again', async () => {
+  const exchange = cookies.exchange()
+  const { data } = await session(exchange)
+  const [id = ''] = (await listSessions(one.engine, 'alice')).map((info) => info.id)
+  await store.set(id, { ...sessionAt(0), tokenSet: 7 } as unknown as SessionData, {
+    expiresAt: 4_000_000_000,
+  })
+  await expect(updateSession(one.engine, exchange, { ...data, a: 1 })).rejects.toMatchObject({
+    code: 'MISSING_SESSION',
+  })
+  await expect(session()).rejects.toThrow('nobody')
+})
