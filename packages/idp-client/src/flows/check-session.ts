@@ -3,11 +3,12 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isOfOrganization } from '../oidc/organization.ts'
 import { serverTime } from '../oidc/server-time.ts'
+import { claimsOf } from '../session/claims.ts'
 import type { Reading, Requirements, Unmet } from '../session/requirements.ts'
 import { unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
-import { unitedScope } from '../tokens/scope.ts'
+import { coversScope, unitedScope } from '../tokens/scope.ts'
 import { askedFor } from '../transaction/asked.ts'
 import { effectiveScope } from '../transaction/authorization.ts'
 
@@ -25,10 +26,35 @@ export type Verdict =
 const PAUSE_SECONDS = 60
 
 /**
- * All that is required goes into one login, met or not, so that a second one does not undo the first. A configured
- * `max_age` that is shorter stays. Of several organizations the user chooses at the provider.
+ * What a session has that a plain login may not bring. Another guard of the same page may have asked for it: without it,
+ * the two would send the browser back and forth.
  */
-function loginFor({ authorization }: Config, { acr, maxAge, organization, scope }: Requirements) {
+function heldBy({ authorization }: Config, { tokenSet }: SessionData): Requirements {
+  const claims = claimsOf(tokenSet.idToken)
+  const acr = claims?.['acr']
+  const organization = [claims?.org_id, claims?.['org_name']].find(
+    (value) => typeof value === 'string' && value,
+  )
+  const isOwn = tokenSet.audience === authorization.audience
+  const { requestedScope } = tokenSet
+  const isMore =
+    isOwn && !coversScope(effectiveScope(authorization, authorization.audience), requestedScope ?? '')
+  return {
+    ...(typeof acr === 'string' && /^[\x21-\x7e]+$/.test(acr) ? { acr: [acr] } : {}),
+    ...(typeof organization === 'string' ? { organization: [organization] } : {}),
+    ...(isMore && requestedScope ? { scope: [requestedScope] } : {}),
+  }
+}
+
+/**
+ * All that is required goes into one login, met or not, and what the session has already, so that a second one does not
+ * undo the first. A configured `max_age` that is shorter stays. Of several organizations the user chooses at the provider.
+ */
+function loginFor(config: Config, requirements: Requirements, session?: SessionData) {
+  const { authorization } = config
+  const held = session ? heldBy(config, session) : {}
+  const { acr, maxAge, organization } = { ...held, ...requirements }
+  const scope = [...(held.scope ?? []), ...(requirements.scope ?? [])]
   const configured = effectiveScope(authorization, authorization.audience)
   const [only, ...others] = organization ?? []
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
@@ -36,7 +62,7 @@ function loginFor({ authorization }: Config, { acr, maxAge, organization, scope 
     ...(age === undefined ? {} : { max_age: String(age) }),
     ...(acr ? { acr_values: acr.join(' ') } : {}),
     ...(only === undefined || others.length > 0 ? {} : { organization: only }),
-    ...(scope ? { scope: unitedScope(configured, scope.join(' ')) } : {}),
+    ...(scope.length > 0 ? { scope: unitedScope(configured, scope.join(' ')) } : {}),
   } satisfies LoginParameters
 }
 
@@ -76,7 +102,7 @@ export async function checkSession(
   if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
   const missing = unmet(requirements, session.data, readingAt(config.clock(), config))
   if (missing === null) return { kind: 'granted', session: session.data }
-  const login = loginFor(config, requirements)
+  const login = loginFor(config, requirements, session.data)
   return (await isTried(engine, session, requirements, login))
     ? { kind: 'futile', unmet: missing }
     : { kind: 'unmet', unmet: missing, login }

@@ -274,6 +274,41 @@ describe('everything at once', () => {
   })
 })
 
+describe('guards within each other', () => {
+  const acr = { acr: 'urn:gold' }
+  const organization = { organization: 'org_acme' }
+  const scope = { scope: 'read:things' }
+  const pairs: [GuardRequirements, GuardRequirements][] = [
+    [organization, acr],
+    [acr, organization],
+    [scope, acr],
+    [acr, scope],
+    [scope, organization],
+    [organization, scope],
+  ]
+
+  test.each(pairs)(
+    '%j around %j: what one has asked for survives the login of the other',
+    async (...guards) => {
+      const { browser, client } = world.another({
+        authorizationParameters: { audience: 'https://api.example.test/' },
+      })
+      const visit = { user: 'bob', jar: world.provider.createJar() }
+      const pages = guards.map((guard) => client.withPageAuthRequired(() => new Response('in'), guard))
+      let logins = 0
+      for (;;) {
+        const answers = await Promise.all(pages.map((page) => page(browser.request('/vault'))))
+        const refused = answers.find(({ status }) => status !== 200)
+        if (!refused) break
+        expect(++logins).toBeLessThan(5)
+        const { search } = new URL(refused.headers.get('location') ?? '', APP)
+        expect((await world.login(browser, search, visit)).status).toBe(302)
+      }
+      expect(logins).toBeLessThanOrEqual(3)
+    },
+  )
+})
+
 describe('a login that does not help', () => {
   const cases: [string, GuardRequirements, (claims: Record<string, unknown>) => void, string][] = [
     ['ignores acr_values', { acr: 'urn:gold' }, (c) => delete c['acr'], 'INSUFFICIENT_USER_AUTHENTICATION'],
