@@ -55,7 +55,8 @@ function fixed(setting: Field, value: unknown, note: Note): AppBaseUrl | null {
   return null
 }
 
-function urlsOf(appBaseUrl: AppBaseUrl): readonly string[] {
+/** The base URLs that are configured; empty when only requests will tell. */
+export function urlsOf(appBaseUrl: AppBaseUrl): readonly string[] {
   if (appBaseUrl.kind === 'static') return [appBaseUrl.url]
   return appBaseUrl.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
 }

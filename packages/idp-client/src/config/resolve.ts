@@ -7,6 +7,7 @@ import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl } from './base-url.ts'
 import { resolveClientAuth } from './client-auth.ts'
 import type { AppBaseUrl, Config, Problem, Resolved, Settings } from './config.ts'
+import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
@@ -194,6 +195,7 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
     note,
   )
   const rest = resolveRest(options, env, foundation, note)
+  noteOutOfReach(foundation, rest, note)
   const usable = problems.every(({ kind }) => kind === 'notice')
   const config: Config | null =
     usable && appBaseUrl && provider && clientId && clientAuth && secrets
