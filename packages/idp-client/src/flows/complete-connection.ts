@@ -13,7 +13,9 @@ import type { Attempt } from '../session/attempt.ts'
 import { asIdpError, completed, failed } from '../session/attempt.ts'
 import { subjectTag } from '../session/claims.ts'
 import { keptAgain, withKnownClaims } from '../session/hooks.ts'
+import { withChanges } from '../session/session.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { copyOf } from '../session/stored-session.ts'
 import { forgetConnection } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 import type { Found } from '../transaction/completion.ts'
@@ -108,12 +110,15 @@ export async function completeConnection(
     id,
     session: withKnownClaims(config, session.data),
     prepare: async () => {
-      const data = await keptAgain(config, forgetConnection(session.data, connectedAccount.connection))
+      const { data: found } = copyOf(session)
+      const changes = await keptAgain(config, forgetConnection(session.data, connectedAccount.connection))
       return async (sharing) => {
         config.log.emit({ level: 'info', code: 'CONNECT_COMPLETED', id })
         const current = await sessions.load(sharing)
         // The browser may have logged out or in again before an identical callback shares this result.
         if (!current || !(await hasBegun(current, transaction))) return
+        // Nor does it undo what the session became meanwhile.
+        const data = withChanges({ current: current.data, found, changes })
         await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
       }
     },

@@ -224,6 +224,22 @@ describe('requests that meet', () => {
     expect(await world.client.getSession(browser.request('/'))).toMatchObject({ cart: ['book'] })
   })
 
+  test('that of a connection neither', async () => {
+    const started = await browser.send('/auth/connect?connection=github')
+    const callback = await world.authorize(started.headers.get('location') ?? '', { connect: 'accept' })
+    const twin = browser.request(callback)
+    await browser.send(callback)
+    const request = browser.request('/')
+    const { token } = await world.client.getAccessToken(request, new Headers(), { refresh: true })
+    await update(world.client, request, { cart: ['book'] })
+    browser.store(await world.client.middleware(twin))
+    const after = await world.client.getSession(browser.request('/'))
+    expect(after).toMatchObject({ cart: ['book'], tokenSet: { accessToken: token } })
+    expect((await world.client.getAccessToken(request, new Headers(), { refresh: true })).token).not.toBe(
+      token,
+    )
+  })
+
   test('[U8a] nor does it bring back the session after a logout', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
