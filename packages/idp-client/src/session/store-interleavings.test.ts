@@ -101,6 +101,22 @@ describe('what the store did not take', () => {
     expect(records.map((record) => record.session.tokenSet.refreshToken)).toEqual(['r2'])
   })
 
+  test('is given up when another process has gone on from there', async () => {
+    down.add('update')
+    await redeem('r2')
+    down.clear()
+    const [{ id = '', session: record } = {}] = await store.listBySubject('alice')
+    if (!record) throw new Error('there is a record')
+    // The answer was lost, not the write: another process redeemed what it found.
+    const tokenSet = { ...record.tokenSet, accessToken: 'of r3', refreshToken: 'r3' }
+    await store.set(id, { ...record, tokenSet }, { expiresAt: one.clock.now + 3600 })
+    const exchange = cookies.exchange()
+    expect((await session(exchange)).data.tokenSet.refreshToken).toBe('r3')
+    await touchSession(one.engine, exchange)
+    expect((await session()).data.tokenSet).toMatchObject({ accessToken: 'of r3', refreshToken: 'r3' })
+    expect((await store.get(id))?.tokenSet.refreshToken).toBe('r3')
+  })
+
   test('stays whole when a second redemption is not taken either', async () => {
     const { delete: remove, get, set, update } = store
     one = engineWith({ sessionStore: { delete: remove, get, set, update } })

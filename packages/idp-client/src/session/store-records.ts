@@ -42,11 +42,17 @@ interface Change {
   readonly session: StoredSession
 }
 
+/** What a redemption brought that no store has taken yet. */
+interface Late extends Change {
+  /** The refresh tokens that it comes after. */
+  readonly after: readonly (string | undefined)[]
+}
+
 const UNWRITTEN = 1000
 const UNDELETED = 10_000
 
 /* By record id, which is a hash of a secret name: no two sessions meet here. */
-const unwritten = (): Lru<string, Change> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
+const unwritten = (): Lru<string, Late> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
 
 /** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
 const undeleted = (): Lru<string, true> => shared('undeleted-records/1', () => new Lru(UNDELETED))
@@ -57,9 +63,21 @@ function merge(current: StoredSession, found: SessionData, wanted: StoredSession
   return { ...wanted, data, usedAt: Math.max(current.usedAt, wanted.usedAt) }
 }
 
-/** A change that comes on top of one that no store has taken yet. */
-function onTopOf(late: Change | undefined, { found, session }: Change): Change {
-  return late ? { found: late.found, session: merge(late.session, found, session) } : { found, session }
+const tokenOf = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
+
+/** A redemption that comes on top of one that no store has taken yet. */
+function onTopOf(late: Late | undefined, { found, session }: Change): Late {
+  const after = [...(late?.after ?? []), tokenOf(found)]
+  return late
+    ? { found: late.found, session: merge(late.session, found, session), after }
+    : { found, session, after }
+}
+
+/** The session with what came late, unless another process went on from a token that this one does not know. */
+function withLate(current: StoredSession, { after, found, session }: Late): StoredSession {
+  const token = tokenOf(current.data)
+  const isNext = token === tokenOf(session.data) || after.includes(token)
+  return isNext ? merge(current, found, session) : current
 }
 
 function known(session: StoredSession): Known {
@@ -94,11 +112,10 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     if (undeleted().get(id)) return null
     const { handle } = session
     const late = unwritten().get(id)
-    const changes = late ? [late, { found, session }] : [{ found, session }]
     const change = (record: SessionData): SessionData => {
       const current = sessionOf(record, handle)
       if (!current) return record
-      return recordOf(changes.reduce((before, next) => merge(before, next.found, next.session), current))
+      return recordOf(merge(late ? withLate(current, late) : current, found, session))
     }
     const kept = await store.update(id, change, { expiresAt: endsAt(session) })
     // Another redemption may have failed to write meanwhile.
@@ -138,7 +155,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       // A store may have handed out its own object.
       const session = copyOf(record)
       const late = unwritten().get(id)
-      return known(late ? { ...merge(session, late.found, late.session), behind: true } : session)
+      return known(late ? { ...withLate(session, late), behind: true } : session)
     },
 
     async create(session) {
