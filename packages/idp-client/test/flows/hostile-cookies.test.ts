@@ -113,7 +113,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('[U20a] what stands beside a session neither hides it nor adds to it', async () => {
+  test('[U20a, SC-14] what stands beside a session neither hides it nor adds to it', async () => {
     const given = await cookieMaterial(made)
     const own = { name: NAME, value: given.whole }
     const marker = await made.engine.sealer.seal('logout', utf8('1.x'))
@@ -122,6 +122,7 @@ describe('sessions in cookies', () => {
       spoiltMarker.map((value) => [{ name: `${NAME}__ended`, value }]),
       spoiltMarker.map((value) => [{ name: `${NAME}__conn_0`, value }]),
       hostileCookies({ ...given, name: `${NAME}__conn_0` }),
+      hostileCookies(given),
     )
     await fc.assert(
       fc.asyncProperty(fc.array(beside, { maxLength: 20 }), async (all) => {
@@ -224,7 +225,11 @@ test('[U20a, SC-06] the profile route answers 401 to 5000 of them, and never fai
     client.middleware(
       new Request('https://app.example.com/auth/profile', { headers: { cookie: headerOf(cookies) } }),
     )
-  expect((await profile([{ name: NAME, value: given.whole }])).status).toBe(200)
+  const own = { name: NAME, value: given.whole }
+  for (const beside of ['garbage', '', given.whole.slice(1)]) {
+    const response = await profile([{ name: NAME, value: beside }, own])
+    expect([response.status, response.headers.getSetCookie()]).toEqual([200, []])
+  }
   await fc.assert(
     fc.asyncProperty(fc.array(hostileCookies(given), { minLength: 10, maxLength: 10 }), async (batch) => {
       for (const cookies of batch) {
