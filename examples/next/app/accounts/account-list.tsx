@@ -1,8 +1,8 @@
 'use client'
 
 import { useActionState } from 'react'
-import type { TokenResult } from './actions'
-import { describeToken, disconnect } from './actions'
+import type { AccountResult } from './actions'
+import { changeAccount } from './actions'
 
 export interface Account {
   readonly id: string
@@ -14,11 +14,9 @@ export interface Account {
 }
 
 export function AccountList({ accounts }: { accounts: readonly Account[] }) {
-  const [message, disconnectAction, isDisconnecting] = useActionState(disconnect, '')
-  const [token, tokenAction, isAsking] = useActionState(describeToken, null)
-  const actions = { disconnectAction, tokenAction, isBusy: isDisconnecting || isAsking }
+  const [result, action, isBusy] = useActionState(changeAccount, null)
   return (
-    <form className="card">
+    <form action={action} className="card">
       {accounts.length === 0 ? (
         <p>No account is connected yet.</p>
       ) : (
@@ -36,27 +34,17 @@ export function AccountList({ accounts }: { accounts: readonly Account[] }) {
           </thead>
           <tbody>
             {accounts.map((account) => (
-              <AccountRow account={account} key={account.id} {...actions} />
+              <AccountRow account={account} isBusy={isBusy} key={account.id} />
             ))}
           </tbody>
         </table>
       )}
-      <div role="status">
-        {message ? <p>{message}</p> : null}
-        {token ? <TokenFacts token={token} /> : null}
-      </div>
+      <div role="status">{result ? <Result {...result} /> : null}</div>
     </form>
   )
 }
 
-interface AccountRowProps {
-  readonly account: Account
-  readonly disconnectAction: (form: FormData) => void
-  readonly tokenAction: (form: FormData) => void
-  readonly isBusy: boolean
-}
-
-function AccountRow({ account, disconnectAction, tokenAction, isBusy }: AccountRowProps) {
+function AccountRow({ account, isBusy }: { account: Account; isBusy: boolean }) {
   const { id, connection, label, scopes, since } = account
   const button = { className: 'button', type: 'submit', disabled: isBusy } as const
   return (
@@ -67,10 +55,10 @@ function AccountRow({ account, disconnectAction, tokenAction, isBusy }: AccountR
         <code>{scopes}</code>
       </td>
       <td className="cell-action">
-        <button {...button} formAction={tokenAction} name="connection" value={connection}>
+        <button {...button} name="token" value={connection}>
           Get a token<span className="visually-hidden"> of {label}</span>
         </button>
-        <button {...button} formAction={disconnectAction} name="id" value={id}>
+        <button {...button} name="disconnect" value={id}>
           Disconnect<span className="visually-hidden"> {label}</span>
         </button>
       </td>
@@ -78,26 +66,27 @@ function AccountRow({ account, disconnectAction, tokenAction, isBusy }: AccountR
   )
 }
 
-function TokenFacts({ token }: { token: TokenResult }) {
-  if (token.kind === 'failed') return <p>{token.message}</p>
+function Result(result: AccountResult) {
+  if (result.kind === 'told') return <p>{result.message}</p>
+  const { label, length, format, scope, expires } = result
   return (
     <dl className="facts">
       <div>
-        <dt>Token of {token.label}</dt>
+        <dt>Token of {label}</dt>
         <dd>
           <span aria-hidden="true">•••••••• </span>
-          {token.length} characters, {token.format}
+          {length} characters, {format}
         </dd>
       </div>
       <div>
         <dt>May use</dt>
         <dd>
-          <code>{token.scope}</code>
+          <code>{scope}</code>
         </dd>
       </div>
       <div>
         <dt>Expires</dt>
-        <dd>{token.expires}</dd>
+        <dd>{expires}</dd>
       </div>
     </dl>
   )

@@ -7,8 +7,9 @@ import { connectionLabel, connections } from '../../lib/connections'
 import { formatTime } from '../../lib/format'
 import { tokenFormat } from '../../lib/inspect'
 
-/** A token as one may show it: whoever holds the token itself can use it. */
-export type TokenResult =
+export type AccountResult =
+  | { readonly kind: 'told'; readonly message: string }
+  /** A token as one may show it: whoever holds the token itself can use it. */
   | {
       readonly kind: 'token'
       readonly label: string
@@ -17,44 +18,46 @@ export type TokenResult =
       readonly scope: string
       readonly expires: string
     }
-  | { readonly kind: 'failed'; readonly message: string }
 
-/** Disconnects an account of the visitor; what to tell afterwards. */
-export async function disconnect(_previous: string, form: FormData): Promise<string> {
+/** Disconnects an account of the visitor, or asks for a token of one; what to tell afterwards. */
+export async function changeAccount(_previous: AccountResult | null, form: FormData): Promise<AccountResult> {
+  const [id, connection] = [form.get('disconnect'), form.get('token')]
   try {
-    const accounts = await idp.listConnectedAccounts()
-    const account = accounts.find(({ id }) => id === form.get('id'))
-    if (account) await idp.deleteConnectedAccount(account)
-    revalidatePath('/accounts')
-    return account
-      ? `${connectionLabel(account.connection)} is disconnected.`
-      : 'That account was disconnected already.'
+    return id === null ? await describeToken(connection) : told(await disconnect(id))
   } catch (error) {
-    return explain(error)
+    if (!isIdpError(error)) throw error
+    const isOut = error.code === 'MISSING_SESSION'
+    return told(
+      isOut
+        ? 'Your session has ended. Log in again.'
+        : 'The provider does not do that right now. Try again in a moment.',
+    )
   }
 }
 
-/** Asks for a token of a connected account, and describes it. */
-export async function describeToken(_previous: TokenResult | null, form: FormData): Promise<TokenResult> {
-  const connection = connections.find(({ name }) => name === form.get('connection'))
-  if (!connection) return { kind: 'failed', message: 'Choose one of the accounts.' }
-  try {
-    const { token, expiresAt, scope } = await idp.getAccessTokenForConnection({ connection: connection.name })
-    return {
-      kind: 'token',
-      label: connection.label,
-      format: tokenFormat(token),
-      length: token.length,
-      scope: scope ?? '–',
-      expires: formatTime(expiresAt),
-    }
-  } catch (error) {
-    return { kind: 'failed', message: explain(error) }
+async function disconnect(wanted: FormDataEntryValue): Promise<string> {
+  const account = (await idp.listConnectedAccounts()).find(({ id }) => id === wanted)
+  if (account) await idp.deleteConnectedAccount(account)
+  revalidatePath('/accounts')
+  return account
+    ? `${connectionLabel(account.connection)} is disconnected.`
+    : 'That account was disconnected already.'
+}
+
+async function describeToken(wanted: FormDataEntryValue | null): Promise<AccountResult> {
+  const connection = connections.find(({ name }) => name === wanted)
+  if (!connection) return told('Choose one of the accounts.')
+  const { token, expiresAt, scope } = await idp.getAccessTokenForConnection({ connection: connection.name })
+  return {
+    kind: 'token',
+    label: connection.label,
+    format: tokenFormat(token),
+    length: token.length,
+    scope: scope ?? '–',
+    expires: formatTime(expiresAt),
   }
 }
 
-function explain(error: unknown): string {
-  if (!isIdpError(error)) throw error
-  if (error.code === 'MISSING_SESSION') return 'Your session has ended. Log in again.'
-  return 'The provider does not do that right now. Try again in a moment.'
+function told(message: string): AccountResult {
+  return { kind: 'told', message }
 }

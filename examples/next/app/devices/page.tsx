@@ -16,8 +16,8 @@ export default idp.withPageAuthRequired(
     return (
       <>
         <PageHeader title="Devices" kind="Session store" source="app/devices/page.tsx">
-          Every browser in which you are signed in. A session that is ended here is over with the next request
-          of its browser.
+          Every browser in which you are signed in. A session that is ended here is over at once: the next
+          page of its browser needs a new login.
         </PageHeader>
         {storeKind === 'cookie' ? <InCookies /> : <InStore sub={session.user.sub} />}
       </>
