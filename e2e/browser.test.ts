@@ -36,6 +36,19 @@ async function arrive(): Promise<Page> {
   return visitor.page
 }
 
+const pages = [
+  '/',
+  '/profile',
+  '/client',
+  '/orders',
+  '/transfer',
+  '/accounts',
+  '/devices',
+  '/settings',
+  '/inspector',
+  '/legacy',
+]
+
 const at = (path: string): string => site.url + path
 const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in', exact: true })
 const welcome = (page: Page) => page.getByRole('heading', { name: 'Sign-in for Next.js' })
@@ -124,17 +137,7 @@ describe('a person', () => {
   test('never receives a token in a page, a payload or an answer of the application', async () => {
     const page = await arrive()
     await signIn(page, at('/inspector'), 'alice')
-    const paths = [
-      '/',
-      '/profile',
-      '/client',
-      '/settings',
-      '/inspector',
-      '/legacy',
-      '/auth/profile',
-      '/api/me',
-    ]
-    for (const path of paths) {
+    for (const path of [...pages, '/auth/profile', '/api/me']) {
       for (const headers of [{}, { rsc: '1' }]) {
         const response = await visitor.context.request.get(at(path), { headers })
         expect([path, response.status()]).toEqual([path, 200])
@@ -183,8 +186,7 @@ describe('a person', () => {
     for (const path of ['/', '/nowhere', '/auth/callback', '/profile']) await check(path)
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
-    for (const path of ['/', '/profile', '/client', '/orders', '/settings', '/inspector', '/legacy'])
-      await check(path)
+    for (const path of pages) await check(path)
     expect(problems).toEqual([])
   })
 })
@@ -351,7 +353,16 @@ describe('requests that the router of Next makes', () => {
     await page.goto(at('/'), { waitUntil: 'networkidle' })
     const prefetched = visitor.responses.filter(isPrefetch)
     expect(new Set(prefetched.map(pathOf))).toEqual(
-      new Set(['/profile', '/client', '/orders', '/settings', '/inspector']),
+      new Set([
+        '/profile',
+        '/client',
+        '/orders',
+        '/transfer',
+        '/accounts',
+        '/devices',
+        '/settings',
+        '/inspector',
+      ]),
     )
     expect(await ourCookies(visitor, site.url)).toEqual([])
     expect(provider.count('authorize')).toBe(asked)
@@ -390,7 +401,6 @@ describe('requests that the router of Next makes', () => {
 })
 
 describe('the production build', () => {
-  const pages = ['/', '/profile', '/client', '/orders', '/settings', '/inspector', '/legacy']
   const apis = ['/api/me', '/api/legacy-me']
 
   test('a careless shared cache keeps nothing of 20 people who ask through it [U6]', async () => {

@@ -119,6 +119,7 @@ describe('on the page', () => {
       await dialogue(page).getByText('Approve it there').waitFor()
       await inbox.goto(`${provider.issuer}/dev/inbox`)
       await inbox.getByRole('button', { name: button }).first().click()
+      await page.bringToFront()
     }
     await pressTransfer(page)
     await choose(page, 'Push message')

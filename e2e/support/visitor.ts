@@ -16,7 +16,7 @@ export interface Visitor {
 /** Opens a new browser profile that accepts the throw-away certificates. */
 export async function newVisitor(
   browser: Browser,
-  options: { readonly viewport?: { width: number; height: number } } = {},
+  options: { readonly viewport?: { width: number; height: number }; readonly userAgent?: string } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
   const complaints: string[] = []

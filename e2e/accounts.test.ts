@@ -1,0 +1,182 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startChromium } from './fixtures/support/chromium.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import type { DemoSite } from './support/demo-site.ts'
+import { buildDemo, startDemo } from './support/demo-site.ts'
+import { choose, collectTokens, dialogue, openTransfer, pressTransfer, receipt } from './support/money.ts'
+import type { Visitor } from './support/visitor.ts'
+import { newVisitor, signIn } from './support/visitor.ts'
+
+let provider: DevProvider
+let browser: Browser
+let site: DemoSite
+let visitor: Visitor
+let tokens: ReadonlySet<string>
+let bodies: Promise<string>[]
+
+beforeAll(async () => {
+  provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  tokens = collectTokens(provider)
+  await buildDemo()
+  site = await startDemo(provider)
+  browser = await startChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+})
+
+beforeEach(() => {
+  for (const user of ['alice', 'bob']) {
+    provider.mfa.reset(user)
+    provider.accounts.remove(user)
+  }
+})
+
+afterEach(async () => {
+  await visitor?.leave()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await site?.stop()
+  await provider?.stop()
+})
+
+const at = (path: string): string => site.url + path
+const row = (page: Page, label: string) => page.getByRole('row').filter({ hasText: label })
+const isProvider = (url: URL): boolean => url.origin === provider.origin
+
+/** A new profile; what the application answers is kept, to be searched for tokens. */
+async function arrive(): Promise<Page> {
+  visitor = await newVisitor(browser)
+  bodies = []
+  visitor.context.on('response', (response) => {
+    if (response.url().startsWith(site.url)) bodies.push(response.text().catch(() => ''))
+  })
+  return visitor.page
+}
+
+async function openAccounts(user: string): Promise<Page> {
+  const page = await arrive()
+  await signIn(page, at('/accounts'), user)
+  await page.getByRole('heading', { level: 1, name: 'Connected accounts' }).waitFor()
+  return page
+}
+
+async function expectNoTokens(): Promise<void> {
+  const texts = await Promise.all(bodies)
+  expect(texts.some((text) => text.includes('Connected accounts'))).toBe(true)
+  for (const token of tokens) expect(texts.filter((text) => text.includes(token))).toEqual([])
+}
+
+/** Goes to the page of the provider and presses a button there. */
+async function connect(page: Page, label: string, button = 'Connect'): Promise<void> {
+  await page.getByRole('link', { name: `Connect ${label}` }).click()
+  await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
+  await page.getByRole('button', { name: button, exact: true }).click()
+  await page.waitForURL((url) => url.pathname === '/accounts')
+}
+
+test('[S146, S195, S196] an account is connected, listed, used and disconnected', async () => {
+  const page = await openAccounts('alice')
+  await page.getByText('No account is connected yet.').waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await connect(page, 'GitHub')
+  await page.getByText('The account is connected.').waitFor()
+  await row(page, 'GitHub').getByText('repo').waitFor()
+  expect(provider.accounts.list('alice').map(({ connection }) => connection)).toEqual(['github'])
+  await row(page, 'GitHub').getByRole('button', { name: 'Get a token' }).click()
+  await page.getByText('Token of GitHub').waitFor()
+  await page.getByText(/\d+ characters, (?:Opaque|JWT)/).waitFor()
+  expect(await accessibilityProblems(page)).toEqual([])
+  await row(page, 'GitHub').getByRole('button', { name: 'Disconnect' }).click()
+  await page.getByText('GitHub is disconnected.').waitFor()
+  await page.getByText('No account is connected yet.').waitFor()
+  expect(provider.accounts.list('alice')).toEqual([])
+  await expectNoTokens()
+  expect(visitor.complaints).toEqual([])
+})
+
+test('whoever cancels is told so, and nothing is connected', async () => {
+  const page = await openAccounts('alice')
+  await connect(page, 'Google', 'Cancel')
+  await page.getByText('You cancelled.').waitFor()
+  expect(provider.accounts.list('alice')).toEqual([])
+  expect(visitor.complaints).toEqual([])
+})
+
+test('going back into a finished connection connects nothing again', async () => {
+  const page = await openAccounts('alice')
+  await connect(page, 'GitHub')
+  await page.getByText('The account is connected.').waitFor()
+  const callback = visitor.responses.find((one) => one.url().includes('/auth/callback?connect_code='))
+  await page.goto(callback?.url() ?? '')
+  await page.waitForURL((url) => url.pathname === '/accounts')
+  await page.goto(at('/profile'))
+  await page.goBack()
+  await row(page, 'GitHub').waitFor()
+  expect(provider.accounts.list('alice')).toHaveLength(1)
+})
+
+test('what alice began connects nothing to bob, who signed in meanwhile', async () => {
+  const page = await openAccounts('alice')
+  await page.getByRole('link', { name: 'Connect GitHub' }).click()
+  await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
+  const other = await visitor.context.newPage()
+  // Two sessions of the provider would be two browsers there; here it is the one of the application that counts.
+  const providerCookies = await visitor.context.cookies(provider.origin)
+  await other.goto(at('/auth/logout'))
+  await signIn(other, at('/accounts'), 'bob')
+  await visitor.context.clearCookies({ domain: '127.0.0.1' })
+  await visitor.context.addCookies(providerCookies)
+  await page.bringToFront()
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.waitForURL((url) => url.pathname === '/accounts')
+  await page.getByText('No account is connected yet.').waitFor()
+  expect(await page.getByText('The account is connected.').count()).toBe(0)
+  for (const user of ['alice', 'bob']) expect(provider.accounts.list(user)).toEqual([])
+})
+
+test('says so when the account API cannot be asked, and works again afterwards', async () => {
+  const remove = provider.faults.set('account-list', { kind: 'respond', status: 503 })
+  const page = await openAccounts('alice')
+  await page.getByText('The provider does not list your accounts right now.').waitFor()
+  remove()
+  await page.reload()
+  await page.getByText('No account is connected yet.').waitFor()
+})
+
+test('a session in cookies has room for all that this site asks for', async () => {
+  provider.mfa.enrollOob('alice', 'push')
+  const page = await arrive()
+  await openTransfer(page, site.url, 'alice')
+  await pressTransfer(page)
+  await choose(page, 'Push message')
+  await dialogue(page).getByText('Approve it there').waitFor()
+  provider.mfa.inbox('alice')[0]?.approve()
+  await receipt(page).waitFor()
+  await page.getByRole('navigation').getByRole('link', { name: 'Accounts' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Connected accounts' }).waitFor()
+  for (const label of ['GitHub', 'Google']) {
+    await connect(page, label)
+    await row(page, label).getByRole('button', { name: 'Get a token' }).click()
+    await page.getByText(`Token of ${label}`).waitFor()
+  }
+  await row(page, 'Google').getByRole('button', { name: 'Disconnect' }).click()
+  await page.getByText('Google is disconnected.').waitFor()
+  await page.goto(at('/inspector'))
+  await page.getByRole('row', { name: /https:\/\/bank\.example\.test\// }).waitFor()
+  await page.getByRole('row', { name: /for GitHub/ }).waitFor()
+  expect(await page.getByRole('row', { name: /for Google/ }).count()).toBe(0)
+  await page.getByText(/of 7,000 bytes/).waitFor()
+  await expectNoTokens()
+  expect(visitor.complaints.filter((text) => !/status of 400/.test(text))).toEqual([])
+})
+
+test('without a session the page asks for the login, and comes back', async () => {
+  const page = await arrive()
+  await page.goto(at('/auth/connect?connection=github&returnTo=/accounts'))
+  expect(isProvider(new URL(page.url()))).toBe(false)
+  await page.goto(at('/accounts'))
+  await page.waitForURL(isProvider)
+})

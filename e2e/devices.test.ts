@@ -1,0 +1,164 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startChromium } from './fixtures/support/chromium.ts'
+import { accessibilityProblems } from './support/accessibility.ts'
+import type { DemoSite } from './support/demo-site.ts'
+import { buildDemo, startDemo } from './support/demo-site.ts'
+import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
+import type { Visitor } from './support/visitor.ts'
+import { newVisitor, ourCookies, signIn } from './support/visitor.ts'
+
+let provider: DevProvider
+let browser: Browser
+let site: DemoSite
+const visitors: Visitor[] = []
+
+beforeAll(async () => {
+  provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  await buildDemo()
+  site = await startDemo(provider, { SESSION_STORE: 'memory' })
+  // The provider does not know the certificate of the front, so it posts its notices past it.
+  provider.registerApp(site.url, { backChannelLogout: `${site.internalUrl}/auth/backchannel-logout` })
+  browser = await startChromium()
+})
+
+/** Every test has people of its own, since sessions stay in the store. */
+let people = 0
+let alice: string
+let bob: string
+
+beforeEach(async () => {
+  people += 1
+  alice = `alice-${people}`
+  bob = `bob-${people}`
+  for (const name of [alice, bob]) await provider.addUser({ name })
+})
+
+afterEach(async () => {
+  await Promise.all(visitors.splice(0).map((visitor) => visitor.leave()))
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await site?.stop()
+  await provider?.stop()
+})
+
+const agents = {
+  firefox: 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:140.0) Gecko/20100101 Firefox/140.0',
+  safari:
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1',
+  unknown: 'curl/8.5.0 <b>',
+} as const
+
+/** Opens the page with the devices, in a browser that calls itself so. */
+async function openDevices(user: string, agent: keyof typeof agents): Promise<Page> {
+  const visitor = await newVisitor(browser, { userAgent: agents[agent] })
+  visitors.push(visitor)
+  await signIn(visitor.page, `${site.url}/devices`, user)
+  await visitor.page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
+  return visitor.page
+}
+
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+const isProvider = (url: URL): boolean => url.origin === provider.origin
+
+/** Whether the next request of a browser still finds its session. */
+async function isSignedIn(page: Page): Promise<boolean> {
+  const response = await page.context().request.get(`${site.url}/api/me`)
+  return response.status() === 200
+}
+
+test('shows every browser of the user and ends another one, which is asked to log in at its next request', async () => {
+  const here = await openDevices(alice, 'firefox')
+  const phone = await openDevices(alice, 'safari')
+  await openDevices(bob, 'unknown')
+  await here.reload()
+  await row(here, 'Firefox on Windows').getByText('this browser').waitFor()
+  expect(await here.getByRole('row').count()).toBe(3)
+  await row(phone, 'Safari on iOS').getByText('this browser').waitFor()
+  expect(await accessibilityProblems(here)).toEqual([])
+  await here.getByRole('button', { name: 'End Safari on iOS' }).click()
+  await here.getByText('One session was ended.').waitFor()
+  expect(await row(here, 'Safari on iOS').count()).toBe(0)
+  expect(await isSignedIn(phone)).toBe(false)
+  // Else the provider, which still knows this browser, would let it in again without a page.
+  await phone.context().clearCookies({ domain: '127.0.0.1' })
+  await phone.getByRole('navigation').getByRole('link', { name: 'Profile' }).click()
+  await phone.waitForURL(isProvider)
+  expect(await isSignedIn(here)).toBe(true)
+  // The router of Next asks for the page first, and learns that it has to leave it to the browser.
+  const isExpected = (text: string): boolean => text.includes('/auth/login') && text.includes('403')
+  for (const { complaints } of visitors) expect(complaints.filter((text) => !isExpected(text))).toEqual([])
+})
+
+test('ends all others at once, and no session of anybody else', async () => {
+  const first = await openDevices(alice, 'safari')
+  const second = await openDevices(alice, 'safari')
+  const here = await openDevices(alice, 'firefox')
+  const theirs = await openDevices(bob, 'unknown')
+  await row(theirs, 'Another browser').waitFor()
+  await here.getByRole('button', { name: 'End all others' }).click()
+  await here.getByText('2 sessions were ended.').waitFor()
+  expect(await Promise.all([first, second, here, theirs].map(isSignedIn))).toEqual([false, false, true, true])
+})
+
+test('an id that is not of the visitor ends nothing', async () => {
+  const desktop = await openDevices(alice, 'firefox')
+  const phone = await openDevices(alice, 'safari')
+  await desktop.reload()
+  const id = await desktop.getByRole('button', { name: 'End Safari on iOS' }).getAttribute('value')
+  await openDevices(bob, 'safari')
+  const theirs = await openDevices(bob, 'firefox')
+  const button = theirs.getByRole('button', { name: 'End Safari on iOS' })
+  await button.evaluate((element, value) => element.setAttribute('value', String(value)), id)
+  await button.click()
+  await theirs.getByText('That session was over already.').waitFor()
+  expect(await isSignedIn(phone)).toBe(true)
+})
+
+test('a logout that the provider notifies ends every browser of the user', async () => {
+  const here = await openDevices(alice, 'firefox')
+  const phone = await openDevices(alice, 'safari')
+  const theirs = await openDevices(bob, 'unknown')
+  await provider.endSessions(alice)
+  const answers = provider.logoutNotices().map(({ status }) => status)
+  expect(answers).toContain(200)
+  expect(await Promise.all([here, phone, theirs].map(isSignedIn))).toEqual([false, false, true])
+  await here.reload()
+  await here.waitForURL(isProvider)
+})
+
+test('a transfer and its second factor, with the session in a store', async () => {
+  const { secret } = provider.mfa.enrollOtp(alice)
+  const visitor = await newVisitor(browser)
+  visitors.push(visitor)
+  const { page } = visitor
+  await openTransfer(page, site.url, alice)
+  await pressTransfer(page)
+  await choose(page, 'Authenticator app')
+  await dialogue(page).getByRole('textbox', { name: 'Code' }).waitFor()
+  await enterCode(page, provider.mfa.totp(secret))
+  await receipt(page).waitFor()
+  await page.goto(`${site.url}/inspector`)
+  await page.getByText('memory of this server').waitFor()
+  await page.getByRole('row', { name: /https:\/\/bank\.example\.test\// }).waitFor()
+  expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
+})
+
+test('with sessions in cookies the page says why there is no list, and what to do', async () => {
+  const plain = await startDemo(provider)
+  try {
+    const visitor = await newVisitor(browser)
+    visitors.push(visitor)
+    await signIn(visitor.page, `${plain.url}/devices`, alice)
+    await visitor.page.getByRole('heading', { name: 'Not with sessions in cookies' }).waitFor()
+    await visitor.page.getByText('npm run demo -- --store memory').waitFor()
+    expect(await accessibilityProblems(visitor.page)).toEqual([])
+    expect(visitor.complaints).toEqual([])
+  } finally {
+    await plain.stop()
+  }
+})
