@@ -1,5 +1,6 @@
-// npm run demo [-- --check] [--dpop]: the example application, its API and a development provider, from a fresh clone.
-import { parseEnv } from 'node:util'
+// npm run demo [-- --check] [--dpop] [--store memory]: the example application, its API and a development provider, from a
+// fresh clone.
+import { parseArgs, parseEnv } from 'node:util'
 import { bin, fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { setup } from './setup.mjs'
 
@@ -15,16 +16,16 @@ async function dpopVariables() {
  * Starts all three. The provider is on 127.0.0.1 and the application on localhost, because a browser keeps
  * one set of cookies per host name, whatever the port.
  */
-async function start(dpop) {
+async function start({ dpop, store }) {
   const { freePort } = await import('./lib/ports.mjs')
   const { startServer } = await import('./lib/server-process.mjs')
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const url = `http://localhost:${await freePort(3000)}`
   const provider = await startDevProvider({ host: '127.0.0.1', port: await freePort(4400) })
   // Sessions in cookies cannot be ended from outside: the example would refuse every logout token, and say so.
-  provider.registerApp(url, { backChannelLogout: false })
+  provider.registerApp(url, store === 'cookie' ? { backChannelLogout: false } : {})
   const apiUrl = `http://127.0.0.1:${await freePort(4500)}`
-  const variables = { ...provider.env, APP_BASE_URL: url, NODE_ENV: undefined }
+  const variables = { ...provider.env, APP_BASE_URL: url, SESSION_STORE: store, NODE_ENV: undefined }
   if (dpop) Object.assign(variables, await dpopVariables())
   const api = startServer(['api-server.mjs'], {
     cwd: fromRoot(example),
@@ -67,18 +68,20 @@ async function firstAnswer({ url, apiUrl, provider, server, api }) {
   if (refused !== 401) throw new Error(`${apiUrl} answers ${refused} to nobody`)
 }
 
-async function demo({ check, dpop }) {
+async function demo({ check, ...options }) {
   if (!(await setup())) return 1
   const built = await runNode([fromRoot('tools/build.mjs')], { show: true })
   if (built.code !== 0) return built.code
-  const running = await start(dpop)
+  const running = await start(options)
   const interrupted = new Promise((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => resolve('interrupted'))
   })
   try {
     await Promise.race([firstAnswer(running), interrupted])
     console.log(`\nOpen ${running.url} and log in as alice, bob or mallory.`)
-    console.log(`The development provider is ${running.provider.issuer}.`)
+    console.log(
+      `The development provider is ${running.provider.issuer}; what its users' phones show is at /dev/inbox.`,
+    )
     if (check) return 0
     console.log('Ctrl-C stops everything.\n')
     const end = await Promise.race([interrupted, running.server.ended, running.api.ended])
@@ -89,9 +92,15 @@ async function demo({ check, dpop }) {
 }
 
 if (isMain(import.meta)) {
-  const check = process.argv.includes('--check')
-  const dpop = process.argv.includes('--dpop') || process.env.DEMO_DPOP === '1'
-  process.exitCode = await demo({ check, dpop }).catch((error) => {
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean' }, dpop: { type: 'boolean' }, store: { type: 'string' } },
+  })
+  const {
+    check,
+    dpop = process.env.DEMO_DPOP === '1',
+    store = process.env.SESSION_STORE || 'cookie',
+  } = values
+  process.exitCode = await demo({ check, dpop, store }).catch((error) => {
     console.error(error instanceof Error ? error.message : error)
     return 1
   })
