@@ -160,6 +160,15 @@ export interface Connecting {
   readonly authSession: string
 }
 
+/** Characters: it waits in the transaction's cookie, and browsers drop one that is too large without a word. */
+const LONGEST_AUTH_SESSION = 1536
+
+function authSessionIn(answer: JsonObject | null): string {
+  const authSession = required(answer, 'auth_session')
+  if (authSession.length <= LONGEST_AUTH_SESSION) return authSession
+  throw invalidResponse('auth_session is too long for a cookie.')
+}
+
 /**
  * Begins to connect an account. All functions here throw `AccountApiError` when the API says no, `OAuthError` when it
  * cannot be heard or its answer is none, and `InvalidConfigurationError` when the token is bound and there is no key.
@@ -182,7 +191,7 @@ export async function beginConnect(
   }
   return ask(provider, access, { method: 'POST', path: '/connect', body }, (answer) => ({
     url: connectUrl(provider, answer, origins),
-    authSession: required(answer, 'auth_session'),
+    authSession: authSessionIn(answer),
   }))
 }
 

@@ -40,6 +40,14 @@ function maxAgeOf(given: unknown): number | undefined {
   return Number(value)
 }
 
+/** Characters; it waits in the transaction's cookie, which browsers drop without a word when it is too large. */
+const LONGEST_ORGANIZATION = 256
+
+function checkOrganization(organization: string | undefined): void {
+  if (organization === undefined || organization.length <= LONGEST_ORGANIZATION) return
+  throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: organization.' })
+}
+
 function textOf(given: unknown, configured: string | undefined): string | undefined {
   return given === undefined || given === null ? configured : asText(given)
 }
@@ -57,7 +65,7 @@ function scopeFor(
 
 /**
  * Configured parameters with a caller's changes on top, key by key. `INVALID_REQUEST` for a `max_age` that is no
- * non-negative integer. Null and undefined mean "as configured"; an empty string and 0 are sent.
+ * non-negative integer, and for an `organization` that no cookie could keep. Null and undefined mean "as configured"; an empty string and 0 are sent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const {
@@ -76,6 +84,7 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
   for (const [name, value] of Object.entries(rest)) {
     if (value !== undefined && value !== null) parameters.set(name, asText(value))
   }
+  checkOrganization(parameters.get('organization'))
   parameters.set('scope', scope)
   if (audience !== undefined) parameters.set('audience', audience)
   if (maxAge !== undefined) parameters.set('max_age', String(maxAge))

@@ -96,7 +96,7 @@ describe('an account is connected', () => {
   })
 })
 
-test('[CB-03] what one client began, another with the same secret does not complete', async () => {
+test('[CB-03,CVE-2026-73419] what one client began, another with the same secret does not complete', async () => {
   const { clientId, privateKey } = world.provider.keyClient
   const other = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
   const browser = await world.signedIn()
@@ -175,4 +175,23 @@ describe('an account that cannot be disconnected', () => {
     const browser = await world.signedIn()
     expect(await rejectionOf(remove(browser, 'cac_\ud800'))).toMatchObject({ code: 'INVALID_REQUEST' })
   })
+})
+
+test('what the API wants back has to fit into a cookie', async () => {
+  const browser = await world.signedIn()
+  const connectWith = (length: number) => {
+    const longer = (body: Record<string, unknown>) => {
+      body['auth_session'] = 'x'.repeat(length)
+    }
+    world.provider.rewrite('account-connect', longer, { times: 1 })
+    return browser.send('/auth/connect?connection=github', json)
+  }
+  expect((await connectWith(1536)).status).toBe(302)
+  const [name = ''] = browser.names('__txn_')
+  expect(`${name}=${browser.cookies.get(name)?.value}`.length).toBeLessThanOrEqual(3000)
+  browser.cookies.delete(name)
+  const refused = await connectWith(1537)
+  expect(refused.status).toBe(502)
+  expect(await codeOf(refused)).toBe('FAILED_TO_INITIATE')
+  expect(browser.names('__txn_')).toEqual([])
 })

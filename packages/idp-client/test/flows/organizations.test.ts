@@ -77,6 +77,17 @@ describe('a login for an organization', () => {
     )
   })
 
+  test('that no cookie could keep is refused at the start', async () => {
+    const browser = world.newBrowser()
+    const begin = (length: number) =>
+      browser.send(`/auth/login?organization=${'%F0%9F%8F%A2'.repeat(length / 2)}`)
+    expect((await begin(258)).status).toBe(400)
+    expect(browser.names('__txn_')).toEqual([])
+    expect((await begin(256)).status).toBe(302)
+    const [name = ''] = browser.names('__txn_')
+    expect(`${name}=${browser.cookies.get(name)?.value}`.length).toBeLessThanOrEqual(3000)
+  })
+
   test('without one, what the token says is taken as it is', async () => {
     const browser = world.newBrowser()
     await world.login(browser, '', bob)
