@@ -203,7 +203,7 @@ describe('every other token call', () => {
   })
 })
 
-test("[MF-01] the provider's token is in no error, event or answer", async () => {
+test("[MF-01,EL-02] the provider's token is in no error, event or answer", async () => {
   const browser = await world.signedIn()
   demandAlways()
   const error = await world.demand(browser)

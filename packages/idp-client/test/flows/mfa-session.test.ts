@@ -121,7 +121,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
 })
 
 describe('the session', () => {
-  test('[MF-05] an mfa_token is no session', async () => {
+  test('[MF-05,GHSA-xg6x] an mfa_token is no session', async () => {
     const { browser, mfaToken } = await demanded()
     const [cookie] = browser.cookies.values()
     const thief = world.newBrowser()

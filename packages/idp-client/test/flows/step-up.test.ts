@@ -376,7 +376,7 @@ describe('a login that does not help', () => {
 describe('guards with options hold as those without', () => {
   const demand: GuardRequirements = { maxAge: 300, acr: 'urn:gold' }
 
-  test('[PG-01,PG-03,PG-04] neither headers nor query nor body make somebody of nobody', async () => {
+  test('[PG-01,PG-03,PG-04,CVE-2024-29901] neither headers nor query nor body make somebody of nobody', async () => {
     const handler = vi.fn(() => new Response('in'))
     const page = world.client.withPageAuthRequired(handler, demand)
     const api = world.client.withApiAuthRequired(handler, demand)
