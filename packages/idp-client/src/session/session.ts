@@ -45,6 +45,11 @@ export interface Update {
 
 type Members = Readonly<Record<string, unknown>>
 
+/** Names like `constructor` and `__proto__` are members only where somebody gave one. */
+function own(members: Members, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
 /**
  * Member by member: what was left as it had been found comes from the current session, what was changed wins, and what
  * was left out goes, unless somebody else gave it another value meanwhile: nothing new is lost.
@@ -52,13 +57,25 @@ type Members = Readonly<Record<string, unknown>>
 function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
   const members = [...names].flatMap((name) => {
-    const changed = changes[name]
-    const untouched = same(changed, found[name])
-    const gone = changed === undefined && same(current[name], found[name])
-    const value = untouched || (changed === undefined && !gone) ? current[name] : changed
+    const [now, then, changed] = [current, found, changes].map((of) => own(of, name))
+    const untouched = same(changed, then)
+    const gone = changed === undefined && same(now, then)
+    const value = untouched || (changed === undefined && !gone) ? now : changed
     return value === undefined ? [] : [[name, value] as const]
   })
   return Object.fromEntries(members)
+}
+
+/** What belongs to an access token, and says nothing about another one. */
+const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
+
+/** As `merged`; an access token that was changed comes with all that belongs to it. */
+function mergedTokens(current: Members, found: Members, changes: Members): Record<string, unknown> {
+  const all = merged(current, found, changes)
+  if (same(changes['accessToken'], found['accessToken'])) return all
+  const others = Object.entries(all).filter(([name]) => !OF_ACCESS_TOKEN.includes(name))
+  const mine = Object.entries(changes).filter(([name]) => OF_ACCESS_TOKEN.includes(name))
+  return Object.fromEntries([...others, ...mine])
 }
 
 function isObject(value: unknown): value is Members {
@@ -75,7 +92,7 @@ export function withChanges({ current, found, changes, internal = found.internal
   const user = changes.user ?? found.user
   const tokenSet = changes.tokenSet ?? found.tokenSet
   const tokens = isObject(tokenSet)
-    ? merged({ ...current.tokenSet }, { ...found.tokenSet }, { ...tokenSet })
+    ? mergedTokens({ ...current.tokenSet }, { ...found.tokenSet }, { ...tokenSet })
     : tokenSet
   return {
     ...merged(current, found, { ...given, user, tokenSet: found.tokenSet }),

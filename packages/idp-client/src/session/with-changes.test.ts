@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { withChanges } from './session.ts'
+import type { SessionData, TokenSet } from './session-data.ts'
+
+function session(tokenSet: Partial<TokenSet>, more: Partial<SessionData> = {}): SessionData {
+  return {
+    user: { sub: 'alice' },
+    tokenSet: { accessToken: 'a1', expiresAt: 100, ...tokenSet },
+    internal: { createdAt: 1 },
+    ...more,
+  }
+}
+
+test('an access token never gets the scope or the end of another one', () => {
+  const found = session({ scope: 'read', refreshToken: 'r1' })
+  const current = session({
+    accessToken: 'a2',
+    expiresAt: 300,
+    scope: 'read write',
+    requestedScope: 'read write',
+  })
+  const changes = session({ accessToken: 'a3', scope: 'read', refreshToken: 'r3' })
+  expect(withChanges({ current, found, changes }).tokenSet).toEqual({
+    accessToken: 'a3',
+    expiresAt: 100,
+    scope: 'read',
+    refreshToken: 'r3',
+  })
+  const untouched = withChanges({ current, found, changes: { ...found, theme: 'dark' } })
+  expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
+})
+
+test('[SC-18] names of the prototype are members like others, and reach none', () => {
+  const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":"x","toString":"y"}') as object
+  const found = session({}, { ...hostile })
+  const kept = withChanges({
+    current: session({}, { ...hostile }),
+    found,
+    changes: { ...found, theme: 'dark' },
+  })
+  expect(JSON.parse(JSON.stringify(kept))).toEqual({ ...session({}), ...hostile, theme: 'dark' })
+  const dropped = withChanges({ current: found, found, changes: session({}) })
+  const stored = JSON.parse(JSON.stringify(dropped)) as Record<string, unknown>
+  expect([Object.hasOwn(stored, 'constructor'), Object.hasOwn(stored, 'toString')]).toEqual([false, false])
+  expect(Object.hasOwn(stored, '__proto__')).toBe(false)
+  expect('polluted' in {}).toBe(false)
+})
