@@ -117,11 +117,12 @@ export function guardedStore(
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
     // Whoever has the lease loses it after that time, alive or not.
-    for (let waited = 0; waited <= lease + SLACK_MILLISECONDS; waited += RETRY_MILLISECONDS) {
+    const end = performance.now() + lease + SLACK_MILLISECONDS
+    do {
       const lock = await take(id, lease)
       if (lock) return lock
       await pause(RETRY_MILLISECONDS)
-    }
+    } while (performance.now() < end)
     throw new Error('the lease of a session was not to be had')
   }
 

@@ -22,17 +22,13 @@ function isSpent(tried: StoredSession, now: StoredSession): boolean {
 
 /** Asks again, less and less often, but not for ever; true as soon as `work` says so. */
 async function insist(work: () => Promise<boolean>): Promise<boolean> {
-  for (
-    let waited = 0, next = FIRST_RETRY;
-    waited < INSISTENCE_MILLISECONDS;
-    next = Math.min(next * 2, LONGEST_RETRY)
-  ) {
-    const wait = Math.min(next, INSISTENCE_MILLISECONDS - waited)
-    await pause(wait)
-    waited += wait
+  const end = performance.now() + INSISTENCE_MILLISECONDS
+  for (let next = FIRST_RETRY; ; next = Math.min(next * 2, LONGEST_RETRY)) {
+    const left = end - performance.now()
+    if (left <= 0) return false
+    await pause(Math.min(next, left))
     if (await work()) return true
   }
-  return false
 }
 
 /**
