@@ -5,7 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { withChanges } from '../session/session.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
-import { isSessionData } from '../session/stored-session.ts'
+import { asJson, isSessionData } from '../session/stored-session.ts'
 
 /** What an earlier update of the same request made of the session. */
 const updated = new WeakMap<CookieJar, SessionData>()
@@ -28,14 +28,11 @@ function foundBy({ cookies }: Exchange, { data }: StoredSession): SessionData {
   } as SessionData
 }
 
-/** As it can be kept; null when it cannot. */
-function plain(changes: unknown): SessionData | null {
-  if (typeof changes !== 'object' || changes === null) return null
-  try {
-    return JSON.parse(JSON.stringify(changes)) as SessionData
-  } catch {
-    return null
-  }
+/** The changes as they can be kept. */
+function plain(given: unknown): SessionData {
+  const changes = asJson(given)
+  if (typeof changes === 'object' && changes !== null) return changes as SessionData
+  throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
 }
 
 /**
@@ -45,7 +42,6 @@ function plain(changes: unknown): SessionData | null {
  */
 export async function updateSession(engine: Engine, exchange: Exchange, given: SessionData): Promise<void> {
   const changes = plain(given)
-  if (!changes) throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
   const found = foundBy(exchange, (await engine.sessions.original(exchange)) ?? session)

@@ -3,7 +3,7 @@ import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { claimsOf, withoutProtocolClaims } from './claims.ts'
 import type { SessionData } from './session-data.ts'
-import { isSessionData } from './stored-session.ts'
+import { asJson, isSessionData } from './stored-session.ts'
 
 /** The session as it is saved: by the application's hook, else without the protocol's claims. `HOOK_FAILED`. */
 export async function beforeSaved(
@@ -21,11 +21,11 @@ export async function beforeSaved(
   } catch (cause) {
     throw new CallbackError('HOOK_FAILED', { cause, detail: 'beforeSessionSaved threw.' })
   }
-  const kept =
-    typeof changed === 'object' && changed !== null ? { ...changed, internal: session.internal } : changed
+  const plain = asJson(changed)
+  const kept = typeof plain === 'object' && plain !== null ? { ...plain, internal: session.internal } : plain
   if (isSessionData(kept)) return kept
   throw new CallbackError('HOOK_FAILED', {
-    detail: 'beforeSessionSaved must return a session with user.sub and tokenSet.',
+    detail: 'beforeSessionSaved must return a session with user.sub and tokenSet, made of JSON.',
   })
 }
 

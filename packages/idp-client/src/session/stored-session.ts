@@ -20,6 +20,15 @@ export function copyOf(session: StoredSession): StoredSession {
   return { ...session, data: JSON.parse(JSON.stringify(session.data)) as SessionData }
 }
 
+/** A value as JSON can keep it; undefined when it cannot. */
+export function asJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  } catch {
+    return undefined
+  }
+}
+
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -263,6 +263,30 @@ describe('requests that meet', () => {
   })
 })
 
+test('[U14c] an update that began before a refresh of the same request keeps what that brought', async () => {
+  pass(3601)
+  const request = browser.request('/')
+  const session = (await world.client.getSession(request)) as SessionData
+  const { token } = await world.client.getAccessToken(request, new Headers())
+  await world.client.updateSession(request, new Headers(), { ...session, theme: 'dark' })
+  const after = await world.client.getSession(browser.request('/'))
+  expect(after).toMatchObject({ theme: 'dark', tokenSet: { accessToken: token } })
+  expect(after?.tokenSet.refreshToken).not.toBe(session.tokenSet.refreshToken)
+})
+
+test('a hook that returns what JSON cannot keep fails the login, in cookies and in a store', async () => {
+  for (const options of [{ sessionStore: watched() }, { sessionStore: undefined }]) {
+    const hooked = world.another({
+      ...options,
+      beforeSessionSaved: (session) => ({ ...session, amount: 1n }),
+    })
+    const callback = await world.authorize(await world.begin(hooked.browser))
+    const response = await hooked.browser.send(callback, { headers: { accept: 'application/json' } })
+    expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'HOOK_FAILED' } }])
+    expect(hooked.browser.names('__session')).toEqual([])
+  }
+})
+
 describe('revocation at logout', () => {
   test('[RT-10] an endpoint that never answers keeps nobody', async () => {
     // Longer than this test may take: what ends the wait is the bound of the logout itself.
