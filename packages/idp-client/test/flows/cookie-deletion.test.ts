@@ -205,9 +205,9 @@ test('[U8b, U4c, SC-02, SC-03, SC-10] every cookie is taken by browsers, and del
       expect(visitor.jar.names().sort()).toEqual([...FOREIGN, ...marker].sort())
       expect(visitor.jar.refused).toEqual([])
     }),
-    { numRuns: 2000 },
+    { numRuns: 1000 },
   )
   // Else little was proved.
   expect(most).toBeGreaterThan(FOREIGN.length + 10)
-  expect(accepted).toBeGreaterThan(500)
+  expect(accepted).toBeGreaterThan(300)
 })
