@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionDataStore } from '../../src/index.ts'
 import { IdpClient, isContinue } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 
@@ -232,9 +234,25 @@ describe('routes', () => {
 describe('events', () => {
   const rows = tableBelow(page('events'), '# Events')
 
+  async function inAStore(): Promise<void> {
+    let isDown = false
+    const sessionStore: SessionDataStore = {
+      ...memoryStore({ name: crypto.randomUUID() }),
+      get: () => (isDown ? Promise.reject(new Error('the store is down')) : Promise.resolve(null)),
+    }
+    const stored = world.another({ sessionStore })
+    await world.login(stored.browser)
+    isDown = true
+    await stored.browser.send('/auth/profile')
+    const logout_token = await world.provider.logoutToken({ sub: 'dev|alice' })
+    const body = new URLSearchParams({ logout_token })
+    await stored.browser.send('/auth/backchannel-logout', { method: 'POST', body })
+  }
+
   async function everythingThatHappens(): Promise<void> {
     const browser = world.newBrowser()
     await world.login(browser)
+    await inAStore()
     const connecting = world.another({ enableConnectAccountEndpoint: true })
     await world.login(connecting.browser)
     for (const connect of ['accept', 'cancel'] as const) {
