@@ -54,6 +54,8 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
 
     async save(exchange, session) {
       const { behind: _written, ...given } = session
+      // Its cookie would take the place of a logout, or of whoever has logged in since.
+      if (hasEnded(given)) return false
       const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
       const isKept = await storage.save(exchange, kept)

@@ -65,6 +65,14 @@ async function demanded(user = 'alice', made: { client: IdpClient; browser: Brow
 const verifying = (client: IdpClient, browser: Browser, options: MfaVerifyOptions) =>
   keeping(browser, (request, headers) => client.mfa.verify(request, headers, options))
 
+const withoutRefreshToken = (client: IdpClient, browser: Browser) =>
+  keeping(browser, async (request, headers) => {
+    const session = await client.getSession(request)
+    if (!session) throw new Error('no session')
+    const { refreshToken: _gone, ...tokenSet } = session.tokenSet
+    await client.updateSession(request, headers, { ...session, tokenSet })
+  })
+
 const bankToken = (client: IdpClient, browser: Browser) =>
   client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })
 
@@ -186,12 +194,7 @@ describe('the session', () => {
 
   test('without a refresh token the verified one is kept all the same', async () => {
     const { browser, client, mfaToken } = await demanded()
-    await keeping(browser, async (request, headers) => {
-      const session = await client.getSession(request)
-      if (!session) throw new Error('no session')
-      const { refreshToken: _gone, ...tokenSet } = session.tokenSet
-      await client.updateSession(request, headers, { ...session, tokenSet })
-    })
+    await withoutRefreshToken(client, browser)
     await verifying(client, browser, { mfaToken, otp: world.otp() })
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
@@ -278,18 +281,29 @@ describe('at the same time', () => {
     ).resolves.toMatchObject({ token: expect.any(String) })
   })
 
-  test('a logout meanwhile is not undone', async () => {
-    const during = { verification: async () => {} }
-    const made = world.another({ [customFetch]: interrupted(during) })
-    const { browser, client, mfaToken } = await demanded('alice', made)
-    const copy = browser.request('/')
-    during.verification = async () => void (await browser.send('/auth/logout'))
-    const headers = new Headers()
-    const error = await rejectionOf(client.mfa.verify(copy, headers, { mfaToken, otp: world.otp() }))
-    expect(error).toMatchObject({ name: 'MfaError', code: 'MISSING_SESSION' })
-    browser.store(new Response(null, { headers }))
-    expect(await client.getSession(browser.request('/'))).toBeNull()
-  })
+  const meanwhile: Record<string, (browser: Browser) => Promise<unknown>> = {
+    'a logout': (browser) => browser.send('/auth/logout'),
+    'a login of somebody else in the same browser': (browser) => world.login(browser, '', { user: 'bob' }),
+  }
+  const ends = Object.keys(meanwhile).flatMap((what) =>
+    [true, false].map((renewable) => ({ what, renewable })),
+  )
+
+  test.each(ends)(
+    '[MF-03] $what is not undone; with a refresh token: $renewable',
+    async ({ renewable, what }) => {
+      const during = { verification: async () => {} }
+      const made = world.another({ [customFetch]: interrupted(during) })
+      const { browser, client, mfaToken } = await demanded('alice', made)
+      if (!renewable) await withoutRefreshToken(client, browser)
+      during.verification = async () => void (await meanwhile[what]?.(browser))
+      const error = await rejectionOf(verifying(client, browser, { mfaToken, otp: world.otp() }))
+      expect(error).toMatchObject({ name: 'MfaError', code: 'MISSING_SESSION' })
+      const session = await client.getSession(browser.request('/'))
+      expect(session?.user.sub).toBe(what === 'a logout' ? undefined : 'dev|bob')
+      expect(session?.accessTokens).toBeUndefined()
+    },
+  )
 
   test('[EL-05] two users never meet', async () => {
     const { secret } = world.provider.mfa.enrollOtp('bob')
