@@ -28,9 +28,7 @@ export class ConnectedAccountsError extends IdpError<ConnectedAccountsErrorCode>
 }
 
 export interface AccountApiFailure {
-  /** HTTP status of the answer. */
   readonly status: number
-  /** Members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */
   readonly type?: string
   readonly title?: string
   readonly detail?: string
@@ -48,10 +46,20 @@ export interface AccountApiValidationError {
 /** The provider's account API said no; usually the `cause` of another error. */
 export class AccountApiError extends IdpError<'MY_ACCOUNT_API_ERROR'> {
   override readonly name = 'AccountApiError'
-  readonly failure: AccountApiFailure
+  /** HTTP status of the answer. */
+  readonly status: number
+  /** This and the following are members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */
+  readonly type: string | undefined
+  readonly title: string | undefined
+  readonly detail: string | undefined
+  readonly validationErrors: readonly AccountApiValidationError[] | undefined
 
   constructor(failure: AccountApiFailure, options: Pick<IdpErrorOptions, 'cause'> = {}) {
     super('MY_ACCOUNT_API_ERROR', options)
-    this.failure = failure
+    this.status = failure.status
+    this.type = failure.type
+    this.title = failure.title
+    this.detail = failure.detail
+    this.validationErrors = failure.validationErrors
   }
 }

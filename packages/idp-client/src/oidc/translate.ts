@@ -1,6 +1,6 @@
 import { isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/codes.ts'
-import { AccountApiError } from '../errors/connected-accounts.ts'
+import type { AccountApiError } from '../errors/connected-accounts.ts'
 import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import type { OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
@@ -134,8 +134,7 @@ export function discoveryError(
 }
 
 function statusOf(error: OAuthError | DiscoveryError | AccountApiError): number | undefined {
-  if (error instanceof AccountApiError) return error.failure.status
-  return error instanceof OAuthError ? error.status : undefined
+  return error instanceof DiscoveryError ? undefined : error.status
 }
 
 /** Tells the log; an error that the provider put into words is a warning, everything else an error. */

@@ -10,11 +10,11 @@ function isOAuthError(value: unknown): value is OAuthError {
 }
 
 function isAccountApiError(value: unknown): value is AccountApiError {
-  return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'failure' in value
+  return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'status' in value
 }
 
 /** The account API's own word on what it was asked; what it could not do now is no fault of the visitor. */
-function accountApiStatus({ failure: { status } }: AccountApiError): number {
+function accountApiStatus({ status }: AccountApiError): number {
   if (status === 429 || status === 503) return 503
   return status >= 400 && status < 500 ? status : 502
 }

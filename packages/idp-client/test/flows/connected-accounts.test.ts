@@ -37,9 +37,7 @@ async function within<T>(browser: Browser, operation: (request: Request, target:
 }
 
 const connectionToken = (browser: Browser, connection: string, client: Client = world.client) =>
-  within(browser, (request, target) =>
-    client.getAccessTokenForConnection(request, target, { connection }),
-  )
+  within(browser, (request, target) => client.getAccessTokenForConnection(request, target, { connection }))
 
 const problem = {
   type: 'https://problems.example/1',
@@ -94,7 +92,8 @@ describe('an account API that says no', () => {
       expect(error).toMatchObject({ name: 'ConnectAccountError', code: 'FAILED_TO_INITIATE' })
       const { cause } = error as { cause: unknown }
       expect(cause).toBeInstanceOf(AccountApiError)
-      return (cause as AccountApiError).failure
+      const { detail, status, title, type, validationErrors } = cause as AccountApiError
+      return { detail, status, title, type, validationErrors }
     }
     expect(await failureOf(problem)).toEqual({
       status: 422,
@@ -396,16 +395,14 @@ describe('listConnectedAccounts', () => {
     world.provider.faults.set('account-list', answers(403))
     expect(await rejectionOf(list(browser))).toMatchObject({
       code: 'FAILED_TO_LIST',
-      cause: { name: 'AccountApiError', failure: { status: 403 } },
+      cause: { name: 'AccountApiError', status: 403 },
     })
   })
 })
 
 describe('deleteConnectedAccount', () => {
   const remove = (browser: Browser, options: { id: string; connection?: string }) =>
-    within(browser, (request, target) =>
-      world.client.deleteConnectedAccount(request, target, options),
-    )
+    within(browser, (request, target) => world.client.deleteConnectedAccount(request, target, options))
 
   async function connected(): Promise<Browser> {
     const browser = await world.signedIn()
@@ -454,7 +451,7 @@ describe('deleteConnectedAccount', () => {
     expect((await sessionOf(browser))?.connectionTokenSets).toMatchObject([{ connection: 'google-oauth2' }])
     world.provider.faults.clear()
     expect(await rejectionOf(remove(browser, options))).toMatchObject({
-      cause: { name: 'AccountApiError', failure: { status: 404 } },
+      cause: { name: 'AccountApiError', status: 404 },
     })
   })
 
