@@ -91,7 +91,7 @@ function challengeFor(missing: Unmet, { acr, maxAge, scope }: Requirements): str
 }
 
 /**
- * The answer that keeps a request from an API; null when it may pass. Never a redirect, never a user's data. Of a session
+ * The answer that keeps a request from an API; null when it may pass. Never a redirect, never who the user is. Of a session
  * that does not do it says which login would (`login`), unless just that login has not helped.
  */
 export async function apiRefusal(

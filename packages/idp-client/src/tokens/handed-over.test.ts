@@ -3,6 +3,7 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
 import { freshlyStored } from '../session/session.ts'
 import { freshToken } from './fresh-token.ts'
+import { closeLine, markUnwritten, openLine } from './lineage.ts'
 import { wantOf } from './want.ts'
 
 async function signedIn() {
@@ -48,4 +49,17 @@ test('[U1c] a session that was loaded before a refresh and saved after it does n
   clock.now += 61
   expect(await ask(cookies.exchange())).toBe('at-3')
   expect(new Set(redeemed).size).toBe(redeemed.length)
+})
+
+test('where nothing can be written, and too much waits for that already, no token is spent', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const lines = Array.from({ length: 1000 }, (_, at) => openLine(`waiting-${at}`, session))
+  for (const line of lines) markUnwritten(line, clock.now + 600)
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  await expect(ask(readOnly())).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
+  expect(redeemed).toEqual([])
+  for (const line of lines) closeLine(line)
+  expect(await ask(readOnly())).toBe('at-2')
 })

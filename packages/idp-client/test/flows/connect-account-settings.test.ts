@@ -171,6 +171,14 @@ describe('an account that cannot be disconnected', () => {
     expect(world.provider.count('account-delete')).toBe(0)
   })
 
+  test('because the API says no: its error is the cause', async () => {
+    const browser = await world.signedIn()
+    expect(await rejectionOf(remove(browser, 'cac_none'))).toMatchObject({
+      code: 'FAILED_TO_DELETE',
+      cause: { code: 'MY_ACCOUNT_API_ERROR', status: 404 },
+    })
+  })
+
   test('half a character is no id', async () => {
     const browser = await world.signedIn()
     expect(await rejectionOf(remove(browser, 'cac_\ud800'))).toMatchObject({ code: 'INVALID_REQUEST' })
