@@ -1,7 +1,7 @@
 /** The API behind the transfers: it serves those only who proved a further factor lately. */
 export const bank = { audience: 'https://bank.example.test/', scope: 'transfer:money' } as const
 
-export const account = { name: 'Current account', number: 'DE89 3704 0044 0532 0130 00', cents: 125_000 }
+export const account = { name: 'Current account', number: 'DE89 … 3000', cents: 125_000 }
 
 export const payees = ['Anna’s bakery', 'Electricity company', 'Savings account'] as const
 

@@ -4,6 +4,12 @@ const dateAndTime = new Intl.DateTimeFormat('en-GB', {
   timeZone: 'UTC',
 })
 
+const dateAndMinute = new Intl.DateTimeFormat('en-GB', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+})
+
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
 
 const euros = new Intl.NumberFormat('en-GB', { style: 'currency', currency: 'EUR' })
@@ -13,6 +19,11 @@ const integer = new Intl.NumberFormat('en-GB')
 /** `21 Nov 2026, 02:04:05 UTC` */
 export function formatTime(epochSeconds: number): string {
   return `${dateAndTime.format(epochSeconds * 1000)} UTC`
+}
+
+/** `21 Nov 2026, 02:04 UTC` */
+export function formatMinute(epochSeconds: number): string {
+  return `${dateAndMinute.format(epochSeconds * 1000)} UTC`
 }
 
 /** `8 Nov 2026` for `2026-11-08` */

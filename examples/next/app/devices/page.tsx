@@ -2,7 +2,7 @@ import { isIdpError } from 'idp-client/next'
 import type { Metadata } from 'next'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
-import { formatTime } from '../../lib/format'
+import { formatMinute } from '../../lib/format'
 import { storeKind } from '../../lib/session-store'
 import type { Device } from './device-list'
 import { DeviceList } from './device-list'
@@ -64,9 +64,9 @@ async function load(sub: string): Promise<readonly Device[] | string> {
       id,
       name: typeof device === 'string' ? device : 'Another browser',
       isCurrent: id === current,
-      since: formatTime(createdAt),
-      lastUsed: formatTime(lastUsedAt),
-      ends: formatTime(expiresAt),
+      since: formatMinute(createdAt),
+      lastUsed: formatMinute(lastUsedAt),
+      ends: formatMinute(expiresAt),
     }))
   } catch (error) {
     if (isIdpError(error) && error.name === 'SessionStoreError')

@@ -3,7 +3,7 @@ import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { account, bank } from '../../lib/bank'
 import { boundTokens } from '../../lib/bound-tokens'
-import { formatPrice, formatTime } from '../../lib/format'
+import { formatMinute, formatPrice } from '../../lib/format'
 import { TransferForm } from './transfer-form'
 
 export const metadata: Metadata = { title: 'Transfer money' }
@@ -35,7 +35,7 @@ export default idp.withPageAuthRequired(async function TransferPage({ searchPara
           </div>
           <div>
             <dt>Token for the bank</dt>
-            <dd>{token ? `until ${formatTime(token.expiresAt)}` : 'none yet'}</dd>
+            <dd>{token ? `until ${formatMinute(token.expiresAt)}` : 'none yet'}</dd>
           </div>
         </dl>
       </section>

@@ -1,5 +1,6 @@
 'use client'
 
+import { useRouter } from 'next/navigation'
 import type { SyntheticEvent } from 'react'
 import { useEffect, useRef, useState } from 'react'
 import { payees } from '../../lib/bank'
@@ -26,6 +27,7 @@ type State = Outcome | { readonly kind: 'idle' } | { readonly kind: 'busy' }
 export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
   const [state, setState] = useState<State>({ kind: 'idle' })
   const [wanted, setWanted] = useState<Wanted>(filledIn)
+  const router = useRouter()
   const button = useRef<HTMLButtonElement>(null)
   // Sent before the page is awake, the form would only fill itself in again.
   const [isAwake, setAwake] = useState(false)
@@ -40,9 +42,12 @@ export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
     await settle(start(String(form.get('way')), next))
   }
 
-  async function settle(outcome: Promise<Outcome>) {
+  async function settle(started: Promise<Outcome>) {
     setState({ kind: 'busy' })
-    setState(await outcome.catch(unreachable))
+    const outcome = await started.catch(unreachable)
+    setState(outcome)
+    // The server knows more of the session now than this page shows.
+    if (outcome.kind === 'receipt') router.refresh()
   }
 
   function cancel() {
