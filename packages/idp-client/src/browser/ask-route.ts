@@ -1,5 +1,6 @@
 import type { Code } from '../errors/codes.ts'
 import { browserError } from './request-error.ts'
+import { withQuery } from './with-query.ts'
 
 /** The members of a JSON value that are to be looked at; none where it is no object. */
 export function membersOf<Name extends string>(value: unknown): { readonly [key in Name]?: unknown } {
@@ -7,9 +8,9 @@ export function membersOf<Name extends string>(value: unknown): { readonly [key 
 }
 
 /** The address with a query; what is undefined or empty is left out. */
-export function withQuery(url: string, query: { readonly [name: string]: string | undefined }): string {
+export function addressWith(url: string, query: { readonly [name: string]: string | undefined }): string {
   const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
-  return given.length > 0 ? `${url}${url.includes('?') ? '&' : '?'}${new URLSearchParams(given)}` : url
+  return given.length > 0 ? withQuery(url, given) : url
 }
 
 export interface Route<Body> {

@@ -1,6 +1,7 @@
 import type { User } from '../session/session-data.ts'
+import { announcePage } from './announced-page.ts'
 import type { PageOptions } from './page.ts'
-import { announcePage, createPage, currentPage } from './page.ts'
+import { createPage, currentPage } from './page.ts'
 import type { UserEntry } from './user-store.ts'
 
 export interface UserOptions {

@@ -1,12 +1,5 @@
-import type { Route } from './ask-route.ts'
-import { askRoute, membersOf, withQuery } from './ask-route.ts'
-import { currentPage } from './page.ts'
-import type { RouteRequestError } from './request-error.ts'
-import { browserError } from './request-error.ts'
-import { listen } from './tabs.ts'
+import { requests } from './on-demand.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
-import { forgetTokens, obtain, questionTokens } from './token-cache.ts'
-import { isUserShown, reportFinal } from './user-store.ts'
 
 export interface AccessTokenOptions {
   /** Another path than the access-token route of `IdpProvider`; gets the base path in front unless it has it. */
@@ -40,44 +33,6 @@ export function getAccessToken(
   options?: AccessTokenOptions & { readonly includeFullResponse?: false | undefined },
 ): Promise<string>
 export function getAccessToken(options?: AccessTokenOptions): Promise<string | AccessTokenResponse>
-export async function getAccessToken(
-  options: AccessTokenOptions = {},
-): Promise<string | AccessTokenResponse> {
-  if (typeof window === 'undefined') throw browserError('INTERNAL_ERROR', onServer)
-  listen(question, true)
-  const answer = await obtain(addressOf(options), request)
-  return options.includeFullResponse ? answer : answer.token
-}
-
-const onServer = 'For browsers only: a server calls idp.getAccessToken().'
-
-function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
-  const { urls } = currentPage()
-  const url = path === undefined ? urls.accessToken : urls.locate(path)
-  return withQuery(url, { audience, scope, mergeScopes: mergeScopes === false ? 'false' : '' })
-}
-
-const route: Route<AccessTokenResponse> = {
-  route: 'access-token',
-  name: 'AccessTokenError',
-  isAnswer: (body): body is AccessTokenResponse => {
-    const { token, expires_in } = membersOf<keyof AccessTokenResponse>(body)
-    return typeof token === 'string' && typeof expires_in === 'number'
-  },
-}
-
-function request(url: string): Promise<AccessTokenResponse> {
-  return askRoute(route, url).catch((error: RouteRequestError) => {
-    if (error.status === 401) {
-      forgetTokens()
-      reportFinal(error)
-    }
-    throw error
-  })
-}
-
-function question(event: Event): void {
-  if (event.type !== 'message') questionTokens(event)
-  // Another tab says who is signed in there; where the page shows its user, that one knows whether it is news.
-  else if (!isUserShown()) forgetTokens()
+export async function getAccessToken(options?: AccessTokenOptions): Promise<string | AccessTokenResponse> {
+  return (await requests()).accessToken(options)
 }

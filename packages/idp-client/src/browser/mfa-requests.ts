@@ -12,8 +12,8 @@ import { askRoute, membersOf } from './ask-route.ts'
 import type { MfaRoute } from './mfa-routes.ts'
 import { mfaUrl } from './mfa-routes.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { forgetTokens } from './token-cache.ts'
-import { reportFinal } from './user-store.ts'
+import { forgetTokens } from './token-epoch.ts'
+import { reportFinal } from './watcher.ts'
 
 function renamed(value: object, rename: (name: string) => string): object {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [rename(name), member]))

@@ -1,4 +1,4 @@
-import { currentPage } from './page.ts'
+import { currentUrls } from './current-urls.ts'
 import type { BrowserRoutes, Variable } from './routes.ts'
 import { variable } from './routes.ts'
 
@@ -40,7 +40,7 @@ const variables = {
 
 /** Where an MFA route of this page is, in the same order as the routes that every page asks. */
 export function mfaUrl(route: MfaRoute): string {
-  const { given, locate } = currentPage().urls
+  const { given, locate } = currentUrls()
   const last = `/auth/mfa/${route.slice(3).toLowerCase()}`
   return locate(given[route] ?? variable(variables[route], route) ?? last)
 }

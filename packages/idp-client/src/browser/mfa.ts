@@ -8,6 +8,7 @@ import type {
   MfaVerified,
   MfaVerifyOptions,
 } from '../config/mfa.ts'
+import { requests } from './on-demand.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 
 export interface ChallengeWithPopupOptions {
@@ -62,14 +63,12 @@ async function challengeWithPopup(options: ChallengeWithPopupOptions): Promise<A
   const popup = mine ? window.open('', '', `popup,width=${popupWidth},height=${popupHeight}`) : undefined
   isBusy ||= mine
   try {
-    return await (await import('./mfa-on-demand.ts')).completeChallenge(options, popup)
+    return await (await requests()).completeChallenge(options, popup)
   } finally {
     popup?.close()
     if (mine) isBusy = false
   }
 }
-
-const requests = () => import('./mfa-on-demand.ts')
 
 export const mfa: BrowserMfa = {
   getAuthenticators: async (options) => (await requests()).getAuthenticators(options),

@@ -1,4 +1,5 @@
 import type { User } from '../session/session-data.ts'
+import { announcedPage } from './announced-page.ts'
 import type { RouteOptions, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'
@@ -10,16 +11,10 @@ export interface Page {
   readonly urls: RouteUrls
 }
 
-let announced: Page | undefined
 let plain: Page | undefined
 
-/** Tells functions that are no hooks what the page is; the last one counts. In the browser only, where one page is one user. */
-export function announcePage(page: Page): void {
-  announced = page
-}
-
 /** What was announced, else a page with default routes. */
-export const currentPage = (): Page => announced ?? plainPage()
+export const currentPage = (): Page => announcedPage ?? plainPage()
 
 /** A page of which nothing was said: on a server one per call, so that nobody meets another user in it. */
 export function plainPage(): Page {

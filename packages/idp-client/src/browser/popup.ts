@@ -1,13 +1,13 @@
 import type { Code } from '../errors/codes.ts'
-import { membersOf, withQuery } from './ask-route.ts'
-import { getAccessToken } from './get-access-token.ts'
+import { accessTokenResponse } from './access-token.ts'
+import { addressWith, membersOf } from './ask-route.ts'
+import { currentUrls } from './current-urls.ts'
 import type { ChallengeWithPopupOptions } from './mfa.ts'
-import { currentPage } from './page.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { browserError } from './request-error.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
-import { forgetTokens } from './token-cache.ts'
-import { recheckUsers } from './user-store.ts'
+import { forgetTokens } from './token-epoch.ts'
+import { recheckUsers } from './watcher.ts'
 
 /** Any second factor, as OpenID Provider Authentication Policy Extension 1.0 names it. */
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
@@ -89,10 +89,10 @@ export async function completeChallenge(
   if (popup === null) throw failed('POPUP_BLOCKED')
   const id = randomId()
   const query = { challengeMode: 'popup', popup: id, audience, scope, acr_values, prompt, returnTo }
-  const url = withQuery(currentPage().urls.login, query)
+  const url = addressWith(currentUrls().login, query)
   popup.location.href = new URL(url, location.href).href
   await told(id, popup, timeout)
   forgetTokens()
   recheckUsers()
-  return getAccessToken({ audience, scope, includeFullResponse: true })
+  return accessTokenResponse({ audience, scope })
 }

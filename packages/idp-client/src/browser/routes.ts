@@ -112,7 +112,7 @@ function warnOnce(route?: string): void {
   const prop = route ? `routes.${route}` : 'basePath'
   if (warned[prop]) return
   warned[prop] = true
-  const name = `${route ?? 'base'}${route ? 'Route' : 'Path'}`.replace(/[A-Z]/g, '_$&').toUpperCase()
+  const name = (route ? `${route}Route` : prop).replace(/[A-Z]/g, '_$&').toUpperCase()
   // biome-ignore lint/suspicious/noConsole: the browser entry has no logger, and a wrong path would otherwise only show as a 404.
   console.warn(
     `idp-client: browsers do not see FRAMEWORK_PUBLIC_${name}. Set NEXT_PUBLIC_${name} too, or pass ${prop} to <IdpProvider>.`,

@@ -1,3 +1,5 @@
+import { tokenEpoch } from './token-epoch.ts'
+
 /** What the access-token route answers. */
 export interface AccessTokenResponse {
   readonly token: string
@@ -26,11 +28,7 @@ const BUFFER = 10_000
 const UNQUESTIONED = 5_000
 
 let asked = new Map<string, Asked>()
-
-/** Drops all tokens; what is on its way is asked for again. */
-export function forgetTokens(): void {
-  asked = new Map()
-}
+let askedIn = tokenEpoch
 
 /** The user leaves the page or comes back: in another window the session may have become another one. */
 export function questionTokens(event: Event): void {
@@ -46,17 +44,19 @@ export function obtain(
   url: string,
   request: (url: string) => Promise<AccessTokenResponse>,
 ): Promise<AccessTokenResponse> {
+  if (askedIn !== tokenEpoch) asked = new Map()
+  askedIn = tokenEpoch
   const found = asked.get(url)
   const now = performance.now()
   if (found && now < found.until) return found.answer
-  const current = asked
+  const epoch = tokenEpoch
   const mine: Asked = {
     at: now,
     until: Number.POSITIVE_INFINITY,
     answer: request(url).then(
       (answer) => {
         // Whose session this came from is not certain any more.
-        if (asked !== current) return obtain(url, request)
+        if (epoch !== tokenEpoch) return obtain(url, request)
         mine.until = now + answer.expires_in * 1000 - BUFFER
         return answer
       },

@@ -1,18 +1,10 @@
 import type { User } from '../session/session-data.ts'
-import type { Route } from './ask-route.ts'
-import { askRoute, membersOf } from './ask-route.ts'
+import { requests } from './on-demand.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { listen, tellTabs } from './tabs.ts'
-import { forgetTokens } from './token-cache.ts'
-
-/** What components see; replaced as a whole, never changed. */
-export interface UserState {
-  readonly user: User | null
-  /** True until the first answer. */
-  readonly isLoading: boolean
-  /** Why the last request failed, or that this user needs a new login for a token. */
-  readonly error: RouteRequestError | null
-}
+import { forgetTokens } from './token-epoch.ts'
+import type { UserState } from './user-state.ts'
+import { known, loading } from './user-state.ts'
+import type { Watcher } from './watcher.ts'
 
 /** The user behind one profile route. The functions need no `this`. */
 export interface UserEntry {
@@ -31,11 +23,15 @@ export interface UserStore {
   readonly entry: (url: string, seed?: User | null) => UserEntry
 }
 
-/** Milliseconds. */
-const THROTTLE = 5_000
-
-const loading: UserState = { user: null, isLoading: true, error: null }
-const known = (user: User | null): UserState => ({ user, isLoading: false, error: null })
+/** An entry as its watcher sees it, which loads later. */
+export interface Watched {
+  readonly url: string
+  readonly current: () => UserState
+  readonly change: (next: UserState) => void
+  readonly listeners: ReadonlySet<unknown>
+  /** How often the server has rendered a user since. */
+  readonly seeds: () => number
+}
 
 /** One entry per address, however many components ask. A `seed` is a user known from the start (null: nobody). */
 export function createUserStore(): UserStore {
@@ -49,126 +45,61 @@ export function createUserStore(): UserStore {
   }
 }
 
-/** What somebody shows, to be told of what happens elsewhere. */
-interface Shown {
-  readonly refresh: () => Promise<void>
-  readonly fail: (error: RouteRequestError) => void
-}
-
-const shown = new Set<Shown>()
-
-/** Whether a change of the user is noticed by itself. */
-export const isUserShown = (): boolean => shown.size > 0
-
-/** Asks for the users again that are shown: the session may have become another one. */
-export function recheckUsers(): void {
-  for (const { refresh } of shown) void refresh()
-}
-
-/** Nothing but a new login brings a token again: said to everybody who shows the user, once for all who asked for one. */
-export function reportFinal(error: RouteRequestError): void {
-  // The session is gone: whoever shows its user learns it now, not at the next focus.
-  if (error.code === 'MISSING_SESSION') recheckUsers()
-  else for (const { fail } of shown) fail(error)
-}
-
-interface Requests {
-  /** Joins the request that is on its way. */
-  readonly share: () => Promise<void>
-  /** One that begins after this: what is on its way may be older than the change. */
-  readonly refresh: () => Promise<void>
-}
-
-function oneAtATime(request: () => Promise<void>): Requests {
-  let flight: Promise<void> | undefined
-  let following: Promise<void> | undefined
-  const share = (): Promise<void> => {
-    flight ??= request().finally(() => {
-      flight = undefined
-    })
-    return flight
-  }
-  const refresh = (): Promise<void> => {
-    if (!flight) return share()
-    following ??= flight.then(() => {
-      following = undefined
-      return share()
-    })
-    return following
-  }
-  return { share, refresh }
-}
-
-/** Somebody looks at the page (again). One that is new has just been asked for. */
-function isVisit(event: Event): boolean {
-  const { type, persisted } = event as Partial<PageTransitionEvent>
-  if (type === 'message' || document.visibilityState === 'hidden') return false
-  return type !== 'pageshow' || persisted === true
-}
-
 function createEntry(url: string, initial: UserState): UserEntry {
   const listeners = new Set<() => void>()
   let state = initial
   let seeds = 0
-  // The clock is not read before the first subscription: a prerender must not touch it.
-  let askedAt: number | undefined
-
-  const subject = (): string | null => state.user?.sub ?? null
-  const tell = (): void => {
-    if (!state.isLoading && !state.error) tellTabs(subject())
-  }
+  let watcher: Watcher | undefined
 
   function change(next: UserState): void {
     const { isLoading, user } = state
     state = next
     if (isLoading || user?.sub !== next.user?.sub) {
       if (!isLoading) forgetTokens()
-      tell()
+      watcher?.tell()
     }
     for (const listener of [...listeners]) listener()
   }
 
-  const { share, refresh } = oneAtATime(async () => {
-    const before = seeds
-    askedAt = performance.now()
-    const next = await request(url, () => state)
-    // A seed that arrived meanwhile is newer than this answer.
-    if (seeds === before && next !== state) change(next)
-  })
-
-  function revisit(event: Event): void {
-    const { data, persisted } = event as Partial<MessageEvent & PageTransitionEvent>
-    const isNews = event.type === 'message' && (state.isLoading || data !== subject())
-    if (isNews) void refresh()
-    // A page taken out of the back/forward cache may be from before a logout: it is always checked.
-    const isRecent = askedAt !== undefined && performance.now() - askedAt < THROTTLE
-    if (isVisit(event) && (persisted || state.error || !isRecent)) void share()
+  const self: Watched = {
+    url,
+    current: () => state,
+    change,
+    listeners,
+    seeds: () => seeds,
   }
 
-  const self: Shown = {
-    refresh,
-    fail(error) {
-      // The first refusal says it all; those after it have other codes, since the refresh token is gone by then.
-      if (state.user && state.error?.status !== 401) change({ ...state, error })
-    },
+  /** Never rejects. A watcher that cannot be loaded is a failed request to whoever waits for one. */
+  async function watched(use: (watcher: Watcher) => unknown, isRequest?: boolean): Promise<void> {
+    try {
+      const { watch } = await requests()
+      watcher ??= watch(self)
+    } catch (error) {
+      if (isRequest || state.isLoading)
+        change({ ...state, isLoading: false, error: error as RouteRequestError })
+      for (const type of ['focus', 'online']) window.addEventListener(type, attend, { once: true })
+      return
+    }
+    await use(watcher)
   }
+
+  const restored = ({ persisted }: PageTransitionEvent): void => {
+    if (persisted) void refresh()
+  }
+
+  const attend = (): void => void watched(({ attend }) => attend())
 
   function subscribe(listener: () => void): () => void {
     // A server renders what it has; nothing may begin there.
     if (typeof window === 'undefined') return () => undefined
     listeners.add(listener)
-    if (!shown.has(self)) {
-      shown.add(self)
-      listen(revisit, true)
-      tell()
-    }
-    if (state.isLoading || state.error) void share()
-    askedAt ??= performance.now()
+    window.addEventListener('pageshow', restored)
+    attend()
     return () => {
       listeners.delete(listener)
       if (listeners.size > 0) return
-      shown.delete(self)
-      listen(revisit, false)
+      window.removeEventListener('pageshow', restored)
+      watcher?.attend()
     }
   }
 
@@ -177,26 +108,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     change(known(user))
   }
 
-  return { current: () => state, initial: () => initial, subscribe, refresh, seed }
-}
+  const refresh = (): Promise<void> => watched(({ refresh }) => refresh(), true)
 
-const profile: Route<User> = {
-  route: 'profile',
-  name: 'IdpError',
-  isAnswer: (body): body is User => typeof membersOf<'sub'>(body).sub === 'string',
-}
-
-/** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */
-function request(url: string, last: () => UserState): Promise<UserState> {
-  return askRoute(profile, url).then(
-    (user) => (isSame(user, last()) ? last() : known(user)),
-    (error: RouteRequestError) =>
-      error.status === 204 || error.status === 401
-        ? known(null)
-        : { user: last().user, isLoading: false, error },
-  )
-}
-
-function isSame(user: User, { user: last, error }: UserState): boolean {
-  return !error && JSON.stringify(user) === JSON.stringify(last)
+  return { current: self.current, initial: () => initial, subscribe, refresh, seed }
 }

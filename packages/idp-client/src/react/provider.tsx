@@ -1,7 +1,8 @@
 import type { Context, ReactElement, ReactNode } from 'react'
 import { createContext, useContext, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
+import { announcePage } from '../browser/announced-page.ts'
 import type { Page, PageOptions } from '../browser/page.ts'
-import { announcePage, createPage, plainPage } from '../browser/page.ts'
+import { createPage, plainPage } from '../browser/page.ts'
 import type { RouteOptions } from '../browser/routes.ts'
 import { resolveRoutes } from '../browser/routes.ts'
 

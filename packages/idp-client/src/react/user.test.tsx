@@ -342,6 +342,22 @@ describe('revalidation', () => {
     await until(() => text() === 'nobody')
   })
 
+  it('of such a page does not believe an answer that was on its way before', async () => {
+    let release = (): void => undefined
+    mount(app({ user: { sub: 'seed' } }))
+    answer = (request, response) => {
+      release = () => signedIn('seed')(request, response)
+    }
+    const before = last().invalidate()
+    await until(() => asked.length === 1)
+    answer = json(401)
+    act(() => void window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })))
+    release()
+    await acting(() => before)
+    await until(() => text() === 'nobody')
+    expect(asked).toHaveLength(2)
+  })
+
   it('ends with the last component', async () => {
     const advance = advanceClock()
     mount(app())

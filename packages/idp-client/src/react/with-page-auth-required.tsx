@@ -1,6 +1,6 @@
 import type { ComponentType, ReactElement, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
-import { withQuery } from '../browser/ask-route.ts'
+import { withQuery } from '../browser/with-query.ts'
 import type { User } from '../session/session-data.ts'
 import { usePage } from './provider.tsx'
 import { useUser } from './use-user.ts'

@@ -1,0 +1,56 @@
+import type { Route } from './ask-route.ts'
+import { addressWith, askRoute, membersOf } from './ask-route.ts'
+import { currentUrls } from './current-urls.ts'
+import type { AccessTokenOptions } from './get-access-token.ts'
+import type { RouteRequestError } from './request-error.ts'
+import { browserError } from './request-error.ts'
+import { listen } from './tabs.ts'
+import type { AccessTokenResponse } from './token-cache.ts'
+import { obtain, questionTokens } from './token-cache.ts'
+import { forgetTokens } from './token-epoch.ts'
+import { isUserShown, reportFinal } from './watcher.ts'
+
+/** What `getAccessToken` does once its code is there. */
+export async function accessToken(options: AccessTokenOptions = {}): Promise<string | AccessTokenResponse> {
+  const answer = await accessTokenResponse(options)
+  return options.includeFullResponse ? answer : answer.token
+}
+
+export async function accessTokenResponse(options: AccessTokenOptions): Promise<AccessTokenResponse> {
+  if (typeof window === 'undefined') throw browserError('INTERNAL_ERROR', onServer)
+  listen(question, true)
+  return obtain(addressOf(options), request)
+}
+
+const onServer = 'For browsers only: a server calls idp.getAccessToken().'
+
+function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
+  const urls = currentUrls()
+  const url = path === undefined ? urls.accessToken : urls.locate(path)
+  return addressWith(url, { audience, scope, mergeScopes: mergeScopes === false ? 'false' : '' })
+}
+
+const route: Route<AccessTokenResponse> = {
+  route: 'access-token',
+  name: 'AccessTokenError',
+  isAnswer: (body): body is AccessTokenResponse => {
+    const { token, expires_in } = membersOf<keyof AccessTokenResponse>(body)
+    return typeof token === 'string' && typeof expires_in === 'number'
+  },
+}
+
+function request(url: string): Promise<AccessTokenResponse> {
+  return askRoute(route, url).catch((error: RouteRequestError) => {
+    if (error.status === 401) {
+      forgetTokens()
+      reportFinal(error)
+    }
+    throw error
+  })
+}
+
+function question(event: Event): void {
+  if (event.type !== 'message') questionTokens(event)
+  // Another tab says who is signed in there; where the page shows its user, that one knows whether it is news.
+  else if (!isUserShown()) forgetTokens()
+}

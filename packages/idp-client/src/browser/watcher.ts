@@ -1,0 +1,149 @@
+import type { User } from '../session/session-data.ts'
+import type { Route } from './ask-route.ts'
+import { askRoute, membersOf } from './ask-route.ts'
+import type { RouteRequestError } from './request-error.ts'
+import { listen, tellTabs } from './tabs.ts'
+import type { UserState } from './user-state.ts'
+import { known } from './user-state.ts'
+import type { Watched } from './user-store.ts'
+
+/** Keeps one entry of the user store up to date. */
+export interface Watcher {
+  /** Begins, goes on or ends, as there are subscribers. */
+  readonly attend: () => void
+  /** One request that begins after this: what is on its way may be older than the change. */
+  readonly refresh: () => Promise<void>
+  /** Says to the other tabs who is signed in. */
+  readonly tell: () => void
+}
+
+/** Milliseconds. */
+const THROTTLE = 5_000
+
+/** What somebody shows, to be told of what happens elsewhere. */
+interface Shown {
+  readonly refresh: () => Promise<void>
+  readonly fail: (error: RouteRequestError) => void
+}
+
+const shown = new Set<Shown>()
+
+/** Whether a change of the user is noticed by itself. */
+export const isUserShown = (): boolean => shown.size > 0
+
+/** Asks for the users again that are shown: the session may have become another one. */
+export function recheckUsers(): void {
+  for (const { refresh } of shown) void refresh()
+}
+
+/** Nothing but a new login brings a token again: said to everybody who shows the user, once for all who asked for one. */
+export function reportFinal(error: RouteRequestError): void {
+  // The session is gone: whoever shows its user learns it now, not at the next focus.
+  if (error.code === 'MISSING_SESSION') recheckUsers()
+  else for (const { fail } of shown) fail(error)
+}
+
+interface Requests {
+  /** Joins the request that is on its way. */
+  readonly share: () => Promise<void>
+  /** One that begins after this: what is on its way may be older than the change. */
+  readonly refresh: () => Promise<void>
+}
+
+function oneAtATime(request: () => Promise<void>): Requests {
+  let flight: Promise<void> | undefined
+  let following: Promise<void> | undefined
+  const share = (): Promise<void> => {
+    flight ??= request().finally(() => {
+      flight = undefined
+    })
+    return flight
+  }
+  const refresh = (): Promise<void> => {
+    if (!flight) return share()
+    following ??= flight.then(() => {
+      following = undefined
+      return share()
+    })
+    return following
+  }
+  return { share, refresh }
+}
+
+export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
+  // The clock is not read before the first subscription: a prerender must not touch it.
+  let askedAt: number | undefined
+
+  const subject = (): string | null => current().user?.sub ?? null
+
+  function tell(): void {
+    const { error, isLoading } = current()
+    if (!isLoading && !error) tellTabs(subject())
+  }
+
+  const { share, refresh } = oneAtATime(async () => {
+    const before = seeds()
+    askedAt = performance.now()
+    const next = await request(url, current)
+    // A seed that arrived meanwhile is newer than this answer.
+    if (seeds() === before && next !== current()) change(next)
+  })
+
+  function revisit({ data, type }: Partial<MessageEvent>): void {
+    const { error, isLoading } = current()
+    if (type === 'message') {
+      if (isLoading || data !== subject()) void refresh()
+      return
+    }
+    const isRecent = askedAt !== undefined && performance.now() - askedAt < THROTTLE
+    if (type !== 'pageshow' && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
+  }
+
+  const self: Shown = {
+    refresh,
+    fail(error) {
+      // The first refusal says it all; those after it have other codes, since the refresh token is gone by then.
+      const state = current()
+      if (state.user && state.error?.status !== 401) change({ ...state, error })
+    },
+  }
+
+  function attend(): void {
+    if (listeners.size === 0) {
+      shown.delete(self)
+      listen(revisit, false)
+      return
+    }
+    if (!shown.has(self)) {
+      shown.add(self)
+      listen(revisit, true)
+      tell()
+    }
+    const { error, isLoading } = current()
+    if (isLoading || error) void share()
+    askedAt ??= performance.now()
+  }
+
+  return { attend, refresh, tell }
+}
+
+const profile: Route<User> = {
+  route: 'profile',
+  name: 'IdpError',
+  isAnswer: (body): body is User => typeof membersOf<'sub'>(body).sub === 'string',
+}
+
+/** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */
+function request(url: string, last: () => UserState): Promise<UserState> {
+  return askRoute(profile, url).then(
+    (user) => (isSame(user, last()) ? last() : known(user)),
+    (error: RouteRequestError) =>
+      error.status === 204 || error.status === 401
+        ? known(null)
+        : { user: last().user, isLoading: false, error },
+  )
+}
+
+function isSame(user: User, { user: last, error }: UserState): boolean {
+  return !error && JSON.stringify(user) === JSON.stringify(last)
+}
