@@ -197,6 +197,9 @@ const everyParameter = {
   scope: 'openid profile email offline_access read:a',
 }
 
+/** What a login asks for besides, so that it does not undo what the session has. */
+const held = { acr_values: 'gold', organization: 'org_1' }
+
 /** A refusal by one requirement alone: what the page and what the API makes of it. */
 function refusedBy(
   requirements: GuardRequirements,
@@ -243,7 +246,7 @@ const rows: readonly Row[] = [
   {
     title: 'too old',
     cookie: () => cookieOf({ ...strong, auth_time: NOW - 1000 }),
-    ...refusedBy({ maxAge: 300 }, { max_age: '300' }, [
+    ...refusedBy({ maxAge: 300 }, { max_age: '300', ...held }, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ', max_age="300"'),
@@ -252,7 +255,7 @@ const rows: readonly Row[] = [
   {
     title: 'too weak',
     cookie: () => cookieOf({ ...strong, acr: 'bronze' }),
-    ...refusedBy({ acr: 'gold' }, { acr_values: 'gold' }, [
+    ...refusedBy({ acr: 'gold' }, held, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ', acr_values="gold"'),
@@ -261,7 +264,7 @@ const rows: readonly Row[] = [
   {
     title: 'without a second factor',
     cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 4000),
-    ...refusedBy({ amr: ['pwd', 'otp'] }, {}, [
+    ...refusedBy({ amr: ['pwd', 'otp'] }, held, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ''),
@@ -270,12 +273,12 @@ const rows: readonly Row[] = [
   {
     title: 'in another organization',
     cookie: () => cookieOf({ ...strong, org_id: 'org_2', org_name: 'other' }),
-    ...refusedBy({ organization: 'org_1' }, { organization: 'org_1' }, [403, 'WRONG_ORGANIZATION', null]),
+    ...refusedBy({ organization: 'org_1' }, held, [403, 'WRONG_ORGANIZATION', null]),
   },
   {
     title: 'a login without parameters of its own has just not helped',
     requirements: { amr: 'otp' },
-    cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 5),
+    cookie: () => cookieOf({ auth_time: NOW - 100, amr: ['pwd'] }, 'openid', 5),
     page: { thrown: AUTHENTICATION },
     api: {
       status: 401,
