@@ -1,7 +1,33 @@
-import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { expect, expectTypeOf, test } from 'vitest'
 import * as express from '../../src/adapters/express/index.ts'
 import * as next from '../../src/adapters/next/index.ts'
 import { variableNames } from '../../src/config/env.ts'
+import type {
+  AccessTokenFactory,
+  AuthorizationParameters,
+  BeforeSessionSavedHook,
+  ConnectAccountOptions,
+  ConnectedAccount,
+  DpopKeyPair,
+  DpopOptions,
+  Fetcher,
+  GetAccessTokenOptions,
+  IdpClientOptions,
+  LogoutToken,
+  OnCallbackContext,
+  OnCallbackHook,
+  RoutesOptions,
+  ServerMfaClient,
+  SessionConfiguration,
+  SessionCookieOptions,
+  SessionData,
+  SessionDataStore,
+  StartInteractiveLoginOptions,
+  TokenSet,
+  TransactionCookieOptions,
+  User,
+} from '../../src/index.ts'
 import * as web from '../../src/index.ts'
 import * as react from '../../src/react/index.ts'
 import * as testing from '../../src/testing/index.ts'
@@ -55,4 +81,69 @@ test('[S004] every host entry exports IdpClient, and no name of a maker', () => 
   // What is named after the provider says Idp, what is a failure says Error.
   const classes = names.filter((name) => /^[A-Z][a-z]/.test(name))
   for (const name of classes) expect(name).toMatch(/Idp|Error|ContractViolation/)
+})
+
+/** What an entry exports from modules that it shares with the others: values and types, one text each. */
+function sharedExports(entry: string): string[] {
+  const file = new URL(entry, import.meta.url)
+  const exported = readFileSync(file, 'utf8').matchAll(/export (?:type )?(\*|\{[^}]*\}) from '([^']+)'/g)
+  const shared = [...exported].flatMap(([, names = '', from = '']) => {
+    const { href } = new URL(from, file)
+    return href.includes('/adapters/')
+      ? []
+      : (names.match(/[\w*]+/g) ?? []).map((name) => `${name} of ${href}`)
+  })
+  return shared.filter((text) => !text.startsWith('type of')).sort()
+}
+
+test('every host entry has the same names beside those of the host', () => {
+  const [first, ...others] = [
+    '../../src/index.ts',
+    '../../src/adapters/next/index.ts',
+    '../../src/adapters/express/index.ts',
+  ]
+  const names = sharedExports(first ?? '')
+  expect(names.length).toBeGreaterThan(40)
+  for (const entry of others) expect(sharedExports(entry)).toEqual(names)
+  const ofHosts = new Set(['continueWith', 'isContinue', 'sendResponse'])
+  const [values, ...more] = [web, next, express].map((entry) =>
+    Object.keys(entry)
+      .filter((name) => !ofHosts.has(name))
+      .sort(),
+  )
+  for (const entry of more) expect(entry).toEqual(values)
+})
+
+test('the types of the contract are exported under its names', () => {
+  type Contract = [
+    AccessTokenFactory,
+    AuthorizationParameters,
+    BeforeSessionSavedHook,
+    ConnectAccountOptions,
+    ConnectedAccount,
+    DpopKeyPair,
+    DpopOptions,
+    Fetcher,
+    GetAccessTokenOptions,
+    IdpClientOptions,
+    LogoutToken,
+    OnCallbackContext,
+    OnCallbackHook,
+    RoutesOptions,
+    ServerMfaClient,
+    SessionConfiguration,
+    SessionCookieOptions,
+    SessionData,
+    SessionDataStore,
+    StartInteractiveLoginOptions,
+    TokenSet,
+    TransactionCookieOptions,
+    User,
+  ]
+  expectTypeOf<Contract>().toBeArray()
+  expectTypeOf<Required<LogoutToken>>().toEqualTypeOf<{ sub: string; sid: string; iss: string }>()
+  type Demanded = {
+    [Member in keyof SessionDataStore]-?: undefined extends SessionDataStore[Member] ? never : Member
+  }
+  expectTypeOf<Demanded[keyof SessionDataStore]>().toEqualTypeOf<'get' | 'set' | 'delete'>()
 })
