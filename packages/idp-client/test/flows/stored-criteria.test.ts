@@ -327,6 +327,20 @@ describe('what a store may give', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
+  test('nothing, ever: logins and whoever has no session go on', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    given = new Promise(() => {})
+    const callback = await world.authorize(await world.begin(browser), { user: 'bob' })
+    expect((await browser.send(callback)).status).toBe(302)
+    const visitor = world.newBrowser()
+    expect((await visitor.send('/auth/profile')).status).toBe(401)
+    expect((await visitor.send('/page')).status).toBe(200)
+    expect((await visitor.send('/auth/logout')).status).toBe(302)
+    given = 'the record'
+    expect((await world.client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
+  })
+
   test('[SC-08] a record that the store kept for too long: 401, and the cookie goes', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
