@@ -86,7 +86,7 @@ test('[S146, S195, S196] an account is connected, listed, used and disconnected'
   await row(page, 'GitHub').getByText('repo').waitFor()
   expect(provider.accounts.list('alice').map(({ connection }) => connection)).toEqual(['github'])
   await row(page, 'GitHub').getByRole('button', { name: 'Get a token' }).click()
-  await page.getByText('Token of GitHub').waitFor()
+  await page.getByText('Token of GitHub', { exact: true }).waitFor()
   await page.getByText(/\d+ characters, (?:Opaque|JWT)/).waitFor()
   expect(await accessibilityProblems(page)).toEqual([])
   await row(page, 'GitHub').getByRole('button', { name: 'Disconnect' }).click()
@@ -160,7 +160,7 @@ test('a session in cookies has room for all that this site asks for', async () =
   for (const label of ['GitHub', 'Google']) {
     await connect(page, label)
     await row(page, label).getByRole('button', { name: 'Get a token' }).click()
-    await page.getByText(`Token of ${label}`).waitFor()
+    await page.getByText(`Token of ${label}`, { exact: true }).waitFor()
   }
   await row(page, 'Google').getByRole('button', { name: 'Disconnect' }).click()
   await page.getByText('Google is disconnected.').waitFor()
@@ -171,6 +171,15 @@ test('a session in cookies has room for all that this site asks for', async () =
   await page.getByText(/of 7,000 bytes/).waitFor()
   await expectNoTokens()
   expect(visitor.complaints.filter((text) => !/status of 400/.test(text))).toEqual([])
+})
+
+test('links to the page ask the provider for nothing before they are followed', async () => {
+  const page = await arrive()
+  await signIn(page, at('/profile'), 'alice')
+  provider.clearRequests()
+  await page.goto(at('/'), { waitUntil: 'networkidle' })
+  expect(visitor.responses.some((one) => one.url().startsWith(at('/accounts?_rsc')))).toBe(true)
+  expect([provider.count('account-list'), provider.count('token')]).toEqual([0, 0])
 })
 
 test('without a session the page asks for the login, and comes back', async () => {

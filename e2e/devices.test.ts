@@ -2,6 +2,8 @@ import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { startPostgres } from '../packages/idp-client/test/support/postgres-server.ts'
+import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
@@ -54,10 +56,10 @@ const agents = {
 } as const
 
 /** Opens the page with the devices, in a browser that calls itself so. */
-async function openDevices(user: string, agent: keyof typeof agents): Promise<Page> {
+async function openDevices(user: string, agent: keyof typeof agents, url = site.url): Promise<Page> {
   const visitor = await newVisitor(browser, { userAgent: agents[agent] })
   visitors.push(visitor)
-  await signIn(visitor.page, `${site.url}/devices`, user)
+  await signIn(visitor.page, `${url}/devices`, user)
   await visitor.page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
   return visitor.page
 }
@@ -66,8 +68,8 @@ const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText
 const isProvider = (url: URL): boolean => url.origin === provider.origin
 
 /** Whether the next request of a browser still finds its session. */
-async function isSignedIn(page: Page): Promise<boolean> {
-  const response = await page.context().request.get(`${site.url}/api/me`)
+async function isSignedIn(page: Page, url = site.url): Promise<boolean> {
+  const response = await page.context().request.get(`${url}/api/me`)
   return response.status() === 200
 }
 
@@ -102,7 +104,12 @@ test('ends all others at once, and no session of anybody else', async () => {
   await row(theirs, 'Another browser').waitFor()
   await here.getByRole('button', { name: 'End all others' }).click()
   await here.getByText('2 sessions were ended.').waitFor()
-  expect(await Promise.all([first, second, here, theirs].map(isSignedIn))).toEqual([false, false, true, true])
+  expect(await Promise.all([first, second, here, theirs].map((page) => isSignedIn(page)))).toEqual([
+    false,
+    false,
+    true,
+    true,
+  ])
 })
 
 test('an id that is not of the visitor ends nothing', async () => {
@@ -126,7 +133,11 @@ test('a logout that the provider notifies ends every browser of the user', async
   await provider.endSessions(alice)
   const answers = provider.logoutNotices().map(({ status }) => status)
   expect(answers).toContain(200)
-  expect(await Promise.all([here, phone, theirs].map(isSignedIn))).toEqual([false, false, true])
+  expect(await Promise.all([here, phone, theirs].map((page) => isSignedIn(page)))).toEqual([
+    false,
+    false,
+    true,
+  ])
   await here.reload()
   await here.waitForURL(isProvider)
 })
@@ -160,5 +171,26 @@ test('with sessions in cookies the page says why there is no list, and what to d
     expect(visitor.complaints).toEqual([])
   } finally {
     await plain.stop()
+  }
+})
+
+test.each([
+  ['redis', 'REDIS_URL', startRedis, 'Redis'],
+  ['postgres', 'DATABASE_URL', startPostgres, 'PostgreSQL'],
+] as const)('with sessions in %s', async (store, variable, startServer, shown) => {
+  const server = await startServer()
+  const stored = await startDemo(provider, { SESSION_STORE: store, [variable]: server.url })
+  try {
+    const here = await openDevices(alice, 'firefox', stored.url)
+    const phone = await openDevices(alice, 'safari', stored.url)
+    await here.reload()
+    await here.getByRole('button', { name: 'End Safari on iOS' }).click()
+    await here.getByText('One session was ended.').waitFor()
+    expect(await isSignedIn(phone, stored.url)).toBe(false)
+    await here.goto(`${stored.url}/inspector`)
+    await here.getByText(shown, { exact: true }).waitFor()
+  } finally {
+    await stored.stop()
+    await server.stop()
   }
 })
