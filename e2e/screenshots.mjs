@@ -12,6 +12,8 @@ const folder = fromRoot('docs/images')
 const desktop = { width: 1280, height: 800 }
 const phone = { width: 390, height: 844 }
 const largest = 150_000
+const safari =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1'
 
 const browsers = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome']
 
@@ -19,10 +21,16 @@ async function startExample(provider) {
   const built = await runNode([bin.next, 'build', example], { show: false })
   if (built.code !== 0) throw new Error(`next build failed\n${built.output}`)
   const url = `http://localhost:${await freePort()}`
-  provider.registerApp(url, { backChannelLogout: false })
+  provider.registerApp(url)
   const server = startServer([bin.next, 'start', '-H', 'localhost', '-p', new URL(url).port], {
     cwd: example,
-    env: { ...provider.env, APP_BASE_URL: url, NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined },
+    env: {
+      ...provider.env,
+      APP_BASE_URL: url,
+      SESSION_STORE: 'memory',
+      NEXT_TELEMETRY_DISABLED: '1',
+      NODE_ENV: undefined,
+    },
   })
   await untilAnswers(url, server)
   return { url, stop: () => server.stop() }
@@ -60,6 +68,49 @@ async function tour(page, url) {
   await shoot(page, 'inspector')
 }
 
+/** The dialogue of a transfer, up to its receipt. */
+async function transfer(page, url, provider) {
+  await page.goto(`${url}/transfer`)
+  await page.getByRole('textbox', { name: 'Amount' }).fill('25.50')
+  await page.getByRole('button', { name: 'Transfer', exact: true }).click()
+  await page.getByRole('button', { name: 'Authenticator app' }).click()
+  const secret = await page.getByText('Secret:').textContent()
+  await shoot(page, 'second-factor')
+  await page.setViewportSize(phone)
+  await shoot(page, 'second-factor-phone')
+  await page.setViewportSize(desktop)
+  await page
+    .getByRole('textbox', { name: 'Code' })
+    .fill(provider.mfa.totp(secret.replace(/^Secret:|\s/g, '')))
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('heading', { name: 'Transfer done' }).waitFor()
+  await page.getByText('until').waitFor()
+  await shoot(page, 'transfer')
+}
+
+async function accounts(page, url) {
+  await page.goto(`${url}/accounts`)
+  for (const label of ['GitHub', 'Google']) {
+    await page.getByRole('link', { name: `Connect ${label}` }).click()
+    await page.getByRole('button', { name: 'Connect', exact: true }).click()
+  }
+  await page.getByRole('button', { name: 'Get a token of GitHub' }).click()
+  await page.getByText('Token of GitHub', { exact: true }).scrollIntoViewIfNeeded()
+  await shoot(page, 'accounts')
+}
+
+/** Somebody who is signed in with a phone as well. */
+async function devices(browser, page, url) {
+  const context = await browser.newContext({ ignoreHTTPSErrors: true, userAgent: safari })
+  const other = await context.newPage()
+  await other.goto(`${url}/profile`)
+  await other.locator('button[value=alice]').click()
+  await other.waitForURL(`${url}/profile`)
+  await page.goto(`${url}/devices`)
+  await shoot(page, 'devices')
+  await context.close()
+}
+
 async function run() {
   mkdirSync(folder, { recursive: true })
   const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -79,6 +130,15 @@ async function run() {
     await page.setViewportSize(phone)
     await page.reload()
     await shoot(page, 'inspector-phone')
+    await page.setViewportSize(desktop)
+    await transfer(page, site.url, provider)
+    await accounts(page, site.url)
+    await devices(browser, page, site.url)
+    await page.setViewportSize(phone)
+    for (const path of ['transfer', 'accounts', 'devices']) {
+      await page.goto(`${site.url}/${path}`)
+      await shoot(page, `${path}-phone`)
+    }
     await page.setViewportSize(desktop)
     await page.emulateMedia({ colorScheme: 'dark' })
     await page.goto(site.url)
