@@ -7,6 +7,7 @@ import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { buildDemo, startDemo } from './support/demo-site.ts'
+import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
 import type { OrdersApi } from './support/orders-api.ts'
 import { startOrdersApi } from './support/orders-api.ts'
 import type { ProofClaims } from './support/proofs.ts'
@@ -64,6 +65,27 @@ test('bound tokens: the server gets orders and, after a nonce challenge, transfe
   const route = await page.request.get(`${site.url}/auth/access-token`)
   expect(await route.text()).not.toContain('token_type')
   expect(route.status()).toBe(404)
+})
+
+test('a transfer with bound tokens: the factor is verified with the key, and no popup brings a token', async () => {
+  const { secret } = provider.mfa.enrollOtp('alice')
+  visitor = await newVisitor(browser)
+  const { page } = visitor
+  await openTransfer(page, site.url, 'alice')
+  await pressTransfer(page)
+  expect(await page.getByRole('radio', { name: 'In a popup' }).count()).toBe(0)
+  await choose(page, 'Authenticator app')
+  await dialogue(page).getByRole('textbox', { name: 'Code' }).waitFor()
+  await enterCode(page, provider.mfa.totp(secret))
+  await receipt(page).getByText('Authenticator app').waitFor()
+  const verified = provider.requests('token').filter(({ body }) => body['grant_type']?.includes('/mfa-'))
+  expect(verified.map(({ headers }) => typeof headers['dpop'])).not.toContain('undefined')
+  expect(verified.at(-1)?.status).toBe(200)
+  await page.goto(`${site.url}/accounts`)
+  await page.getByRole('link', { name: 'Connect GitHub' }).click()
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.getByText('The account is connected.').waitFor()
+  expect(visitor.complaints).toEqual([])
 })
 
 describe('the API', () => {

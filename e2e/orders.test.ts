@@ -7,6 +7,7 @@ import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { buildDemo, startDemo } from './support/demo-site.ts'
+import { pressTransfer, receipt } from './support/money.ts'
 import type { OrdersApi } from './support/orders-api.ts'
 import { startOrdersApi } from './support/orders-api.ts'
 import type { Visitor } from './support/visitor.ts'
@@ -86,6 +87,21 @@ describe('the orders page', () => {
     await page.reload()
     await byServer(page).getByText('Teapot, cast iron').waitFor()
     expect(refreshes()).toBe(1)
+    expect(visitor?.complaints).toEqual([])
+  })
+
+  test('still has its own token after a popup that was for another API', async () => {
+    const { secret } = provider.mfa.enrollOtp('alice')
+    const page = await arrive('alice')
+    await page.goto(`${site.url}/transfer`)
+    const [popup] = await Promise.all([page.waitForEvent('popup'), pressTransfer(page, 'In a popup')])
+    await popup.getByRole('textbox', { name: 'Code' }).fill(provider.mfa.totp(secret))
+    await popup.getByRole('button', { name: 'Continue' }).click()
+    await receipt(page).waitFor()
+    await page.goto(`${site.url}/orders`)
+    await byServer(page).getByText('Teapot, cast iron').waitFor()
+    await load(page)
+    await byBrowser(page).getByText('Teapot, cast iron').waitFor()
     expect(visitor?.complaints).toEqual([])
   })
 
