@@ -1,9 +1,8 @@
 import type { Route } from './ask-route.ts'
-import { addressWith, askRoute, membersOf } from './ask-route.ts'
+import { addressWith, askRoute, browserOnly, membersOf } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { AccessTokenOptions } from './get-access-token.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { browserError } from './request-error.ts'
 import { listen } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 import { obtain, questionTokens } from './token-cache.ts'
@@ -17,12 +16,10 @@ export async function accessToken(options: AccessTokenOptions = {}): Promise<str
 }
 
 export async function accessTokenResponse(options: AccessTokenOptions): Promise<AccessTokenResponse> {
-  if (typeof window === 'undefined') throw browserError('INTERNAL_ERROR', onServer)
+  browserOnly()
   listen(question, true)
   return obtain(addressOf(options), request)
 }
-
-const onServer = 'For browsers only: a server calls idp.getAccessToken().'
 
 function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
   const urls = currentUrls()

@@ -13,6 +13,15 @@ export function addressWith(url: string, query: { readonly [name: string]: strin
   return given.length > 0 ? withQuery(url, given) : url
 }
 
+/** A server would ask without the cookies of anybody. */
+export function browserOnly(): void {
+  if (typeof window === 'undefined')
+    throw browserError(
+      'INTERNAL_ERROR',
+      'For browsers only: a server calls its client, as in idp.getAccessToken().',
+    )
+}
+
 export interface Route<Body> {
   /** As it is called in messages. */
   readonly route: string
@@ -30,6 +39,7 @@ export async function askRoute<Body>(
   url: string,
   init?: RequestInit,
 ): Promise<Body> {
+  browserOnly()
   let response: Response
   try {
     response = await fetch(url, { headers: { accept: 'application/json' }, ...init })

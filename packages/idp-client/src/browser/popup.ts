@@ -15,6 +15,9 @@ const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-fact
 /** Milliseconds in which a login in a popup has to be done. */
 const TIMEOUT = 60_000
 
+/** Milliseconds: a longer timer would end at once. */
+const LONGEST = 2 ** 31 - 1
+
 /** Milliseconds between two looks at whether the user has closed the popup. */
 const POLL = 500
 
@@ -42,7 +45,7 @@ function randomId(): string {
 function told(id: string, popup: Window, timeout: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(id)
-    const timer = setTimeout(() => end(failed('POPUP_TIMEOUT')), timeout)
+    const timer = setTimeout(() => end(failed('POPUP_TIMEOUT')), Math.min(timeout, LONGEST))
     const poll = setInterval(() => {
       // A popup that was cut off from this page looks closed too, but then it has the focus.
       if (popup.closed && document.hasFocus()) end(failed('POPUP_CANCELLED'))

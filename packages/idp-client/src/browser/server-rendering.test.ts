@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
-import { configure, getAccessToken, mfa, userStore } from './index.ts'
+import { configure, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -19,12 +19,22 @@ describe('on a server', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('tokens and popups are for browsers', async () => {
-    const calls = [getAccessToken(), mfa.challengeWithPopup({ audience: 'a' })]
+  it('users, tokens and factors are for browsers', async () => {
+    const fetch = vi.fn()
+    vi.stubGlobal('fetch', fetch)
+    const calls = [
+      getAccessToken(),
+      mfa.challengeWithPopup({ audience: 'a' }),
+      fetchUser({ route: 'https://app.example.test/auth/profile' }),
+      mfa.getAuthenticators({ mfaToken: 'a' }),
+    ]
     const errors = await Promise.all(
       calls.map((call) => call.then(() => null).catch((error: unknown) => error)),
     )
     expect(isIdpError(errors[0], 'INTERNAL_ERROR')).toBe(true)
     expect(isIdpError(errors[1], 'INVALID_EXECUTION_CONTEXT')).toBe(true)
+    expect(isIdpError(errors[2], 'INTERNAL_ERROR')).toBe(true)
+    expect(isIdpError(errors[3], 'INTERNAL_ERROR')).toBe(true)
+    expect(fetch).not.toHaveBeenCalled()
   })
 })

@@ -50,6 +50,7 @@ export function obtain(
   const now = performance.now()
   if (found && now < found.until) return found.answer
   const epoch = tokenEpoch
+  for (const [other, { until }] of asked) if (until <= now) asked.delete(other)
   const mine: Asked = {
     at: now,
     until: Number.POSITIVE_INFINITY,
@@ -57,7 +58,8 @@ export function obtain(
       (answer) => {
         // Whose session this came from is not certain any more.
         if (epoch !== tokenEpoch) return obtain(url, request)
-        mine.until = now + answer.expires_in * 1000 - BUFFER
+        // Whoever waited has it; where the user was elsewhere meanwhile, it is not kept.
+        if (mine.until > 0) mine.until = now + answer.expires_in * 1000 - BUFFER
         return answer
       },
       (error: unknown) => {

@@ -58,7 +58,14 @@ function createEntry(url: string, initial: UserState): UserEntry {
       if (!isLoading) forgetTokens()
       watcher?.tell()
     }
-    for (const listener of [...listeners]) listener()
+    for (const listener of [...listeners]) {
+      // A broken one must not keep a sign-out from the others.
+      try {
+        listener()
+      } catch (error) {
+        reportError(error)
+      }
+    }
   }
 
   const self: Watched = {

@@ -334,6 +334,21 @@ describe('[U23] never the token of another user', () => {
     },
   )
 
+  it('one that was on its way while the user was elsewhere is handed out, and not kept', async () => {
+    const waiting: (() => void)[] = []
+    const advance = advanceClock()
+    instead = (request, response) => waiting.push(() => token(request, response))
+    const early = getAccessToken()
+    await until(() => waiting.length === 1)
+    advance(5_001)
+    window.dispatchEvent(new Event('focus'))
+    instead = undefined
+    waiting[0]?.()
+    expect(await early).toBe('alice-1')
+    sub = 'bob'
+    expect(await getAccessToken()).toBe('bob-2')
+  })
+
   it('a page from the back/forward cache forgets at once, a new one does not', async () => {
     await getAccessToken()
     window.dispatchEvent(new Event('pageshow'))

@@ -67,6 +67,27 @@ describe('without a framework', () => {
     expect(seen).toEqual(['dev|alice', null])
   })
 
+  test('[U23] a listener that throws keeps the news from nobody, and the next request is made', async () => {
+    await world.signedIn('alice', browser)
+    const thrown: unknown[] = []
+    vi.stubGlobal('reportError', (error: unknown) => thrown.push(error))
+    const { current, refresh, subscribe } = userStore()
+    const broken = subscribe(() => {
+      throw new Error('broken')
+    })
+    const told = vi.fn()
+    const end = subscribe(told)
+    await Promise.all([refresh(), refresh()])
+    expect(current().user?.sub).toBe('dev|alice')
+    expect(told).toHaveBeenCalled()
+    browser.cookies.clear()
+    await refresh()
+    expect(current().user).toBeNull()
+    expect(thrown).toEqual([expect.any(Error), expect.any(Error)])
+    broken()
+    end()
+  })
+
   test('a route that cannot answer is an error, and the user stays', async () => {
     await world.signedIn('alice', browser)
     await fetchUser()
@@ -333,6 +354,13 @@ describe('mfa.challengeWithPopup', () => {
     const cancelled = failure(challenge())
     page.hasFocus = true
     expect(await cancelled).toMatchObject({ code: 'POPUP_CANCELLED' })
+  })
+
+  test('waits as long as is wanted, also for ever', async () => {
+    await world.signedIn('alice', browser)
+    const token = challenge({ timeout: Number.POSITIVE_INFINITY })
+    await inPopup()
+    expect((await token).token).toEqual(expect.any(String))
   })
 
   test('POPUP_IN_PROGRESS: one at a time, and the first goes on', async () => {
