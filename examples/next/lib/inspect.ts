@@ -56,7 +56,7 @@ export function sessionCookies(cookies: readonly { name: string; value: string }
 }
 
 export function tokenFormat(token: string): TokenRow['format'] {
-  return token.split('.').length === 3 ? 'JWT' : 'Opaque'
+  return /^eyJ[\w-]*(?:\.[\w-]+){2}$/.test(token) ? 'JWT' : 'Opaque'
 }
 
 function row(name: string, token: string): TokenRow {

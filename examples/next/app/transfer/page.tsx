@@ -21,7 +21,7 @@ export default idp.withPageAuthRequired(async function TransferPage({ searchPara
     <>
       <PageHeader title="Transfer money" kind="Second factor" source="app/transfer/page.tsx">
         The bank serves those only who proved lately, by something beyond the password, that it is them. There
-        are three ways to do that.
+        is more than one way to do that.
       </PageHeader>
       <section className="card" aria-label="Account">
         <dl className="facts">
@@ -34,8 +34,8 @@ export default idp.withPageAuthRequired(async function TransferPage({ searchPara
             <dd>{formatPrice(account.cents)}</dd>
           </div>
           <div>
-            <dt>Token for the bank</dt>
-            <dd>{token ? `until ${formatMinute(token.expiresAt)}` : 'none yet'}</dd>
+            <dt>Bank token expires</dt>
+            <dd>{token ? formatMinute(token.expiresAt) : 'no token yet'}</dd>
           </div>
         </dl>
       </section>

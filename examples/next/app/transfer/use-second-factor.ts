@@ -69,6 +69,13 @@ function firstStep({ requirements }: Demand): Step {
   return { kind: 'enroll', offered: offers.filter((offer) => types.some(({ type }) => type === offer.type)) }
 }
 
+/** Those that can be used; what is kept for the day when the device is lost comes last. */
+function inOrder(factors: readonly Authenticator[]): Authenticator[] {
+  const isForLater = ({ authenticatorType }: Authenticator) => authenticatorType === 'recovery-code'
+  const usable = factors.filter(({ active }) => active)
+  return [...usable.filter((factor) => !isForLater(factor)), ...usable.filter(isForLater)]
+}
+
 async function stepFor(mfaToken: string, factor: Authenticator): Promise<Step> {
   const label = factorLabel(factor)
   if (factor.authenticatorType === 'otp') return { kind: 'code', label, proofOf: (otp) => ({ otp }) }
@@ -116,7 +123,7 @@ export function useSecondFactor(demand: Demand, { onDemand, onVerified }: Callba
   useEffect(() => {
     if (demand.requirements?.enroll) return
     mfa.getAuthenticators({ mfaToken }).then(
-      (factors) => setStep({ kind: 'choose', factors: factors.filter(({ active }) => active) }),
+      (factors) => setStep({ kind: 'choose', factors: inOrder(factors) }),
       (error: unknown) => setStep({ kind: 'over', message: explainFactor(error).message }),
     )
   }, [demand, mfaToken])
