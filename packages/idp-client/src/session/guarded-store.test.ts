@@ -3,9 +3,13 @@ import { engineFor } from '../../test/support/engine.ts'
 import type { SessionDataStore } from '../config/options.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { guardedStore } from './guarded-store.ts'
+import type { SessionData } from './session-data.ts'
 import { isSessionData } from './stored-session.ts'
 
-afterEach(() => vi.useRealTimers())
+afterEach(() => {
+  vi.useRealTimers()
+  ;(globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined
+})
 
 function guarded(members: Partial<SessionDataStore>, httpTimeout = 5000): ReturnType<typeof guardedStore> {
   const { config } = engineFor({ httpTimeout }).engine
@@ -28,4 +32,58 @@ test('a lease that never gets free is waited for as long as it can last, however
   // Two requests to the provider, two spells of insistence, and a second.
   expect(new Set(asked)).toEqual(new Set([15_000]))
   expect(asked).toHaveLength(8)
+})
+
+const session: SessionData = {
+  user: { sub: 'alice' },
+  tokenSet: { accessToken: 'token', expiresAt: 0 },
+  internal: { createdAt: 0 },
+}
+const later = { expiresAt: 4_000_000_000 }
+
+test('a hundred updates of one session at once: a store that repeats what meets has nothing to repeat', async () => {
+  const inner = memoryStore({ name: crypto.randomUUID() })
+  await inner.set('id', { ...session, count: 0 }, later)
+  let made = 0
+  const store = guarded({
+    // Optimistic, as databases do it: what somebody else was quicker with is made again.
+    update: async (id, change, expiry) => {
+      for (;;) {
+        const before = await inner.get(id)
+        if (!before) return null
+        const changed = change(before)
+        made++
+        await new Promise((resolve) => setImmediate(resolve))
+        const now = await inner.get(id)
+        if (now?.['count'] !== before['count']) continue
+        await inner.set(id, changed, expiry)
+        return changed
+      }
+    },
+  })
+  const increase = (current: SessionData): SessionData => ({
+    ...current,
+    count: Number(current['count']) + 1,
+  })
+  await Promise.all(Array.from({ length: 100 }, () => store.update('id', increase, later)))
+  expect((await inner.get('id'))?.['count']).toBe(100)
+  expect(made).toBe(100)
+})
+
+test('an update that never ends keeps the next one for a while, not for ever', async () => {
+  vi.useFakeTimers()
+  const inner = memoryStore({ name: crypto.randomUUID() })
+  await inner.set('id', session, later)
+  let isFirst = true
+  const store = guarded({
+    update: (...given) => {
+      if (!isFirst) return inner.update(...given)
+      isFirst = false
+      return new Promise(() => {})
+    },
+  })
+  store.update('id', (current) => current, later).catch(() => {})
+  const next = store.update('id', (current) => ({ ...current, theme: 'dark' }), later)
+  await vi.runAllTimersAsync()
+  expect(await next).toMatchObject({ theme: 'dark' })
 })

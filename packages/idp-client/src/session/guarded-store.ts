@@ -24,14 +24,29 @@ export const INSISTENCE_MILLISECONDS = 2000
 /** What a redemption may take beside two requests (a nonce challenge) and that: reading, a hook. */
 const SLACK_MILLISECONDS = 1000
 
-/** Turns of one record in this process, for stores that cannot change one atomically. */
+/** Changes of one record in this process. */
 const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
 
-/** Runs what concerns one record after what was begun before; the key names a session that nobody can guess. */
-function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+/** Resolves with the work, or after that time; never rejects. */
+async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  const ended = work.then(
+    () => over.abort(),
+    () => over.abort(),
+  )
+  await Promise.race([ended, pause(milliseconds, over.signal)])
+}
+
+/**
+ * Runs what concerns one record after what was begun before, or after so many milliseconds; the key names a session that
+ * nobody can guess.
+ */
+function inTurn<T>(id: string, work: () => Promise<T>, patience?: number): Promise<T> {
   const all = turns()
-  const before = all.get(id) ?? Promise.resolve()
-  const mine = before.then(work, work)
+  const before = all.get(id)
+  const mine = before
+    ? (patience === undefined ? before : atMost(patience, before)).then(work)
+    : Promise.resolve().then(work)
   const over = mine.then(
     () => {},
     () => {},
@@ -47,9 +62,7 @@ function inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
 async function turnsEnded(milliseconds: number): Promise<boolean> {
   const running = [...turns().values()]
   if (running.length === 0) return false
-  const over = new AbortController()
-  const ended = Promise.all(running).then(() => over.abort())
-  await Promise.race([ended, pause(milliseconds, over.signal)])
+  await atMost(milliseconds, Promise.all(running))
   return true
 }
 
@@ -131,7 +144,12 @@ export function guardedStore(
     set: (id, session, expiry) => call('set', () => store.set(id, session, expiry)),
     delete: (id) => call('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
     update: (id, change, expiry) =>
-      call('update', () => (update ? inStore(update, id, change, expiry) : emulated(id, change, expiry))),
+      call('update', () =>
+        update
+          ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
+            inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)
+          : emulated(id, change, expiry),
+      ),
     ...(lock ? { lock: (id: string) => call('lock', () => acquire(id, lock)) } : {}),
   }
 }
