@@ -91,6 +91,7 @@ describe('failurePage', () => {
       ['INVALID_REQUEST', 400, /cannot be opened/],
       ['HOOK_FAILED', 500, /went wrong/],
       ['INTERNAL_ERROR', 500, /went wrong/],
+      ['SESSION_STORE_FAILED', 503, /went wrong/],
     ]
     for (const [code, status, title] of words) expect(await titleOf({ code, status }), code).toMatch(title)
   })

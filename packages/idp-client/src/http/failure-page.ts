@@ -97,6 +97,8 @@ const kinds: Partial<Record<Code, Kind>> = {
 }
 
 function kindOf({ code, status }: Pick<Failure, 'code' | 'status'>): Kind {
+  // The store is the application's own: the login service has no part in its failures.
+  if (code === 'SESSION_STORE_FAILED') return 'fault'
   if (status === 502 || status === 503 || status === 504) return 'provider'
   const known = kinds[code]
   if (known) return known
