@@ -251,11 +251,17 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const at = (share: number): Promise<void> =>
     new Promise((resolve) => setTimeout(resolve, Math.max(0, seconds * share - elapsed()) * 1000))
 
+  const dead = new Set<number>()
+
   async function kill(share: number): Promise<void> {
     await at(share)
-    const [pid] = processes
-    if (pid === undefined) return
-    processes.delete(pid)
+    let pid: number | undefined
+    // An answer of a process that is dead by now may come in late; one that lives shows itself soon.
+    while (pid === undefined) {
+      pid = [...processes].find((candidate) => !dead.has(candidate))
+      if (pid === undefined) await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    dead.add(pid)
     process.kill(pid, 'SIGKILL')
     report.kills += 1
     log(`${Math.round(elapsed())} s: a process was killed`)
