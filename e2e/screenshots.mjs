@@ -84,7 +84,7 @@ async function transfer(page, url, provider) {
     .fill(provider.mfa.totp(secret.replace(/^Secret:|\s/g, '')))
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.getByRole('heading', { name: 'Transfer done' }).waitFor()
-  await page.getByText('until').waitFor()
+  await page.getByText('UTC').waitFor()
   await shoot(page, 'transfer')
 }
 

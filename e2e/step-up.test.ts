@@ -101,7 +101,7 @@ describe('on the page', () => {
     await enterCode(page, code)
     await receipt(page).getByText('Authenticator app').waitFor()
     await receipt(page).getByText('€25.50').waitFor()
-    await page.getByRole('region', { name: 'Account' }).getByText('until').waitFor()
+    await page.getByRole('region', { name: 'Account' }).getByText('UTC').waitFor()
     expect(await dialogue(page).count()).toBe(0)
     expect(await accessibilityProblems(page)).toEqual([])
 
