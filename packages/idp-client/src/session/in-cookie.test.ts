@@ -124,7 +124,8 @@ describe('sessions in cookies', () => {
       expect(session?.data.user.sub).toBe('alice')
       await engine.sessions.save(exchange, freshlyStored(sessionOf('alice', clock.now, size), clock.now))
       cookies.take(exchange)
-      expect(cookies.stored.size).toBe(size === 10 ? 1 : 2)
+      const names = [...cookies.stored.keys()].filter((name) => name !== '__session__ended')
+      expect(names).toHaveLength(size === 10 ? 1 : 2)
     }
   })
 

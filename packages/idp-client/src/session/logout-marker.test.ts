@@ -62,6 +62,29 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.get(MARKER)?.attributes).toEqual(attributes)
   })
 
+  test('[U8a] a login in place of another leaves one too: a late answer makes nobody somebody else', async () => {
+    const made = sessionsOf()
+    const cookies = new Cookies()
+    const first = sessionAt(made.clock.now - 100)
+    await save(made.sessions, cookies, first)
+    await save(made.sessions, cookies, sessionAt(made.clock.now, 'bob'))
+    expect(await whoIn(made.sessions, cookies)).toBe('bob')
+    await save(made.sessions, withoutMarker(cookies), first)
+    expect(await whoIn(made.sessions, cookies)).toBeNull()
+    await sweep(made.sessions, cookies)
+    await save(made.sessions, cookies, sessionAt(made.clock.now, 'bob'))
+    expect(await whoIn(made.sessions, cookies)).toBe('bob')
+  })
+
+  test('a session that goes on leaves none', async () => {
+    const made = sessionsOf()
+    const cookies = new Cookies()
+    const session = sessionAt(made.clock.now - 100)
+    await save(made.sessions, cookies, session)
+    await save(made.sessions, cookies, { ...session, usedAt: made.clock.now })
+    expect([...cookies.stored.keys()]).toEqual(['__session'])
+  })
+
   test('lives for a second at least', async () => {
     const made = sessionsOf({ session: { absoluteDuration: 100, rolling: false } })
     const cookies = new Cookies()

@@ -17,7 +17,7 @@ export interface LogoutMarkerParts {
 }
 
 /**
- * What a logout leaves in the browser, in a cookie `<session name>__ended`: requests that were on their way may still
+ * What a logout, or a login in place of another, leaves in the browser, in a cookie `<session name>__ended`: requests that were on their way may still
  * be answered with the session that ended. It is never deleted, since such an answer cannot know what it means.
  */
 export interface LogoutMarker {
@@ -25,6 +25,8 @@ export interface LogoutMarker {
   hasEnded(jar: CookieJar, session: StoredSession): Promise<boolean>
   /** Stages the marker of a session that ends now. It lasts as long as the session could have. */
   leave(exchange: Exchange, ended: StoredSession): Promise<void>
+  /** The same of a session that another login takes the place of: an answer under way may bring it back as well. */
+  replace(exchange: Exchange, ended: StoredSession, begun: StoredSession): Promise<void>
   /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
 }
@@ -54,6 +56,13 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
+  async function mark(exchange: Exchange, ended: StoredSession, writtenAt: number): Promise<void> {
+    const marker = { client: await client(), handle: ended.handle, writtenAt }
+    // A request under way may have recorded use: only the absolute limit is sure.
+    const lifetime = remaining(timesOf(ended), { ...rules, rolling: false }, config.clock())
+    await stage(exchange, marker, lifetime)
+  }
+
   return {
     async hasEnded(jar, session) {
       const markers = await markersIn(jar)
@@ -64,12 +73,10 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
       })
     },
 
-    async leave(exchange, ended) {
-      const now = config.clock()
-      const marker = { client: await client(), handle: ended.handle, writtenAt: now }
-      // A request under way may have recorded use: only the absolute limit is sure.
-      await stage(exchange, marker, remaining(timesOf(ended), { ...rules, rolling: false }, now))
-    },
+    leave: (exchange, ended) => mark(exchange, ended, config.clock()),
+
+    // Not newer than the login that it makes room for, whatever the clock says by now.
+    replace: (exchange, ended, begun) => mark(exchange, ended, begun.data.internal.createdAt),
 
     async admit(exchange, begun) {
       const ahead = (await markersIn(exchange.cookies)).find((marker) => isOlder(begun, marker))
