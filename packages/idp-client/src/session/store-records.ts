@@ -86,6 +86,12 @@ function known(session: StoredSession): Known {
   return { session, found: () => JSON.parse(text) as SessionData }
 }
 
+/** The same of what a store has handed out, which may be an object of its own. */
+function knownApart(session: StoredSession): Known {
+  const { found } = known(session)
+  return { session: { ...session, data: found() }, found }
+}
+
 type EndsAt = (session: StoredSession) => number
 
 interface Writer {
@@ -152,10 +158,9 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
         unwritten().delete(id)
         return null
       }
-      // A store may have handed out its own object.
-      const session = copyOf(record)
+      const read = knownApart(record)
       const late = unwritten().get(id)
-      return known(late ? { ...withLate(session, late), behind: true } : session)
+      return late ? known({ ...withLate(read.session, late), behind: true }) : read
     },
 
     async create(session) {
