@@ -10,15 +10,15 @@ import { forgetTokens } from './token-epoch.ts'
 import { isUserShown, reportFinal } from './watcher.ts'
 
 /** What `getAccessToken` does once its code is there. */
+export function accessToken(
+  options: AccessTokenOptions & { readonly includeFullResponse: true },
+): Promise<AccessTokenResponse>
+export function accessToken(options?: AccessTokenOptions): Promise<string | AccessTokenResponse>
 export async function accessToken(options: AccessTokenOptions = {}): Promise<string | AccessTokenResponse> {
-  const answer = await accessTokenResponse(options)
-  return options.includeFullResponse ? answer : answer.token
-}
-
-export async function accessTokenResponse(options: AccessTokenOptions): Promise<AccessTokenResponse> {
   browserOnly()
   listen(question, true)
-  return obtain(addressOf(options), request)
+  const answer = await obtain(addressOf(options), request)
+  return options.includeFullResponse ? answer : answer.token
 }
 
 function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {

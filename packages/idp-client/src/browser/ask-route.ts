@@ -16,10 +16,7 @@ export function addressWith(url: string, query: { readonly [name: string]: strin
 /** A server would ask without the cookies of anybody. */
 export function browserOnly(): void {
   if (typeof window === 'undefined')
-    throw browserError(
-      'INTERNAL_ERROR',
-      'For browsers only: a server calls its client, as in idp.getAccessToken().',
-    )
+    throw browserError('INTERNAL_ERROR', 'For browsers only: a server has idp.getAccessToken().')
 }
 
 export interface Route<Body> {
@@ -57,7 +54,7 @@ export async function askRoute<Body>(
       name: code === 'MFA_REQUIRED' ? 'MfaRequiredError' : name,
       status,
     })
-  const advice = 'is it enabled, matched by the proxy, and known to <IdpProvider> or configure()?'
+  const advice = 'is it enabled, in the proxy, and known to <IdpProvider> or configure()?'
   throw browserError('INTERNAL_ERROR', `Status ${status} is no answer of the ${route} route: ${advice}`, {
     status,
   })

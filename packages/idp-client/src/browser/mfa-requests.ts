@@ -31,17 +31,23 @@ interface Call {
   readonly mfaToken: string
   /** Makes it a POST. */
   readonly body?: object
-  /** What the answer must have to be one. */
-  readonly isAnswer: (body: unknown) => boolean
+  /** What an answer has; left out for a list. */
+  readonly member?: string
 }
 
-async function ask<Body extends object>({ route, mfaToken, body, isAnswer }: Call): Promise<Body> {
-  const headers = { accept: 'application/json', authorization: `Bearer ${mfaToken}` }
-  const json = { ...headers, 'content-type': 'application/json' }
-  return askRoute<Body>(
-    { route, name: 'MfaError', isAnswer: (answer): answer is Body => isAnswer(answer) },
+async function ask<Body extends object>({ route, mfaToken, body, member }: Call): Promise<Body> {
+  const json = 'application/json'
+  const headers = {
+    accept: json,
+    authorization: `Bearer ${mfaToken}`,
+    ...(body ? { 'content-type': json } : {}),
+  }
+  const isAnswer = (answer: unknown): answer is Body =>
+    member ? member in membersOf(answer) : Array.isArray(answer)
+  return askRoute(
+    { route, name: 'MfaError', isAnswer },
     mfaUrl(route),
-    body ? { method: 'POST', headers: json, body: JSON.stringify(snakeCased(body)) } : { headers },
+    body ? { method: 'POST', headers, body: JSON.stringify(snakeCased(body)) } : { headers },
   ).catch((error: RouteRequestError) => {
     if (error.code === 'MISSING_SESSION') reportFinal(error)
     throw error
@@ -49,23 +55,21 @@ async function ask<Body extends object>({ route, mfaToken, body, isAnswer }: Cal
 }
 
 export async function getAuthenticators({ mfaToken }: MfaAuthenticatorsOptions): Promise<Authenticator[]> {
-  const route = 'mfaAuthenticators'
-  const entries = await ask<object[]>({ route, mfaToken, isAnswer: Array.isArray })
+  const entries = await ask<object[]>({ route: 'mfaAuthenticators', mfaToken })
   return entries.map(camelCased) as Authenticator[]
 }
 
-export async function challenge(options: MfaChallengeOptions): Promise<MfaChallengeResult> {
-  const { mfaToken } = options
-  const isAnswer = (body: unknown): boolean => 'challenge_type' in membersOf(body)
+export async function challenge(body: MfaChallengeOptions): Promise<MfaChallengeResult> {
   return camelCased(
-    await ask({ route: 'mfaChallenge', mfaToken, body: options, isAnswer }),
+    await ask({ route: 'mfaChallenge', mfaToken: body.mfaToken, body, member: 'challenge_type' }),
   ) as MfaChallengeResult
 }
 
 export async function enroll({ mfaToken, ...factor }: MfaEnrollOptions): Promise<MfaEnrollment> {
-  const isAnswer = (body: unknown): boolean => 'authenticator_type' in membersOf(body)
   const body = 'factorType' in factor ? typesOf(factor) : factor
-  return camelCased(await ask({ route: 'mfaAssociate', mfaToken, body, isAnswer })) as MfaEnrollment
+  return camelCased(
+    await ask({ route: 'mfaAssociate', mfaToken, body, member: 'authenticator_type' }),
+  ) as MfaEnrollment
 }
 
 /** A factor in one word is a type, and for all but an authenticator app a channel. */
@@ -76,8 +80,7 @@ function typesOf<Factor extends { factorType: string }>({ factorType, ...rest }:
 }
 
 export async function verify({ mfaToken, ...proof }: MfaVerifyOptions): Promise<MfaVerified> {
-  const isAnswer = (body: unknown): boolean => membersOf<'success'>(body).success === true
-  const verified = await ask<MfaVerified>({ route: 'mfaVerify', mfaToken, body: proof, isAnswer })
+  const verified = await ask<MfaVerified>({ route: 'mfaVerify', mfaToken, body: proof, member: 'success' })
   // The session has the tokens that were asked for in vain.
   forgetTokens()
   return verified

@@ -22,7 +22,7 @@ export interface ChallengeWithPopupOptions {
   readonly prompt?: string | undefined
   /** Where the popup leads on if it cannot close itself; default `signInReturnToPath`. */
   readonly returnTo?: string | undefined
-  /** Milliseconds after which the popup is given up; default 60000. */
+  /** Milliseconds after which the popup is given up, at the next look at it (every 500); default 60000. */
   readonly timeout?: number | undefined
   /** Pixels; default 400. */
   readonly popupWidth?: number | undefined
@@ -49,7 +49,7 @@ export interface BrowserMfa {
    * The same at the provider, in a popup window: logs in again with a second factor and returns the token for the
    * audience. Call it in the handler of a click, or browsers block the window. Rejects with an `MfaError`:
    * `POPUP_BLOCKED`, `POPUP_CANCELLED` (closed by the user), `POPUP_TIMEOUT`, `POPUP_IN_PROGRESS` (one at a time),
-   * `INVALID_EXECUTION_CONTEXT` (not in a browser), else with the code of the failed login.
+   * `INVALID_EXECUTION_CONTEXT` (not in a browser), `POPUP_OTHER_USER` (than the session or the page has), else with the code of the failed login.
    */
   challengeWithPopup(options: ChallengeWithPopupOptions): Promise<AccessTokenResponse>
 }

@@ -1,13 +1,14 @@
 import type { Code } from '../errors/codes.ts'
-import { accessTokenResponse } from './access-token.ts'
+import { accessToken } from './access-token.ts'
 import { addressWith, membersOf } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { ChallengeWithPopupOptions } from './mfa.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { browserError } from './request-error.ts'
+import { openChannel } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 import { forgetTokens } from './token-epoch.ts'
-import { recheckUsers } from './watcher.ts'
+import { isOtherShown, recheckUsers } from './watcher.ts'
 
 /** Any second factor, as OpenID Provider Authentication Policy Extension 1.0 names it. */
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
@@ -15,10 +16,7 @@ const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-fact
 /** Milliseconds in which a login in a popup has to be done. */
 const TIMEOUT = 60_000
 
-/** Milliseconds: a longer timer would end at once. */
-const LONGEST = 2 ** 31 - 1
-
-/** Milliseconds between two looks at whether the user has closed the popup. */
+/** Milliseconds between two looks at whether the user has closed the popup, or it takes too long. */
 const POLL = 500
 
 /** As in the table of codes, which would bring all its messages along. */
@@ -27,6 +25,7 @@ const reasons = {
   POPUP_IN_PROGRESS: 'Another popup is open already.',
   POPUP_BLOCKED: 'The browser has blocked the popup.',
   POPUP_CANCELLED: 'The popup was closed before the login was complete.',
+  POPUP_OTHER_USER: 'Another user than the signed-in one logged in in the popup.',
   POPUP_TIMEOUT: 'The login in the popup was not completed in time.',
 } as const satisfies { readonly [Reason in Code]?: string }
 
@@ -39,33 +38,36 @@ function randomId(): string {
 }
 
 /**
- * Waits until the page in the popup tells how the login `id` ended: by its opener, and by a channel of that name, since
- * `Cross-Origin-Opener-Policy: same-origin` takes the opener away. Both reach this origin only.
+ * The `sub` of whoever has logged in, once the page in the popup tells how the login `id` ended: by its opener, and by a
+ * channel of that name, since `Cross-Origin-Opener-Policy: same-origin` takes the opener away. Both reach this origin
+ * only.
  */
-function told(id: string, popup: Window, timeout: number): Promise<void> {
+function told(id: string, popup: Window, timeout: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const channel = typeof BroadcastChannel === 'undefined' ? undefined : new BroadcastChannel(id)
-    const timer = setTimeout(() => end(failed('POPUP_TIMEOUT')), Math.min(timeout, LONGEST))
+    const channel = openChannel(id, take)
+    const begun = performance.now()
     const poll = setInterval(() => {
+      if (performance.now() - begun >= timeout) end(failed('POPUP_TIMEOUT'))
       // A popup that was cut off from this page looks closed too, but then it has the focus.
       if (popup.closed && document.hasFocus()) end(failed('POPUP_CANCELLED'))
     }, POLL)
 
-    function end(error?: Error): void {
-      clearTimeout(timer)
+    function end(error: Error | null, sub?: unknown): void {
       clearInterval(poll)
       removeEventListener('message', fromOpened)
       channel?.close()
       if (error) reject(error)
-      else resolve()
+      else resolve(sub)
     }
 
     function take({ data }: MessageEvent): void {
-      const message = membersOf<'type' | 'id' | 'success' | 'error'>(data)
+      const message = membersOf<'type' | 'id' | 'success' | 'user' | 'error'>(data)
       if (message.type !== 'auth_complete' || message.id !== id) return
+      const { sub } = membersOf<'sub'>(message.user)
       const { code, message: text } = membersOf<'code' | 'message'>(message.error)
       end(
-        message.success === true ? undefined : browserError(code as Code, String(text), { name: 'MfaError' }),
+        message.success === true ? null : browserError(code as Code, String(text), { name: 'MfaError' }),
+        sub,
       )
     }
 
@@ -74,7 +76,6 @@ function told(id: string, popup: Window, timeout: number): Promise<void> {
     }
 
     addEventListener('message', fromOpened)
-    if (channel) channel.onmessage = take
   })
 }
 
@@ -88,14 +89,16 @@ export async function completeChallenge(
 ): Promise<AccessTokenResponse> {
   const { audience, scope, acr_values = MULTI_FACTOR, prompt, returnTo, timeout = TIMEOUT } = options
   if (typeof window === 'undefined') throw failed('INVALID_EXECUTION_CONTEXT')
-  if (popup === undefined) throw failed('POPUP_IN_PROGRESS')
-  if (popup === null) throw failed('POPUP_BLOCKED')
+  if (!popup) throw failed(popup === null ? 'POPUP_BLOCKED' : 'POPUP_IN_PROGRESS')
   const id = randomId()
   const query = { challengeMode: 'popup', popup: id, audience, scope, acr_values, prompt, returnTo }
   const url = addressWith(currentUrls().login, query)
   popup.location.href = new URL(url, location.href).href
-  await told(id, popup, timeout)
+  const sub = await told(id, popup, timeout)
+  // Where the session had ended, anybody may have begun one: whoever is shown must not act with somebody else's token.
+  const isOther = isOtherShown(sub)
   forgetTokens()
   recheckUsers()
-  return accessTokenResponse({ audience, scope })
+  if (isOther) throw failed('POPUP_OTHER_USER')
+  return accessToken({ audience, scope, includeFullResponse: true })
 }

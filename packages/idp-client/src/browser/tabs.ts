@@ -10,7 +10,7 @@ export function listen(listener: (event: Event) => void, on: boolean): void {
   connect()
   // What is there already is not added twice.
   document.addEventListener('visibilitychange', hear)
-  for (const type of ['focus', 'online', 'pageshow', 'pagehide']) window.addEventListener(type, hear)
+  for (const type of ['focus', 'online', 'pageshow', 'pagehide']) addEventListener(type, hear)
 }
 
 /** Tells the other tabs of this origin who is signed in; they ask the server if they know better. */
@@ -30,7 +30,14 @@ function hear(event: Event): void {
 }
 
 function connect(): void {
-  if (tabs || typeof BroadcastChannel === 'undefined') return
-  tabs = new BroadcastChannel('idp-client')
-  tabs.onmessage = hear
+  tabs ??= openChannel('idp-client', hear)
+}
+
+/** Undefined where the browser has no such channels. */
+export function openChannel(
+  name: string,
+  onmessage: (event: MessageEvent) => void,
+): BroadcastChannel | undefined {
+  if (typeof BroadcastChannel === 'undefined') return undefined
+  return Object.assign(new BroadcastChannel(name), { onmessage })
 }

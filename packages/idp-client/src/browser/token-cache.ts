@@ -15,6 +15,7 @@ export interface AccessTokenResponse {
 
 /** A request for a token, and how long its outcome counts; times are those of `performance.now()`, in milliseconds. */
 interface Asked {
+  readonly epoch: number
   readonly at: number
   /** Endless while it is on its way, so that everybody joins it. */
   until: number
@@ -27,8 +28,7 @@ const BUFFER = 10_000
 /** Milliseconds for which a token counts although the user was elsewhere and may have signed in as somebody else. */
 const UNQUESTIONED = 5_000
 
-let asked = new Map<string, Asked>()
-let askedIn = tokenEpoch
+const asked = new Map<string, Asked>()
 
 /** The user leaves the page or comes back: in another window the session may have become another one. */
 export function questionTokens(event: Event): void {
@@ -44,14 +44,13 @@ export function obtain(
   url: string,
   request: (url: string) => Promise<AccessTokenResponse>,
 ): Promise<AccessTokenResponse> {
-  if (askedIn !== tokenEpoch) asked = new Map()
-  askedIn = tokenEpoch
-  const found = asked.get(url)
   const now = performance.now()
-  if (found && now < found.until) return found.answer
   const epoch = tokenEpoch
-  for (const [other, { until }] of asked) if (until <= now) asked.delete(other)
+  for (const [other, one] of asked) if (one.until <= now || one.epoch !== epoch) asked.delete(other)
+  const found = asked.get(url)
+  if (found) return found.answer
   const mine: Asked = {
+    epoch,
     at: now,
     until: Number.POSITIVE_INFINITY,
     answer: request(url).then(

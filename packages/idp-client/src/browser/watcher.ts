@@ -1,6 +1,7 @@
 import type { User } from '../session/session-data.ts'
 import type { Route } from './ask-route.ts'
 import { askRoute, membersOf } from './ask-route.ts'
+import { currentUrls } from './current-urls.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen, tellTabs } from './tabs.ts'
 import type { UserState } from './user-state.ts'
@@ -22,6 +23,8 @@ const THROTTLE = 5_000
 
 /** What somebody shows, to be told of what happens elsewhere. */
 interface Shown {
+  readonly url: string
+  readonly subject: () => string | null
   readonly refresh: () => Promise<void>
   readonly fail: (error: RouteRequestError) => void
 }
@@ -30,6 +33,10 @@ const shown = new Set<Shown>()
 
 /** Whether a change of the user is noticed by itself. */
 export const isUserShown = (): boolean => shown.size > 0
+
+/** Whether the page shows another user of the session than this one. */
+export const isOtherShown = (sub: unknown): boolean =>
+  [...shown].some(({ subject, url }) => url === currentUrls().profile && (subject() ?? sub) !== sub)
 
 /** Asks for the users again that are shown: the session may have become another one. */
 export function recheckUsers(): void {
@@ -71,8 +78,7 @@ function oneAtATime(request: () => Promise<void>): Requests {
 }
 
 export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
-  // The clock is not read before the first subscription: a prerender must not touch it.
-  let askedAt: number | undefined
+  let askedAt = 0
 
   const subject = (): string | null => current().user?.sub ?? null
 
@@ -95,11 +101,13 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
       if (isLoading || data !== subject()) void refresh()
       return
     }
-    const isRecent = askedAt !== undefined && performance.now() - askedAt < THROTTLE
+    const isRecent = performance.now() - askedAt < THROTTLE
     if (type !== 'pageshow' && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
   }
 
   const self: Shown = {
+    url,
+    subject,
     refresh,
     fail(error) {
       // The first refusal says it all; those after it have other codes, since the refresh token is gone by then.
@@ -121,7 +129,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     }
     const { error, isLoading } = current()
     if (isLoading || error) void share()
-    askedAt ??= performance.now()
+    askedAt ||= performance.now()
   }
 
   return { attend, refresh, tell }
@@ -136,14 +144,11 @@ const profile: Route<User> = {
 /** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */
 function request(url: string, last: () => UserState): Promise<UserState> {
   return askRoute(profile, url).then(
-    (user) => (isSame(user, last()) ? last() : known(user)),
+    (user) => {
+      const { error, user: before } = last()
+      return !error && JSON.stringify(user) === JSON.stringify(before) ? last() : known(user)
+    },
     (error: RouteRequestError) =>
-      error.status === 204 || error.status === 401
-        ? known(null)
-        : { user: last().user, isLoading: false, error },
+      error.status === 204 || error.status === 401 ? known(null) : { ...last(), isLoading: false, error },
   )
-}
-
-function isSame(user: User, { user: last, error }: UserState): boolean {
-  return !error && JSON.stringify(user) === JSON.stringify(last)
 }

@@ -317,6 +317,27 @@ describe('mfa.challengeWithPopup', () => {
     expect(await other).toMatchObject({ code: 'POPUP_OTHER_USER' })
   })
 
+  test('where the session has ended, the token of another user is not for who is shown', async () => {
+    await world.signedIn('alice', browser)
+    const { current, subscribe } = userStore()
+    const end = subscribe(() => undefined)
+    await fetchUser()
+    browser.cookies.clear()
+    const other = failure(challenge())
+    await inPopup({ user: 'bob', otp: true })
+    expect(await other).toMatchObject({
+      name: 'MfaError',
+      code: 'POPUP_OTHER_USER',
+      message: codes.POPUP_OTHER_USER.message,
+    })
+    expect(page.requests.map((request) => new URL(request.url).pathname)).not.toContain('/auth/access-token')
+    await vi.waitFor(() => expect(current().user?.sub).toBe('dev|bob'))
+    const token = challenge()
+    await inPopup({ user: 'bob', otp: true })
+    expect((await token).token).toEqual(expect.any(String))
+    end()
+  })
+
   test('messages of other origins, other popups and of something else count for nothing', async () => {
     await world.signedIn('alice', browser)
     const outcome = failure(challenge())
