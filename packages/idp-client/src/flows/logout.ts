@@ -20,17 +20,16 @@ interface Target {
   readonly location: string
 }
 
-/** The visitor's target as an absolute http(s) URL; what is none becomes the base URL. */
-function targetOf(returnTo: string | undefined, baseUrl: string): URL {
-  const base = new URL(baseUrl)
-  if (returnTo === undefined || !URL.canParse(returnTo, base)) return base
-  const target = new URL(returnTo, base)
-  return target.protocol === 'https:' || target.protocol === 'http:' ? target : base
+/** The visitor's target as an absolute http(s) URL; null for what is none. */
+function targetOf(returnTo: string | undefined, baseUrl: string): URL | null {
+  if (returnTo === undefined || !URL.canParse(returnTo, baseUrl)) return null
+  const target = new URL(returnTo, baseUrl)
+  return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
 }
 
 /** Where the browser goes when only the local session ends: never off the application's origin. */
-function localTarget(target: URL, baseUrl: string): string {
-  return target.origin === new URL(baseUrl).origin ? target.href : baseUrl
+function localTarget(target: URL | null, baseUrl: string): string {
+  return target?.origin === new URL(baseUrl).origin ? target.href : baseUrl
 }
 
 async function oidcTarget(
@@ -59,7 +58,7 @@ async function decide(
   const { config } = engine
   const target = targetOf(input.returnTo, baseUrl)
   // Sent as it was given (only made absolute): the provider compares it as text, and allows wildcards with `v2`.
-  const returnTo = input.returnTo === undefined ? baseUrl : target.href
+  const returnTo = target?.href ?? baseUrl
   const v2 = (): Target => ({
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
