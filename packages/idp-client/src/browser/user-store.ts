@@ -45,6 +45,15 @@ export function createUserStore(): UserStore {
   }
 }
 
+function tell(listener: () => void): void {
+  // A broken one must not keep a sign-out from the others.
+  try {
+    listener()
+  } catch (error) {
+    reportError(error)
+  }
+}
+
 function createEntry(url: string, initial: UserState): UserEntry {
   const listeners = new Set<() => void>()
   let state = initial
@@ -58,14 +67,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
       if (!isLoading) forgetTokens()
       watcher?.tell()
     }
-    for (const listener of [...listeners]) {
-      // A broken one must not keep a sign-out from the others.
-      try {
-        listener()
-      } catch (error) {
-        reportError(error)
-      }
-    }
+    for (const listener of [...listeners]) tell(listener)
   }
 
   const self: Watched = {
