@@ -356,4 +356,12 @@ describe('session store', () => {
       expect(resolveIt(given)).toMatchObject({ value: undefined, problems: [{ kind: 'wrong-option' }] })
     },
   )
+
+  test.each([
+    [() => store, 'call it, as in memoryStore()'],
+    [{ get: async () => null, sendCommand: async () => null }, 'pass redisStore(client)'],
+    [{ query: async () => ({ rows: [] }) }, 'pass postgresStore(pool)'],
+  ])('says what %o should have been', (given, advice) => {
+    expect(resolveIt(given).problems).toMatchObject([{ message: expect.stringContaining(advice) }])
+  })
 })

@@ -105,13 +105,21 @@ const optional = [
   'once',
 ] as const
 
+/** What it may be instead of a store: one of our functions that make one, or the client of a driver. */
+function hintFor(given: unknown): string {
+  if (typeof given === 'function') return '; this is a function: call it, as in memoryStore()'
+  if (typeof given !== 'object' || given === null) return ''
+  if ('sendCommand' in given) return '; this is a client of a driver: pass redisStore(client)'
+  return 'query' in given ? '; this is a client of a driver: pass postgresStore(pool)' : ''
+}
+
 /** Checks the shape only; a store is the application's object and is never copied or frozen. */
 export function resolveSessionStore(options: IdpClientOptions, note: Note): SessionDataStore | undefined {
   const store = options.sessionStore
   if (!isGiven(store) || store === undefined) return undefined
   const setting = field('sessionStore', store)
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
-    return refuse(setting, note, 'must be an object with the functions get, set and delete')
+    return refuse(setting, note, `must be an object with the functions get, set and delete${hintFor(store)}`)
   }
   const wrong = optional.find((name) => store[name] !== undefined && typeof store[name] !== 'function')
   return wrong ? refuse(setting, note, `has a member ${wrong} that is no function`) : store

@@ -27,8 +27,8 @@ export type ProviderEndpoint =
   | 'account'
 
 /**
- * What the library reports. Every member is a name from a closed set, a number or our own text about options, so no
- * token, cookie, e-mail or other input can get into a log.
+ * What the library reports. Every member is a name from a closed set, the name that a driver gave to a failure, a number
+ * or our own text about options, so no token, cookie, e-mail or other input can get into a log.
  */
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
@@ -41,6 +41,8 @@ export type LogEvent =
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
   | (Event<'SESSION_STORE_FAILED'> & {
       readonly operation: 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
+      /** What the driver calls its failure: a code as `ECONNREFUSED` or `42P01`, else the class of the error. */
+      readonly reason?: string
     })
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })

@@ -1,4 +1,5 @@
 import type { SessionDataStore } from '../config/options.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { tablesOf } from './postgres-tables.ts'
@@ -27,6 +28,12 @@ const BATCH = 1000
 
 const codeOf = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+
+function checked(client: PostgresClient): PostgresClient {
+  if (typeof client?.query === 'function') return client
+  const detail = 'postgresStore needs a pool of pg, or an object with a function query(text, values).'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
 
 /* Every statement stands alone: where the database isolates strictly, one that met another is simply run again. */
 const queryWith =
@@ -190,11 +197,11 @@ select count(*) as count from gone`,
  * transaction is held open and nothing is kept in a connection, so that every pool will do, also one in front of the
  * database. `update` and `lock` hold across processes.
  *
- * @throws InvalidConfigurationError `table` or `schema` has other characters than those named
+ * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` other characters than those named
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   const { definition, leases, sessions } = tablesOf(options)
-  const query = queryWith(client)
+  const query = queryWith(checked(client))
   return {
     ...recordsOf(query, sessions),
     ...subjectsOf(query, sessions),

@@ -145,6 +145,14 @@ describe('postgresStore', () => {
     },
   )
 
+  test.each([undefined, null, {}, 'postgres://127.0.0.1', { query: 'select' }])(
+    '%j is no client',
+    (client) => {
+      const make = postgresStore as (client: unknown) => unknown
+      expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
+    },
+  )
+
   test.each(['', 'a'.repeat(49), 'a b', 'a"b', "a'b", 'a;b', 'a.b', 'a$$b', 'a\u0000', 'ä'])(
     'no table and no schema is called %j',
     (name) => {
