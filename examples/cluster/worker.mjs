@@ -9,7 +9,8 @@ export async function startWorker({ port, env }) {
     url: env.REDIS_URL ?? 'redis://127.0.0.1:6379',
     socket: { reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
   })
-  // Without a listener a lost connection would end the process; the store reports what fails.
+  // Without a listener a lost connection would end the process. It is told once; then the store reports what fails.
+  redis.once('error', ({ code, message }) => process.stderr.write(`no Redis: ${code ?? message}\n`))
   redis.on('error', () => {})
   await redis.connect()
 
