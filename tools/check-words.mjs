@@ -3,7 +3,8 @@ import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
 
-const binary = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz)$/
+/** Pictures, keys of tests, and what a compiler keeps for itself. */
+const unread = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz|tsbuildinfo)$/
 
 const rules = [
   {
@@ -22,7 +23,7 @@ export function forbidden(path, text) {
 }
 
 if (isMain(import.meta)) {
-  const paths = filesBelow('', (path) => !binary.test(path))
+  const paths = filesBelow('', (path) => !unread.test(path))
   finish(
     paths.flatMap((path) => forbidden(path, readText(path))),
     `${paths.length} files`,
