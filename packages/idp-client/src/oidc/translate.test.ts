@@ -136,3 +136,15 @@ test('failures are reported without anything the provider said', () => {
     { level: 'error', code: 'PROVIDER_FAILURE', endpoint: 'jwks', error: 'JWKS_ERROR' },
   ])
 })
+
+test.each([
+  ['mfa_required', 'info'],
+  ['authorization_pending', 'info'],
+  ['slow_down', 'info'],
+  ['invalid_grant', 'warn'],
+])('what the user has yet to do is no warning: %s', (error, level) => {
+  const events: LogEvent[] = []
+  const log = { emit: (event: LogEvent) => void events.push(event), once() {} }
+  reportFailure(log, 'token', refusal(error, undefined, { status: 403, body: {}, retryAfter: undefined }))
+  expect(events).toMatchObject([{ level, code: 'PROVIDER_FAILURE' }])
+})

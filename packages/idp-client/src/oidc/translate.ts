@@ -4,7 +4,7 @@ import type { AccountApiError } from '../errors/connected-accounts.ts'
 import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import type { OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
-import type { Log, ProviderEndpoint } from '../log/log.ts'
+import type { Log, LogLevel, ProviderEndpoint } from '../log/log.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import { mfaChallengeIn } from './mfa-challenge.ts'
@@ -137,7 +137,19 @@ function statusOf(error: OAuthError | DiscoveryError | AccountApiError): number 
   return error instanceof DiscoveryError ? undefined : error.status
 }
 
-/** Tells the log; an error that the provider put into words is a warning, everything else an error. */
+/* What the user has yet to do; the flow goes on with it. */
+const unfinished: readonly unknown[] = ['mfa_required', 'authorization_pending', 'slow_down']
+
+function levelOf(error: OAuthError | DiscoveryError | AccountApiError): LogLevel {
+  if (error.code === 'MY_ACCOUNT_API_ERROR') return 'warn'
+  if (error.code !== 'OAUTH_ERROR') return 'error'
+  return 'error' in error && unfinished.includes(error.error) ? 'info' : 'warn'
+}
+
+/**
+ * Tells the log; an error that the provider put into words is a warning, or no news where the user has yet to do
+ * something, everything else an error.
+ */
 export function reportFailure(
   log: Log,
   endpoint: ProviderEndpoint,
@@ -145,7 +157,7 @@ export function reportFailure(
 ): void {
   const status = statusOf(error)
   log.emit({
-    level: error.code === 'OAUTH_ERROR' || error.code === 'MY_ACCOUNT_API_ERROR' ? 'warn' : 'error',
+    level: levelOf(error),
     code: 'PROVIDER_FAILURE',
     endpoint,
     error: error.code satisfies Code,

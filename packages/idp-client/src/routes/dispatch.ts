@@ -42,6 +42,12 @@ function asIdpError(thrown: unknown): IdpError {
   return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
 }
 
+/** Who has to sign in or to prove a factor first is no news; what else was wrong with a request is no fault of ours. */
+function levelOf({ status }: Response): 'info' | 'warn' | 'error' {
+  if (status === 401 || status === 403) return 'info'
+  return status >= 400 && status < 500 ? 'warn' : 'error'
+}
+
 async function answer(application: Application, route: Route, request: RouteRequest): Promise<Response> {
   const { settings } = application
   const { handle, fail } = await route.load()
@@ -49,11 +55,13 @@ async function answer(application: Application, route: Route, request: RouteRequ
     return await handle(application.engine(), request)
   } catch (thrown) {
     const error = asIdpError(thrown)
-    settings.log.emit({ level: 'error', code: 'REQUEST_FAILED', id: request.id, error: error.code })
-    return fail(error, request, {
+    const failed = await fail(error, request, {
       home: `${settings.basePath}/`,
       login: loginPath(settings.basePath, settings.routes),
     })
+    const level = levelOf(failed)
+    settings.log.emit({ level, code: 'REQUEST_FAILED', id: request.id, error: error.code })
+    return failed
   }
 }
 

@@ -357,3 +357,29 @@ describe('what a browser gets wrong', () => {
     ])
   })
 })
+
+describe('the log', () => {
+  const failures = () => world.events.filter(({ code }) => code === 'REQUEST_FAILED')
+
+  test('a demand for a factor, and nobody being signed in, are no news', async () => {
+    await demanded()
+    expect(world.events).toContainEqual(expect.objectContaining({ code: 'PROVIDER_FAILURE', level: 'info' }))
+    expect(await world.newBrowser().send('/auth/access-token')).toHaveProperty('status', 401)
+    expect(failures()).toMatchObject([
+      { level: 'info', error: 'MFA_REQUIRED' },
+      { level: 'info', error: 'MISSING_SESSION' },
+    ])
+  })
+
+  test('a request that is wrong is a warning, a provider that fails an error', async () => {
+    const { browser, token } = await demanded()
+    world.events.length = 0
+    await browser.send(verify, post({ mfa_token: token }))
+    world.provider.faults.set('mfa-authenticators', { kind: 'respond', status: 500 })
+    await browser.send(authenticators, { headers: bearer(token) })
+    expect(failures()).toMatchObject([
+      { level: 'warn', error: 'INVALID_REQUEST' },
+      { level: 'error', error: 'MFA_GET_AUTHENTICATORS_ERROR' },
+    ])
+  })
+})
