@@ -42,6 +42,7 @@ export async function bundle(plan, wanted) {
     codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(plan, wanted, graph, source) },
   })
   await bundled.close()
+  refuseCycles(plan, wanted, output)
   const files = new Map(
     output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]),
   )
@@ -78,13 +79,36 @@ function groupsOf(plan, wanted, graph, source) {
     return core.length > 0 && core.every((set) => set.has(id))
   }
   const inLean = (id) => {
-    lean ??= sets(plan.leanEntries ?? [])
+    lean ??= sets([...(plan.leanEntries ?? []), ...Object.keys(plan.separate)])
     return lean.some((set) => set.has(id))
   }
   return [
     { name: 'base', test: (id) => inCore(id) && inLean(id), priority: 2 },
     { name: 'core', test: inCore, priority: 1 },
   ]
+}
+
+/**
+ * A separate file is imported by its name in the `imports` map: what it loads itself must not ask for that name, or it
+ * would use what is not there yet.
+ */
+function refuseCycles(plan, wanted, output) {
+  const chunks = new Map(
+    output.filter(({ type }) => type === 'chunk').map((chunk) => [chunk.fileName, chunk]),
+  )
+  const loadedWith = (name, seen = new Set()) => {
+    const chunk = chunks.get(name)
+    if (!chunk || seen.has(name)) return seen
+    seen.add(name)
+    for (const imported of chunk.imports) loadedWith(imported, seen)
+    return seen
+  }
+  for (const entry of Object.keys(plan.separate).filter((name) => wanted[name])) {
+    for (const name of loadedWith(`${entry}.js`)) {
+      const named = chunks.get(name).imports.find((id) => plan.external.includes(id))
+      if (named) throw new Error(`build: ${entry} loads ${name}, which imports ${named}`)
+    }
+  }
 }
 
 const dependencyNames = (manifest) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
