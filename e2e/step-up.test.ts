@@ -52,7 +52,7 @@ afterAll(async () => {
 })
 
 const at = (path: string): string => site.url + path
-const alert = (page: Page, text: string) => page.getByRole('alert').filter({ hasText: text })
+const alert = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text })
 const proofs = (): number =>
   provider.requests('token').filter(({ body }) => body['grant_type']?.includes('/mfa-')).length
 
@@ -203,57 +203,108 @@ describe('on the page', () => {
   })
 })
 
+interface Factor {
+  /** How its button begins. */
+  readonly name: string
+  enroll(): void
+  /** What a person does to confirm; a push message asks by itself whether it was approved. */
+  prove(page: Page): Promise<void>
+  /** What the page says after another login, where that may have been noticed between the logout and the login. */
+  readonly refusal?: RegExp
+}
+
+const app: Factor = {
+  name: 'Authenticator app',
+  enroll: () => void provider.mfa.enrollOtp('alice'),
+  async prove(page) {
+    const [enrolled] = provider.mfa.authenticators('alice')
+    await enterCode(page, provider.mfa.totp(enrolled?.secret ?? ''))
+  },
+}
+
+const factors: readonly Factor[] = [
+  app,
+  {
+    name: 'Text message to',
+    enroll: () => void provider.mfa.enrollOob('alice', 'sms', '+15550100'),
+    prove: (page) => enterCode(page, codeFor(provider, 'alice')),
+  },
+  {
+    name: 'Push message',
+    enroll: () => void provider.mfa.enrollOob('alice', 'push'),
+    prove: async () => provider.mfa.inbox('alice')[0]?.approve(),
+    refusal: /You have signed in again since this began\.|You are signed out\./,
+  },
+  {
+    name: 'Recovery code',
+    enroll: app.enroll,
+    prove: (page) => enterCode(page, provider.mfa.recoveryCode('alice') ?? ''),
+  },
+]
+
 describe('a dialogue that is out of date', () => {
-  /** Opens the dialogue, up to the field for the code. */
-  async function openDialogue(page: Page): Promise<string> {
-    const { secret } = provider.mfa.enrollOtp('alice')
+  /** Opens the dialogue, up to the field for the code or the wait for the device. */
+  async function openDialogue(page: Page, { enroll, name }: Factor = app): Promise<void> {
+    enroll()
     await pressTransfer(page)
-    await choose(page, 'Authenticator app')
-    return secret
+    await choose(page, name)
+    await dialogue(page)
+      .getByText(/Enter the code|Approve it there/)
+      .waitFor()
   }
 
-  test('[S135] too late: nothing is asked of the provider, and beginning again works', async () => {
-    const hasty = await startDemo(provider, { IDP_MFA_TOKEN_TTL: '1' })
-    try {
-      const page = await arrive('alice', hasty.url)
-      const secret = await openDialogue(page)
-      const over = Date.now() + 2_100
-      while (Date.now() < over) await new Promise((resolve) => setTimeout(resolve, 50))
-      const before = proofs()
-      await enterCode(page, provider.mfa.totp(secret))
-      await alert(page, 'This took too long.').waitFor()
-      expect(proofs()).toBe(before)
-      await dialogue(page).getByRole('button', { name: 'Close' }).click()
-      await pressTransfer(page)
-      await dialogue(page).getByRole('button', { name: 'Authenticator app' }).waitFor()
-      await expectCleanVisit({ except: refusals })
-    } finally {
-      await hasty.stop()
-    }
+  describe('of a site that asks for haste', () => {
+    let hasty: DemoSite
+    beforeAll(async () => {
+      hasty = await startDemo(provider, { IDP_MFA_TOKEN_TTL: '4' })
+    })
+    afterAll(() => hasty.stop())
+
+    test.each(factors)(
+      '[S135] too late, by $name: nothing is verified, and beginning again works',
+      async (factor) => {
+        const page = await arrive('alice', hasty.url)
+        await openDialogue(page, factor)
+        const over = Date.now() + 5_100
+        while (Date.now() < over) await new Promise((resolve) => setTimeout(resolve, 50))
+        const before = proofs()
+        await factor.prove(page)
+        await alert(page, 'This took too long.').waitFor()
+        expect(proofs()).toBe(before)
+        await dialogue(page).getByRole('button', { name: 'Close' }).click()
+        await pressTransfer(page)
+        await dialogue(page).getByRole('button', { name: factor.name }).waitFor()
+        await expectCleanVisit({ except: refusals })
+      },
+    )
   })
 
-  test('[S212] of somebody else: what alice was asked confirms nothing for bob', async () => {
-    const page = await arrive('alice')
-    const secret = await openDialogue(page)
-    const other = await visitor.context.newPage()
-    await other.goto(at('/auth/logout'))
-    await openTransfer(other, site.url, 'bob')
-    const before = proofs()
-    await enterCode(page, provider.mfa.totp(secret))
-    await alert(page, 'You have signed in again since this began.').waitFor()
-    expect(proofs()).toBe(before)
-    await expectCleanVisit({ except: refusals })
-  })
+  test.each(factors)(
+    '[S212] of somebody else, by $name: what alice was asked confirms nothing for bob',
+    async (factor) => {
+      const page = await arrive('alice')
+      await openDialogue(page, factor)
+      const other = await visitor.context.newPage()
+      await other.goto(at('/auth/logout'))
+      await openTransfer(other, site.url, 'bob')
+      await page.bringToFront()
+      const before = proofs()
+      await factor.prove(page)
+      await alert(page, factor.refusal ?? 'You have signed in again since this began.').waitFor()
+      expect(proofs()).toBe(before)
+      await expectCleanVisit({ except: refusals })
+    },
+  )
 
   test('after a logout in another tab, which this tab notices by itself', async () => {
     const page = await arrive('alice')
-    const secret = await openDialogue(page)
+    await openDialogue(page)
     const other = await visitor.context.newPage()
     await other.goto(at('/auth/logout'))
     await other.getByRole('heading', { name: 'Sign-in for Next.js' }).waitFor()
     await page.locator('.site-header').getByText('Log in').waitFor()
     const before = proofs()
-    await enterCode(page, provider.mfa.totp(secret))
+    await app.prove(page)
     await alert(page, 'You are signed out.').waitFor()
     expect(proofs()).toBe(before)
     await expectCleanVisit({ except: refusals })
