@@ -105,6 +105,37 @@ test('whoever cancels is told so, and nothing is connected', async () => {
   expect(visitor.complaints).toEqual([])
 })
 
+test('a wrong code connects nothing, and spends the attempt', async () => {
+  const page = await openAccounts('alice')
+  provider.clearRequests()
+  await page.getByRole('link', { name: 'Connect GitHub' }).click()
+  await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
+  const state = provider.requests('account-connect')[0]?.json?.['state']
+  await page.goto(at(`/auth/callback?connect_code=wrong&state=${state}`))
+  await page.getByRole('alert').filter({ hasText: 'The account could not be connected.' }).waitFor()
+  expect(provider.count('account-complete')).toBe(1)
+  await page.goto(at(`/auth/callback?connect_code=wrong&state=${state}`))
+  await page.waitForURL((url) => url.pathname === '/accounts')
+  expect(provider.count('account-complete')).toBe(1)
+  expect(provider.accounts.list('alice')).toEqual([])
+  await connect(page, 'GitHub')
+  await page.getByText('The account is connected.').waitFor()
+})
+
+test('whoever takes too long at the provider is told so there, and may begin again', async () => {
+  const page = await openAccounts('alice')
+  await page.getByRole('link', { name: 'Connect GitHub' }).click()
+  await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
+  provider.clock.advance(301)
+  await page.getByRole('button', { name: 'Connect', exact: true }).click()
+  await page.getByRole('heading', { name: 'This link has expired' }).waitFor()
+  provider.clock.reset()
+  expect(provider.accounts.list('alice')).toEqual([])
+  await page.goto(at('/accounts'))
+  await connect(page, 'GitHub')
+  await page.getByText('The account is connected.').waitFor()
+})
+
 test('going back into a finished connection connects nothing again', async () => {
   const page = await openAccounts('alice')
   await connect(page, 'GitHub')
