@@ -131,6 +131,7 @@ describe('auth routes as a catch-all route handler', () => {
     'use extends',
     'prefetches do not',
     'an expired, tampered',
+    'an answer that comes after',
     'returnTo survives',
     '200 prefetch, RSC',
     'an image, a script',
