@@ -246,7 +246,7 @@ describe('tabs and history', () => {
     },
   )
 
-  test('other tabs notice a logout when they get the focus [U23]', async () => {
+  test('other tabs notice a logout, when they get the focus at the latest [U23]', async () => {
     const guarded = await arrive()
     // The hook asks at most every five seconds.
     await guarded.clock.install()
@@ -260,9 +260,12 @@ describe('tabs and history', () => {
     await open.clock.fastForward(6000)
     await takeFocus(open)
     await open.getByRole('banner').getByRole('link', { name: 'Log in' }).waitFor()
-    await guarded.clock.fastForward(6000)
-    await takeFocus(guarded)
-    await guarded.waitForURL(isProvider)
+    const focus = async (): Promise<void> => {
+      await guarded.clock.fastForward(6000)
+      await takeFocus(guarded)
+    }
+    // A page that has heard of it from another tab is leaving already, and takes no focus any more.
+    await Promise.all([guarded.waitForURL(isProvider), focus().catch(() => {})])
   })
 })
 
