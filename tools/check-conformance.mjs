@@ -1,10 +1,11 @@
-// Every requirement row names the test that proves it, or says "open".
+// Every row of the conformance table and of the findings names the test that proves it, or says "open".
 import { existsSync } from 'node:fs'
 import { readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
-const table = 'docs/reference/conformance.md'
+const conformance = 'docs/reference/conformance.md'
+const findings = 'docs/reference/findings.md'
 
 /** Owners whose work is finished: none of their rows may be open. */
 const finished = ['A person logs in', 'Tokens', 'Sessions', 'Step-up and accounts']
@@ -16,7 +17,7 @@ const finished = ['A person logs in', 'Tokens', 'Sessions', 'Step-up and account
 export function rowsOf(text) {
   const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
   return lines
-    .filter(({ line }) => /^\|\s*S\d+\s*\|/.test(line))
+    .filter(({ line }) => /^\|\s*[A-Z]\d+\s*\|/.test(line))
     .map(({ line, number }) => {
       const cells = line
         .split(/(?<!\\)\|/)
@@ -28,12 +29,12 @@ export function rowsOf(text) {
 }
 
 /**
- * What is wrong with the rows.
+ * What is wrong with the rows of a table.
  *
  * @param {ReturnType<typeof rowsOf>} rows
  * @param {(path: string) => string | null} read text of a test file, null if there is none
  */
-export function conformanceProblems(rows, read) {
+export function rowProblems(rows, read, table) {
   const problems = []
   const seen = new Set()
   for (const row of rows) {
@@ -44,9 +45,16 @@ export function conformanceProblems(rows, read) {
     else if (row.proof.toLowerCase() !== 'open') problems.push(...proofProblems(row, at, read))
     else if (finished.includes(row.owner)) problems.push(`${at} is open, but "${row.owner}" is finished`)
   }
+  return problems
+}
+
+/** As `rowProblems`; the ids of the conformance table are also without a gap. */
+export function conformanceProblems(rows, read) {
+  const problems = rowProblems(rows, read, conformance)
+  const seen = new Set(rows.map((row) => row.id))
   for (let number = 1; number <= seen.size; number += 1) {
     const id = `S${String(number).padStart(3, '0')}`
-    if (!seen.has(id)) problems.push(`${table} lacks ${id}`)
+    if (!seen.has(id)) problems.push(`${conformance} lacks ${id}`)
   }
   return problems
 }
@@ -68,18 +76,27 @@ export function tagged(text, id) {
   )
 }
 
+/** Reads one table, prints what is open in it, and returns what is wrong with it. */
+function checkTable(table, problemsOf) {
+  if (!existsSync(fromRoot(table))) return { problems: [`${table} does not exist`], proven: 0, total: 0 }
+  const rows = rowsOf(readText(table))
+  const open = rows.filter((row) => row.proof.toLowerCase() === 'open')
+  for (const owner of new Set(open.map((row) => row.owner))) {
+    console.log(`note: open for "${owner}": ${open.filter((row) => row.owner === owner).length}`)
+  }
+  const read = (path) => (existsSync(fromRoot(path)) ? readText(path) : null)
+  const empty = rows.length === 0 ? [`${table} has no rows`] : []
+  return {
+    problems: [...empty, ...problemsOf(rows, read, table)],
+    proven: rows.length - open.length,
+    total: rows.length,
+  }
+}
+
 if (isMain(import.meta)) {
-  if (existsSync(fromRoot(table))) {
-    const rows = rowsOf(readText(table))
-    const open = rows.filter((row) => row.proof.toLowerCase() === 'open')
-    for (const owner of new Set(open.map((row) => row.owner))) {
-      console.log(`note: open for "${owner}": ${open.filter((row) => row.owner === owner).length}`)
-    }
-    const read = (path) => (existsSync(fromRoot(path)) ? readText(path) : null)
-    const empty = rows.length === 0 ? [`${table} has no rows`] : []
-    finish(
-      [...empty, ...conformanceProblems(rows, read)],
-      `${rows.length - open.length} of ${rows.length} rows proven`,
-    )
-  } else finish([`${table} does not exist`], '')
+  const tables = [checkTable(conformance, conformanceProblems), checkTable(findings, rowProblems)]
+  finish(
+    tables.flatMap(({ problems }) => problems),
+    tables.map(({ proven, total }) => `${proven} of ${total} rows proven`).join(', '),
+  )
 }

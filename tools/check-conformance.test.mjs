@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conformanceProblems, rowsOf, tagged } from './check-conformance.mjs'
+import { conformanceProblems, rowProblems, rowsOf, tagged } from './check-conformance.mjs'
 
 const table = (...rows) =>
   ['| ID | Section | Requirement | Owner | Proof |', '|---|---|---|---|---|', ...rows].join('\n')
@@ -35,4 +35,11 @@ test('tags are whole ids', () => {
   expect(tagged("test('[S001] x')", 'S001')).toBe(true)
   expect(tagged("test('[S0011] x')", 'S001')).toBe(false)
   expect(tagged("test('S001 x')", 'S001')).toBe(false)
+})
+
+test('the findings have ids of their own, with gaps', () => {
+  const rows = rowsOf(table('| A1 | a | b | Later | open |', '| J3 | a | b | Later | `a/login.test.ts` |'))
+  expect(rowProblems(rows, (path) => files[path] ?? null, 'findings.md')).toEqual([
+    expect.stringContaining('findings.md:4 J3 names a/login.test.ts, where no test title carries [J3]'),
+  ])
 })
