@@ -21,9 +21,14 @@ async function start({ dpop, store }) {
   const { startServer } = await import('./lib/server-process.mjs')
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const url = `http://localhost:${await freePort(3000)}`
-  const provider = await startDevProvider({ host: '127.0.0.1', port: await freePort(4400) })
-  // Sessions in cookies cannot be ended from outside: the example would refuse every logout token, and say so.
-  provider.registerApp(url, store === 'cookie' ? { backChannelLogout: false } : {})
+  const provider = await startDevProvider({
+    host: '127.0.0.1',
+    port: await freePort(4400),
+    allowLoopbackRedirects: false,
+    apps: [url],
+    // Sessions in cookies cannot be ended from outside.
+    appOptions: { backChannelLogout: store !== 'cookie' },
+  })
   const apiUrl = `http://127.0.0.1:${await freePort(4500)}`
   const variables = { ...provider.env, APP_BASE_URL: url, SESSION_STORE: store, NODE_ENV: undefined }
   if (dpop) Object.assign(variables, await dpopVariables())

@@ -8,13 +8,22 @@ import { startDevProvider } from './start.ts'
 const HELP = `Usage: idp-dev-provider [options]
 
 A real OpenID Connect provider for development, on loopback. Prints the variables that the
-application needs and stays up until Ctrl-C.
+application needs and stays up until Ctrl-C. It accepts registered callback and logout URLs
+only, as a hosted provider does.
 
+  --app <url>          base URL of an application, repeatable (http://localhost:3000);
+                       registers its callback URL and, for logout, the base URL itself
+  --callback <path>    callback path of the applications, repeatable (/auth/callback)
+  --logout-url <url>   URL, or path of the applications, that a logout may return to, repeatable
+  --allow-loopback-redirects
+                       accept every callback and logout URL on this machine
+  --back-channel-logout
+                       post logout tokens to /auth/backchannel-logout of the applications,
+                       which need a session store for it
   --port <n>           TCP port, 0 for a free one (4400)
   --host <name>        loopback name or address of the issuer (localhost)
   --path </p>          path of the issuer, for example /tenant-a
   --https              https with a CA made for this run
-  --app <url>          base URL of an application, repeatable (http://localhost:3000)
   --auto-login <user>  sign in without a page
   --quiet              do not print a line per request
   --help               this text
@@ -31,30 +40,46 @@ function portOf(text: string | undefined): number {
   throw new DevProviderError('--port must be a number from 0 to 65535.')
 }
 
-function read(args: readonly string[]): Command | 'help' {
+function readArguments(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
+      app: { type: 'string', multiple: true, default: ['http://localhost:3000'] },
+      callback: { type: 'string', multiple: true, default: ['/auth/callback'] },
+      'logout-url': { type: 'string', multiple: true, default: [] },
+      'allow-loopback-redirects': { type: 'boolean', default: false },
+      'back-channel-logout': { type: 'boolean', default: false },
       port: { type: 'string' },
       host: { type: 'string' },
       path: { type: 'string' },
-      https: { type: 'boolean' },
-      app: { type: 'string', multiple: true },
+      https: { type: 'boolean', default: false },
       'auto-login': { type: 'string' },
-      quiet: { type: 'boolean' },
-      help: { type: 'boolean', short: 'h' },
+      quiet: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
     },
   })
+  return values
+}
+
+function read(args: readonly string[]): Command | 'help' {
+  const values = readArguments(args)
   if (values.help) return 'help'
+  const { host, https, path, quiet } = values
   const autoLogin = values['auto-login']
   return {
-    quiet: values.quiet ?? false,
+    quiet,
     options: {
       port: portOf(values.port),
-      apps: values.app ?? ['http://localhost:3000'],
-      https: values.https ?? false,
-      ...(values.host === undefined ? {} : { host: values.host }),
-      ...(values.path === undefined ? {} : { path: values.path }),
+      https,
+      apps: values.app,
+      appOptions: {
+        callbackPath: values.callback,
+        logoutUrls: values['logout-url'],
+        backChannelLogout: values['back-channel-logout'],
+      },
+      allowLoopbackRedirects: values['allow-loopback-redirects'],
+      ...(host === undefined ? {} : { host }),
+      ...(path === undefined ? {} : { path }),
       ...(autoLogin === undefined ? {} : { autoLogin }),
     },
   }

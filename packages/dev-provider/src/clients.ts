@@ -44,11 +44,13 @@ export interface AppOptions {
   readonly clientId?: string
   /** Callback path or paths below the base URL; default `/auth/callback`. */
   readonly callbackPath?: string | readonly string[]
+  /** Where a logout may return to beside the base URL: paths below it, or absolute URLs. Default none. */
+  readonly logoutUrls?: readonly string[]
   /**
-   * Where logout tokens are posted: a path below the base URL, an absolute URL, or `false` for none.
-   * Default `/auth/backchannel-logout`.
+   * Where logout tokens are posted: a path below the base URL, an absolute URL, or `true` for
+   * `/auth/backchannel-logout`. Default: nowhere, because an application without a session store rejects them.
    */
-  readonly backChannelLogout?: string | false
+  readonly backChannelLogout?: string | boolean
 }
 
 /** What an application needs to know about a client. */
@@ -146,6 +148,10 @@ function below(baseUrl: string, path: string): string {
   return baseUrl.replace(/\/+$/, '') + (path.startsWith('/') ? path : `/${path}`)
 }
 
+function absolute(baseUrl: string, target: string): string {
+  return URL.canParse(target) ? target : below(baseUrl, target)
+}
+
 function registerAt(client: Client, baseUrl: string, options: AppOptions): void {
   if (!URL.canParse(baseUrl)) {
     throw new DevProviderError('registerApp needs an absolute base URL such as http://localhost:3000.')
@@ -156,9 +162,11 @@ function registerAt(client: Client, baseUrl: string, options: AppOptions): void 
   }
   const root = baseUrl.replace(/\/+$/, '')
   client.postLogoutRedirectUris.add(root).add(`${root}/`)
-  if (options.backChannelLogout === false) return
-  const target = options.backChannelLogout ?? '/auth/backchannel-logout'
-  client.backChannelLogoutUris.add(URL.canParse(target) ? target : below(baseUrl, target))
+  for (const url of options.logoutUrls ?? []) client.postLogoutRedirectUris.add(absolute(baseUrl, url))
+  const { backChannelLogout = false } = options
+  if (backChannelLogout === false) return
+  const target = backChannelLogout === true ? '/auth/backchannel-logout' : backChannelLogout
+  client.backChannelLogoutUris.add(absolute(baseUrl, target))
 }
 
 /** The clients of one provider; all of them can be added to at run time. */

@@ -72,7 +72,7 @@ export interface DevProvider {
   addClient(options?: ClientOptions): Promise<RegisteredClient>
   addUser(user: UserOptions): Promise<User>
   addApi(api: Api): void
-  /** Registers callback, logout and back-channel addresses of an application below its base URL. */
+  /** Registers the callback and logout URLs of an application, and on request its back-channel logout URL. */
   registerApp(baseUrl: string, options?: AppOptions): void
   users(): readonly User[]
 

@@ -1,5 +1,5 @@
 import type { Api } from './apis.ts'
-import type { ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
+import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
 import type { UserOptions } from './users.ts'
 
 /** What may be changed while the provider runs; read again at every use. */
@@ -27,8 +27,8 @@ export interface DevProviderSettings {
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
-   * Accepts any redirect and post-logout URI on a loopback host beside the registered ones. Default true,
-   * because the port of an application under test is known late.
+   * Accepts any redirect and post-logout redirect URI on a loopback host beside the registered ones. Default true,
+   * because the port of an application under test is known late. The command line turns it off.
    */
   allowLoopbackRedirects: boolean
   /** Backchannel authentication requests are approved as soon as they arrive. Default false. */
@@ -66,6 +66,8 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly path?: string
   /** Base URLs of applications to register with the default client; see `registerApp`. */
   readonly apps?: readonly string[]
+  /** How {@link DevProviderOptions.apps} are registered. */
+  readonly appOptions?: Omit<AppOptions, 'clientId'>
   /** Users beside alice, bob and mallory. */
   readonly users?: readonly UserOptions[]
   /** Clients beside the default one and the one that authenticates by key. */

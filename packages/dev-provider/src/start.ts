@@ -60,7 +60,9 @@ export async function startDevProvider(options: DevProviderOptions = {}): Promis
       name: 'Development app (private key)',
     })
     for (const extra of options.clients ?? []) await clients.add(extra)
-    for (const app of options.apps ?? []) clients.registerApp(app, { clientId: client.clientId })
+    for (const app of options.apps ?? []) {
+      clients.registerApp(app, { ...options.appOptions, clientId: client.clientId })
+    }
     front = { state, log: createRequestLog(), faults: createRules(), rewrites: createRewrites(state.keys) }
     return assemble({ appBaseUrl: options.apps?.[0], front, client, keyClient, listening, authority })
   } catch (error) {

@@ -2,10 +2,13 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createBrowser } from '../src/browser/browse.ts'
+import { createCookieJar } from '../src/index.ts'
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
@@ -52,30 +55,108 @@ async function exitCode({ child }: Run): Promise<unknown> {
   return code
 }
 
-test('prints the variables, serves until it is told to stop, and leaves nothing behind', async () => {
-  const running = run('--port', '0', '--app', 'http://localhost:3210', '--path', '/dev-tenant')
+/** Runs the command with a free port until it is ready; `variables` is what it prints for the application. */
+async function serve(
+  args: readonly string[],
+  use: (variables: Readonly<Record<string, string>>, running: Run) => Promise<void>,
+): Promise<void> {
+  const running = run('--port', '0', ...args)
   const closed = exitCode(running)
   try {
     await expect.poll(running.output, { timeout: 30_000 }).toContain('Stop with Ctrl-C')
-    const env = Object.fromEntries(
-      running
-        .output()
-        .split('\n')
-        .filter((line) => /^[A-Z_]+=/.test(line))
-        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-    )
-    expect(env).toMatchObject({ IDP_CLIENT_ID: 'dev-app', APP_BASE_URL: 'http://localhost:3210' })
-    expect(env['IDP_SECRET']).toMatch(/^[\da-f]{64}$/)
-    expect(env['IDP_DOMAIN']).toMatch(/^http:\/\/localhost:\d+\/dev-tenant$/)
-    const metadata = await fetch(`${env['IDP_DOMAIN']}/.well-known/openid-configuration`)
-    expect(metadata.status).toBe(200)
-    expect(running.output()).toContain('allowInsecureRequests')
-    await expect.poll(running.errors).toContain('GET /dev-tenant/.well-known/openid-configuration 200')
-    expect(running.errors()).not.toContain('oidc-provider')
+    const lines = running.output().matchAll(/^([A-Z_]+)=(.*)$/gm)
+    await use(Object.fromEntries([...lines].map(([, name = '', value = '']) => [name, value])), running)
   } finally {
     running.child.kill('SIGTERM')
   }
   expect(await closed).toBe(0)
+}
+
+/** Status of a login that returns to the given address: 303 to the login page, or 400. */
+async function authorize(issuer: string | undefined, redirectUri: string): Promise<number> {
+  const query = new URLSearchParams({
+    client_id: 'dev-app',
+    response_type: 'code',
+    scope: 'openid',
+    redirect_uri: redirectUri,
+  })
+  const response = await fetch(`${issuer}/authorize?${query}`, { redirect: 'manual' })
+  await response.arrayBuffer()
+  return response.status
+}
+
+test('prints the variables, serves until it is told to stop, and leaves nothing behind', () =>
+  serve(['--app', 'http://localhost:3210', '--path', '/dev-tenant'], async (variables, running) => {
+    expect(variables).toMatchObject({ IDP_CLIENT_ID: 'dev-app', APP_BASE_URL: 'http://localhost:3210' })
+    expect(variables['IDP_SECRET']).toMatch(/^[\da-f]{64}$/)
+    expect(variables['IDP_DOMAIN']).toMatch(/^http:\/\/localhost:\d+\/dev-tenant$/)
+    const metadata = await fetch(`${variables['IDP_DOMAIN']}/.well-known/openid-configuration`)
+    expect(metadata.status).toBe(200)
+    expect(running.output()).toContain('allowInsecureRequests')
+    await expect.poll(running.errors).toContain('GET /dev-tenant/.well-known/openid-configuration 200')
+    expect(running.errors()).not.toContain('oidc-provider')
+  }))
+
+test('[J6] accepts the callback and logout URLs of --app only, and says so', () =>
+  serve(['--app', 'http://localhost:3210'], async ({ IDP_DOMAIN }, running) => {
+    expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/auth/callback')).toBe(303)
+    for (const other of ['http://127.0.0.1:3210/auth/callback', 'http://localhost:3000/auth/callback'])
+      expect([other, await authorize(IDP_DOMAIN, other)]).toEqual([other, 400])
+    await expect
+      .poll(running.errors)
+      .toContain('invalid_redirect_uri: The redirect URI http://127.0.0.1:3210')
+    const logout = (target: string): Promise<Response> => {
+      const query = new URLSearchParams({ client_id: 'dev-app', post_logout_redirect_uri: target })
+      return fetch(`${IDP_DOMAIN}/oidc/logout?${query}`, { redirect: 'manual' })
+    }
+    expect((await logout('http://localhost:3210/')).status).toBeLessThan(400)
+    expect((await logout('http://localhost:3210/bye')).status).toBe(400)
+  }))
+
+test('[J6] registers other callback and logout URLs, or accepts any on this machine', async () => {
+  const paths = ['--callback', '/api/auth/callback', '--logout-url', '/bye', '--app', 'http://localhost:3210']
+  await serve(paths, async ({ IDP_DOMAIN }) => {
+    expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/api/auth/callback')).toBe(303)
+    expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/auth/callback')).toBe(400)
+    expect(await (await fetch(`${IDP_DOMAIN}/dev`)).text()).toContain('http://localhost:3210/bye')
+  })
+  await serve(['--allow-loopback-redirects'], async ({ IDP_DOMAIN }) => {
+    expect(await authorize(IDP_DOMAIN, 'http://127.0.0.1:3999/any')).toBe(303)
+    expect(await authorize(IDP_DOMAIN, 'https://elsewhere.example/')).toBe(400)
+  })
+})
+
+test.each([
+  [[], []],
+  [['--back-channel-logout'], ['/auth/backchannel-logout']],
+])('[A5] with %j a logout posts to %j', async (flags, expected) => {
+  const posts: string[] = []
+  const application = createServer((request, response) => {
+    posts.push(request.url ?? '')
+    response.end()
+  }).listen(0, '127.0.0.1')
+  await once(application, 'listening')
+  const address = application.address()
+  const app = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  try {
+    await serve([...flags, '--app', app, '--auto-login', 'alice'], async ({ IDP_DOMAIN = '' }) => {
+      const browser = createBrowser(new URL(IDP_DOMAIN).origin, undefined, () => '')
+      const jar = createCookieJar()
+      const query = new URLSearchParams({
+        client_id: 'dev-app',
+        response_type: 'code',
+        scope: 'openid',
+        redirect_uri: `${app}/auth/callback`,
+      })
+      expect(await browser.visit(`${IDP_DOMAIN}/authorize?${query}`, { jar })).toMatchObject({
+        kind: 'redirect',
+      })
+      await browser.visit(`${IDP_DOMAIN}/oidc/logout?client_id=dev-app`, { jar })
+    })
+  } finally {
+    application.close()
+  }
+  expect(posts).toEqual(expected)
 })
 
 test('explains itself, and refuses what cannot work', async () => {

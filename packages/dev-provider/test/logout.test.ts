@@ -48,7 +48,7 @@ async function postedClaims(index = 0): Promise<Record<string, unknown>> {
 
 describe('RP-initiated logout', () => {
   test('ends the session without asking, returns with state, and tells every application', async () => {
-    provider.registerApp(base)
+    provider.registerApp(base, { backChannelLogout: true })
     provider.registerApp(`${base}/second`, { backChannelLogout: '/bye' })
     const jar = provider.createJar()
     const tokens = await app.logIn({}, { jar })
@@ -100,7 +100,7 @@ describe('/v2/logout', () => {
     `${provider.origin}/v2/logout?${new URLSearchParams(parameters)}`
 
   test('ends the session, notifies, and returns', async () => {
-    provider.registerApp(base)
+    provider.registerApp(base, { backChannelLogout: true })
     const jar = provider.createJar()
     const tokens = await app.logIn({}, { jar })
     const visited = await provider.visit(
@@ -142,8 +142,8 @@ describe('/v2/logout', () => {
 })
 
 test('an administrator can end sessions, and an unreachable application stops nobody', async () => {
-  provider.registerApp('http://127.0.0.1:1')
-  provider.registerApp(base)
+  provider.registerApp('http://127.0.0.1:1', { backChannelLogout: true })
+  provider.registerApp(base, { backChannelLogout: true })
   await app.logIn({}, { jar: provider.createJar() })
   await app.logIn({}, { jar: provider.createJar(), user: 'bob' })
   await provider.endSessions('bob')
@@ -156,6 +156,17 @@ test('an administrator can end sessions, and an unreachable application stops no
       .sort(),
   ).toEqual([200, 'not reached'])
   await expect(provider.endSessions('nobody')).rejects.toThrow(/no user/)
+})
+
+test('[A5] an application that did not ask for logout tokens gets none', async () => {
+  provider.registerApp(base)
+  const jar = provider.createJar()
+  const tokens = await app.logIn({}, { jar })
+  const url = client.buildEndSessionUrl(app.config, { id_token_hint: tokens.id_token ?? '' })
+  await provider.visit(url.href, { jar })
+  await app.logIn({}, { jar })
+  await provider.endSessions('alice')
+  expect([posted, provider.logoutNotices()]).toEqual([[], []])
 })
 
 test('logout tokens can be made by hand, right and wrong', async () => {

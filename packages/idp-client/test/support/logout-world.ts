@@ -89,7 +89,7 @@ export async function startLogoutWorld(
   const world = await startWorld({ sessionStore: store, ...options }, providerOptions)
   const { client, provider } = world
   const front = await startFront(listenerOf((request) => client.middleware(request)))
-  provider.registerApp(front.url)
+  provider.registerApp(front.url, { backChannelLogout: true })
   return {
     ...world,
     store,
