@@ -336,7 +336,7 @@ describe('a dialogue that is out of date', () => {
 
 /** The second step at the provider, where somebody without an app sets one up. */
 async function secondStep(page: Page): Promise<void> {
-  await page.getByRole('heading', { name: 'Set up a second step' }).waitFor()
+  await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor()
   const secret = ((await page.locator('#secret').textContent()) ?? '').replace(/\s/g, '')
   const code = provider.mfa.totp(secret)
   await page.getByRole('textbox', { name: 'Code' }).fill(wrong(code))

@@ -12,6 +12,7 @@ import { devPage } from './pages/dev.ts'
 import { send, sendFaulty } from './wire/deliver.ts'
 import type { Endpoint } from './wire/endpoints.ts'
 import { DEV_PATH, endpointOf, originEndpointOf, PATHS } from './wire/endpoints.ts'
+import { readFailure } from './wire/failure.ts'
 import type { Fault, Rules } from './wire/faults.ts'
 import type { Answer, Call } from './wire/message.ts'
 import { formOf, jsonAnswer, jsonOf, pathOf, readCall, redirectAnswer, withBody } from './wire/message.ts'
@@ -44,13 +45,16 @@ export async function handle(
     const entry = front.log.add(call, endpoint, state.clock.milliseconds())
     const produce = async (): Promise<Answer> => {
       const answer = await state.clock.run(() => answerTo(front, endpoint, call))
-      entry.status = answer.status
-      state.log(`${call.method} ${pathOf(call)} ${answer.status}`)
+      const failure = readFailure(answer)
+      Object.assign(entry, { status: answer.status, ...(failure ? { failure } : {}) })
+      const error = failure ? ` ${failure.error}: ${failure.reason}` : ''
+      state.log(`${call.method} ${pathOf(call)} ${answer.status}${error}`)
       return front.rewrites.apply(answer, entry)
     }
     const fault = front.faults.take(entry)
-    if (fault) await sendFaulty(response, fault, produce)
-    else send(response, await produce())
+    if (!fault) return send(response, await produce())
+    entry.failure = { error: `fault: ${fault.kind}`, reason: 'The test set this fault for the endpoint.' }
+    await sendFaulty(response, fault, produce)
   } catch (error) {
     state.log(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
     if (response.headersSent) response.destroy()

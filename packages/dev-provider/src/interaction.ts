@@ -6,10 +6,10 @@ import { REQUESTED_SCOPE } from './oidc/authorization.ts'
 import type { ProviderState } from './oidc/state.ts'
 import type { LoginPage } from './pages/login.ts'
 import { loginPage } from './pages/login.ts'
-import { noticePage } from './pages/notices.ts'
+import { refusalAnswer } from './pages/notices.ts'
 import { secondStepPage } from './pages/second-step.ts'
 import type { User } from './users.ts'
-import { INBOX_PATH } from './wire/endpoints.ts'
+import { DEV_PATH, INBOX_PATH } from './wire/endpoints.ts'
 import type { Answer, Call } from './wire/message.ts'
 import { detach, formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
 
@@ -62,6 +62,7 @@ function view(state: ProviderState, interaction: Interaction, action: string): L
     mode: modeOf(interaction, current),
     current,
     hint: param(interaction, 'login_hint'),
+    overview: state.mountPath + DEV_PATH,
   }
 }
 
@@ -72,6 +73,11 @@ function personIn(state: ProviderState, form: URLSearchParams): User | string {
   if (!form.has('create')) return known ?? 'There is no user with that name.'
   if (name === '') return 'Choose a user name.'
   return known ? 'That user name is taken.' : state.users.add({ name })
+}
+
+/** A page that is shown again because of what was entered. */
+function rejectedForm(html: string, reason: string): Answer {
+  return { ...htmlAnswer(422, html), failure: { error: 'invalid_form', reason } }
 }
 
 /** Who signs in, an answer that asks for it, or the end of the login. */
@@ -87,7 +93,7 @@ function firstStep(
   }
   const person = personIn(state, formOf(call))
   if (typeof person !== 'string') return { user: person }
-  return { answer: htmlAnswer(422, loginPage({ ...page, problem: person })) }
+  return { answer: rejectedForm(loginPage({ ...page, problem: person }), person) }
 }
 
 /** The login after its second step, or the page for it. */
@@ -111,7 +117,7 @@ function secondStep(
     ...(secret === undefined ? {} : { enrollment: { secret, uri: otpauthUri(secret, account) } }),
     ...(taken === undefined ? {} : { problem: taken }),
   })
-  return { answer: htmlAnswer(taken === undefined ? 200 : 422, html) }
+  return { answer: taken === undefined ? htmlAnswer(200, html) : rejectedForm(html, taken) }
 }
 
 function proceed(
@@ -140,10 +146,12 @@ export async function interact(state: ProviderState, call: Call): Promise<Answer
   try {
     interaction = await state.engine.interactionDetails(request, response)
   } catch {
-    return htmlAnswer(
-      400,
-      noticePage('This login has expired', 'Go back to the application and sign in again.', 'login_expired'),
-    )
+    return refusalAnswer(400, {
+      title: 'This login has expired',
+      reason: 'Go back to the application and sign in again.',
+      error: 'login_expired',
+      overview: state.mountPath + DEV_PATH,
+    })
   }
 
   const step = proceed(state, interaction, call)

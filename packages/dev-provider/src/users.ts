@@ -116,7 +116,7 @@ const BUILT_IN: readonly UserOptions[] = [
   },
   {
     name: 'mallory',
-    label: 'Mallory, whose claims are hostile',
+    label: 'Mallory (malicious claims)',
     claims: {
       name: `</script><script>alert(1)</script>" onload='alert(2)' \r\nSet-Cookie: owned=1 \u{1F608}\u202E`,
       given_name: '<img src=x onerror=alert(3)>',

@@ -65,7 +65,7 @@ describe('acr_values', () => {
 
   test('lets nobody in without the second step', async () => {
     const { url } = await app.authorize({ acr_values: MULTI_FACTOR })
-    await expect(provider.login(url.href)).rejects.toThrow(/second step/i)
+    await expect(provider.login(url.href)).rejects.toThrow(/second factor/i)
     await expect(provider.login(url.href, { otp: '12345' })).rejects.toThrow(/status 422/)
     const denied = await provider.login(url.href, { deny: true })
     expect(new URL(denied.location ?? '').searchParams.get('error')).toBe('access_denied')
@@ -75,7 +75,7 @@ describe('acr_values', () => {
 describe('the page of the second step', () => {
   test('enrolls an app first, with a QR code and the secret as text', async () => {
     const { html } = await secondPage({ acr_values: MULTI_FACTOR })
-    expect(html).toContain('Set up a second step')
+    expect(html).toContain('Set up a second factor')
     expect(html).toContain('<svg')
     expect(html).toMatch(/id="secret">([A-Z2-7]{4} ){7}[A-Z2-7]{4}</)
     expect(html).not.toContain('<script')
@@ -199,7 +199,7 @@ describe('a session at the provider', () => {
 describe('an API that demands another factor', () => {
   test('asks for the second step at login, and its refreshes are content with it for a while', async () => {
     const { url } = await app.authorize({ audience: BANK })
-    await expect(provider.login(url.href)).rejects.toThrow(/second step/i)
+    await expect(provider.login(url.href)).rejects.toThrow(/second factor/i)
     const scope = `${SCOPE} transfer:money`
     const tokens = await app.logIn({ audience: BANK, scope }, { otp: true })
     expect(tokens.scope).toBe(scope)

@@ -1,7 +1,8 @@
 import { isLoopbackUrl } from '../loopback.ts'
 import type { ProviderState } from '../oidc/state.ts'
 import { cookieNames } from '../oidc/state.ts'
-import { noticePage } from '../pages/notices.ts'
+import { noticePage, refusalAnswer } from '../pages/notices.ts'
+import { DEV_PATH } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
 import { cookieOf, htmlAnswer, queryOf, redirectAnswer } from '../wire/message.ts'
 import { endProviderSession } from './logout-notices.ts'
@@ -31,12 +32,14 @@ export async function v2Logout(state: ProviderState, call: Call): Promise<Answer
   const query = queryOf(call)
   const returnTo = query.get('returnTo')
   const clientId = query.get('client_id')
+  const overview = state.mountPath + DEV_PATH
   if (clientId !== null && !state.clients.find(clientId)) {
-    return htmlAnswer(400, noticePage('Unknown application', 'No client with that client_id is registered.'))
+    const reason = 'No client with that client_id is registered.'
+    return refusalAnswer(400, { title: 'Unknown application', error: 'invalid_client', reason, overview })
   }
   if (returnTo !== null && !isAllowed(state, returnTo, clientId)) {
-    const advice = 'The returnTo address is not among the logout URLs that are allowed for this client.'
-    return htmlAnswer(400, noticePage('Address not allowed', advice))
+    const reason = `The address ${returnTo} is not one of the logout URLs that are registered.`
+    return refusalAnswer(400, { title: 'Address not allowed', error: 'invalid_request', reason, overview })
   }
 
   const name = cookieNames(state.issuer).session
@@ -44,9 +47,11 @@ export async function v2Logout(state: ProviderState, call: Call): Promise<Answer
   if (sessionId) await endProviderSession(state, sessionId)
 
   const federated = query.has('federated')
-  const text = federated ? 'You are signed out here and at the upstream provider.' : 'You are signed out.'
+  const reason = federated ? 'You are signed out here and at the upstream provider.' : 'You are signed out.'
   const answer =
-    returnTo === null ? htmlAnswer(200, noticePage('Signed out', text)) : redirectAnswer(returnTo, 302)
+    returnTo === null
+      ? htmlAnswer(200, noticePage({ title: 'Signed out', reason, overview }))
+      : redirectAnswer(returnTo, 302)
   const gone = `Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT; HttpOnly`
   return {
     ...answer,

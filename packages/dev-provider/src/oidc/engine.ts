@@ -10,7 +10,7 @@ import { registerTokenExchange } from '../extensions/token-exchange.ts'
 import { isLoopbackUrl } from '../loopback.ts'
 import { noticePage } from '../pages/notices.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
-import { INTERACTION_PATH, PATHS } from '../wire/endpoints.ts'
+import { DEV_PATH, INTERACTION_PATH, PATHS } from '../wire/endpoints.ts'
 import {
   createGrant,
   EXTRA_PARAMETERS,
@@ -19,6 +19,7 @@ import {
   responseScope,
   widenScope,
 } from './authorization.ts'
+import { recordFailures, toFailure } from './failures.ts'
 import { featuresOf } from './features.ts'
 import { createPolicy } from './interaction-policy.ts'
 import { recordIssued } from './issued.ts'
@@ -41,6 +42,7 @@ export async function createEngine(state: ProviderState): Promise<Provider> {
     recordIssued(state, ctx)
   })
   engine.on('grant.error', addDemandMembers)
+  recordFailures(state, engine)
   engine.on('server_error', (_ctx, error) => state.log(`server error: ${error.stack ?? error.message}`))
   return engine
 }
@@ -101,13 +103,13 @@ function configurationOf(state: ProviderState): Configuration {
       return accountOf(state, ctx, sub)
     },
     loadExistingGrant: (ctx) => createGrant(state, ctx),
-    renderError: (ctx, out) => {
+    renderError: (ctx, _out, error) => {
       ctx.type = 'html'
-      ctx.body = noticePage(
-        'Something is wrong with this request',
-        out.error_description ?? out.error,
-        out.error,
-      )
+      ctx.body = noticePage({
+        title: 'The request was refused',
+        overview: state.mountPath + DEV_PATH,
+        ...toFailure(state, ctx, error),
+      })
     },
     fetch: (input, init) => fetchFor(state, input, init),
     ...cookiesAndInteractions(state),

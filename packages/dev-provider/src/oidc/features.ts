@@ -1,6 +1,7 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { cibaConfiguration } from '../extensions/ciba.ts'
 import { noticePage } from '../pages/notices.ts'
+import { DEV_PATH } from '../wire/endpoints.ts'
 import { chooseResource, targetOf } from './authorization.ts'
 import type { ProviderState } from './state.ts'
 import { resourceServerOf } from './tokens.ts'
@@ -39,7 +40,11 @@ export function featuresOf(state: ProviderState): NonNullable<Configuration['fea
       },
       postLogoutSuccessSource: (ctx) => {
         ctx.type = 'html'
-        ctx.body = noticePage('Signed out', 'You are signed out.')
+        ctx.body = noticePage({
+          title: 'Signed out',
+          reason: 'You are signed out.',
+          overview: state.mountPath + DEV_PATH,
+        })
       },
     },
     resourceIndicators: {

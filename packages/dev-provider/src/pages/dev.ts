@@ -10,7 +10,13 @@ import { inboxPage } from './inbox.ts'
 import { issuedPage } from './issued.ts'
 import { table } from './table.ts'
 
-const ISSUED = ['Session', 'Grant', 'AuthorizationCode', 'AccessToken', 'RefreshToken'] as const
+const ISSUED = [
+  ['Session', 'Browser sessions'],
+  ['Grant', 'Grants'],
+  ['AuthorizationCode', 'Authorization codes'],
+  ['AccessToken', 'Opaque access tokens'],
+  ['RefreshToken', 'Refresh tokens'],
+] as const
 
 function pendingTable(state: ProviderState): string {
   const action = escapeHtml(`${state.mountPath}${DEV_PATH}/ciba`)
@@ -39,42 +45,62 @@ function accountTable(state: ProviderState): string {
   return table(['User', 'Connection', 'Account', 'Scopes'], rows)
 }
 
+/** The latest requests with the error of each. Requests of these pages are left out. */
+function requestTable(log: RequestLog): string {
+  const rows = log
+    .all()
+    .filter(({ endpoint }) => endpoint !== 'dev')
+    .slice(-50)
+    .reverse()
+    .map(({ body, failure, method, status, time, url }) => {
+      const path = escapeHtml(`${method} ${url.split('?', 1)[0] ?? ''}`)
+      const grantType = body['grant_type']
+      return [
+        new Date(time).toISOString().slice(11, 19),
+        grantType === undefined ? path : `${path}<br><small>${escapeHtml(grantType)}</small>`,
+        String(status ?? '–'),
+        failure ? `<b>${escapeHtml(failure.error)}</b><br>${escapeHtml(failure.reason)}` : '',
+      ]
+    })
+  return table(['Time (UTC)', 'Request', 'Status', 'Error'], rows)
+}
+
+function clientTable(state: ProviderState): string {
+  const { allowLoopbackRedirects } = state.settings
+  const rows = state.clients
+    .all()
+    .map((client) => [
+      escapeHtml(client.clientId),
+      escapeHtml(client.options.tokenEndpointAuthMethod ?? 'client_secret_basic'),
+      [...client.redirectUris].map(escapeHtml).join('<br>'),
+      [...client.postLogoutRedirectUris].map(escapeHtml).join('<br>'),
+    ])
+  const rule = allowLoopbackRedirects
+    ? 'Any address on this machine is accepted beside the registered ones.'
+    : 'Only the registered addresses are accepted.'
+  return `<p>${rule}</p>${table(['Client id', 'Authentication', 'Redirect URIs', 'Logout URLs'], rows)}`
+}
+
 function overview(state: ProviderState, log: RequestLog): string {
   const users = state.users
     .all()
     .map(({ name, sub, organizations }) =>
       [name, sub, organizations.map((one) => `${one.name} (${one.id})`).join(', ')].map(escapeHtml),
     )
-  const clients = state.clients
-    .all()
-    .map((client) => [
-      escapeHtml(client.clientId),
-      escapeHtml(client.options.tokenEndpointAuthMethod ?? 'client_secret_basic'),
-      [...client.redirectUris].map(escapeHtml).join('<br>'),
-    ])
-  const issued = ISSUED.map((model) => [model, String(state.store.list(model).length)])
-  const recent = log
-    .all()
-    .slice(-25)
-    .reverse()
-    .map((entry) => [
-      new Date(entry.time).toISOString(),
-      escapeHtml(`${entry.method} ${entry.url.split('?', 1)[0] ?? ''}`),
-      String(entry.status ?? '–'),
-    ])
+  const issued = ISSUED.map(([model, label]) => [label, String(state.store.list(model).length)])
   return page(
     'Overview',
     `<h1>Development identity provider</h1>
 <p>Issuer <code>${escapeHtml(state.issuer)}</code> ·
 <a href="${escapeHtml(state.mountPath + PATHS.discovery)}">metadata</a> ·
-<a href="${escapeHtml(state.mountPath + INBOX_PATH)}">inbox of the users</a> ·
+<a href="${escapeHtml(state.mountPath + INBOX_PATH)}">inbox with codes and messages</a> ·
 <a href="${escapeHtml(state.mountPath + ISSUED_PATH)}">issued tokens</a></p>
-<h2>Waiting for approval (CIBA)</h2>${pendingTable(state)}
+<h2>Latest requests</h2>${requestTable(log)}
+<h2>Clients</h2>${clientTable(state)}
 <h2>Users</h2>${table(['Name', 'Subject', 'Organizations'], users)}
 <h2>Connected accounts</h2>${accountTable(state)}
-<h2>Clients</h2>${table(['Client id', 'Authentication', 'Redirect URIs'], clients)}
-<h2>Issued and alive</h2>${table(['Kind', 'Count'], issued)}
-<h2>Latest requests</h2>${table(['Time', 'Request', 'Status'], recent)}`,
+<h2>Waiting for approval (CIBA)</h2>${pendingTable(state)}
+<h2>Active</h2>${table(['Kind', 'Count'], issued)}`,
     'wide',
   )
 }
@@ -87,7 +113,7 @@ function avatar(file: string): Answer {
   }
 }
 
-/** `/dev`: what this provider knows and has issued, and the decisions a phone would make. */
+/** `/dev` and the pages below it: state of this provider, its latest requests, and the users' devices. */
 export async function devPage(state: ProviderState, log: RequestLog, call: Call): Promise<Answer> {
   const path = pathOf(call).slice(state.mountPath.length)
   // Any page that a developer visits could post here; only our own may.

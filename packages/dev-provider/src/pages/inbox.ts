@@ -11,7 +11,7 @@ import { escapeHtml, page } from './html.ts'
 import { table } from './table.ts'
 
 const APP = 'authenticator app'
-const CHANNELS = { sms: 'text message', voice: 'call', email: 'e-mail', push: 'push message' } as const
+const CHANNELS = { sms: 'text message', voice: 'phone call', email: 'e-mail', push: 'push message' } as const
 
 function inboxUrl(state: ProviderState): string {
   return state.mountPath + INBOX_PATH
@@ -34,7 +34,8 @@ ${hidden.join('')}${choices.join('')}</form>`
 
 function messageRow(state: ProviderState, user: User, message: InboxMessage): readonly string[] {
   const { bindingCode, channel, id } = message
-  const text = bindingCode === undefined ? 'Is that you?' : `Your code is <b class="big">${bindingCode}</b>`
+  const text =
+    bindingCode === undefined ? 'Approve this sign-in?' : `Your code is <b class="big">${bindingCode}</b>`
   const deny = { deny: 'Deny' }
   const actions = bindingCode === undefined ? { approve: 'Approve', ...deny } : deny
   return [escapeHtml(user.name), CHANNELS[channel], text, buttons(state, { id, user: user.name }, actions)]
@@ -42,14 +43,14 @@ function messageRow(state: ProviderState, user: User, message: InboxMessage): re
 
 function codeOf({ clock }: ProviderState, secret: string): string {
   const left = TOTP_STEP - (clock.now() % TOTP_STEP)
-  return `<b class="big">${totp(secret, clock.now())}</b> for ${left} more seconds`
+  return `<b class="big">${totp(secret, clock.now())}</b> valid for ${left} s`
 }
 
 function factorRow(state: ProviderState, user: User, factor: Factor): readonly string[] {
   const { active, address = '–', kind, secret } = factor
   const shown = secret === undefined ? escapeHtml(address) : codeOf(state, secret)
   const name = kind === 'otp' ? APP : CHANNELS[kind]
-  return [escapeHtml(user.name), name, shown, active ? 'active' : 'not used yet']
+  return [escapeHtml(user.name), name, shown, active ? 'active' : 'not confirmed yet']
 }
 
 /** Authenticator apps that are being set up at login. */
@@ -64,7 +65,7 @@ function appsInSetup(state: ProviderState): readonly (readonly string[])[] {
 function userRow(state: ProviderState, user: User): readonly string[] {
   const code = state.mfa.factors.recovery(user.sub)?.code
   const enroll = { enroll: 'Add an authenticator app' }
-  const actions = state.mfa.factors.of(user.sub).length > 0 ? { ...enroll, reset: 'Take all away' } : enroll
+  const actions = state.mfa.factors.of(user.sub).length > 0 ? { ...enroll, reset: 'Remove all' } : enroll
   return [
     escapeHtml(user.name),
     code === undefined ? '–' : `<code>${code}</code>`,
@@ -86,12 +87,12 @@ function show(state: ProviderState): Answer {
     page(
       'Inbox',
       `<h1>Inbox</h1>
-<p>What the phones of the users would show. <a href="${escapeHtml(inboxUrl(state))}">Reload</a> ·
+<p>Codes and messages that the users would receive on their devices. <a href="${escapeHtml(inboxUrl(state))}">Reload</a> ·
 <a href="${escapeHtml(state.mountPath + DEV_PATH)}">Overview</a></p>
-<h2>Messages</h2>${table(['User', 'Channel', 'Message', 'Answer'], messages)}
-<h2>Factors</h2>${table(['User', 'Factor', 'Code or address', 'State'], [...factors, ...appsInSetup(state)])}
+<h2>Messages</h2>${table(['User', 'Channel', 'Message', 'Response'], messages)}
+<h2>Second factors</h2>${table(['User', 'Factor', 'Code or address', 'State'], [...factors, ...appsInSetup(state)])}
 <h2>Users</h2>${table(
-        ['User', 'Recovery code', 'Factors'],
+        ['User', 'Recovery code', 'Second factors'],
         users.map((user) => userRow(state, user)),
       )}`,
       'wide',
@@ -99,7 +100,7 @@ function show(state: ProviderState): Answer {
   )
 }
 
-/** `/dev/inbox`: messages and codes of all users, and the answers to them. */
+/** `/dev/inbox`: messages and codes of all users, with buttons to approve or deny. */
 export function inboxPage(state: ProviderState, call: Call): Answer {
   if (call.method !== 'POST') return show(state)
   const form = formOf(call)

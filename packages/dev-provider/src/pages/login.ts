@@ -8,9 +8,11 @@ export interface LoginPage {
   readonly scopes: readonly string[]
   readonly users: readonly User[]
   readonly mode: 'login' | 'signup' | 'consent'
-  /** The person who is signed in already, when only consent is asked for. */
+  /** The user who is already signed in, if only consent is missing. */
   readonly current: User | undefined
   readonly hint: string
+  /** Path of the page that lists all requests and users. */
+  readonly overview: string
   readonly problem?: string
 }
 
@@ -42,24 +44,25 @@ function chooser({ action, users, mode, hint, current }: LoginPage): string {
   const cards = signup ? '' : `<ul class="users">${users.map((user) => card(user, action)).join('\n')}</ul>`
   return `${cards}
 <form method="post" action="${escapeHtml(action)}">
-<label for="user">${signup ? 'Choose a user name' : 'Or type a user name'}</label>
+<label for="user">${signup ? 'Choose a user name' : 'Or enter a user name'}</label>
 <input id="user" name="user" value="${escapeHtml(hint)}" autocomplete="username" autocapitalize="none" spellcheck="false" required maxlength="100">
 ${signup ? '<input type="hidden" name="create" value="yes">' : ''}
 <button class="primary">${signup ? 'Create account' : 'Sign in'}</button>
 </form>`
 }
 
-/** The page on which a person signs in, signs up or consents. Works without JavaScript. */
+/** Returns the page on which a user signs in, signs up or consents. Works without JavaScript. */
 export function loginPage(view: LoginPage): string {
   const scopes = view.scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' ')
   const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
   return page(
     TITLES[view.mode],
     `<h1>${TITLES[view.mode]}</h1>
-<p><b>${escapeHtml(view.app)}</b> asks for ${scopes || 'no scopes'}.</p>
+<p><b>${escapeHtml(view.app)}</b> requests ${scopes === '' ? 'no scopes' : `the scopes ${scopes}`}.</p>
 ${problem}
 ${chooser(view)}
 <form method="post" action="${escapeHtml(view.action)}"><button class="quiet" name="deny" value="yes">Deny</button></form>
-<p class="note">Development only: no passwords, every user is made up.</p>`,
+<p class="note">For development only: no passwords, and every user is fictitious.
+<a href="${escapeHtml(view.overview)}">All requests to this provider</a></p>`,
   )
 }

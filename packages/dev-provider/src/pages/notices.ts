@@ -1,8 +1,26 @@
+import type { Failure } from '../wire/failure.ts'
+import type { Answer } from '../wire/message.ts'
+import { htmlAnswer } from '../wire/message.ts'
 import { escapeHtml, page } from './html.ts'
 
-/** A page that only says something; `code` is an OAuth error code, if there is one. */
-export function noticePage(title: string, text: string, code?: string): string {
-  const detail =
-    code === undefined ? '' : `<p class="note">Error: <code id="error">${escapeHtml(code)}</code></p>`
-  return page(title, `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(text)}</p>${detail}`)
+export interface Notice extends Partial<Pick<Failure, 'error'>>, Pick<Failure, 'reason'> {
+  readonly title: string
+  /** Path of the page that lists all requests. */
+  readonly overview: string
+}
+
+/** Returns a page that only informs. */
+export function noticePage({ title, reason, error, overview }: Notice): string {
+  const code = error === undefined ? '' : `Error: <code id="error">${escapeHtml(error)}</code> · `
+  return page(
+    title,
+    `<h1>${escapeHtml(title)}</h1><p>${escapeHtml(reason)}</p>
+<p class="note">${code}<a href="${escapeHtml(overview)}">All requests to this provider</a></p>`,
+  )
+}
+
+/** Returns the page of a refusal, with its entry for the request log. */
+export function refusalAnswer(status: number, notice: Notice & Failure): Answer {
+  const { error, reason } = notice
+  return { ...htmlAnswer(status, noticePage(notice)), failure: { error, reason } }
 }

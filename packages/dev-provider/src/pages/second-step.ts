@@ -5,9 +5,9 @@ export interface SecondStepPage {
   /** Where the forms are posted. */
   readonly action: string
   readonly app: string
-  /** Where the codes of all users are shown. */
+  /** Path of the page with the codes of all users. */
   readonly inbox: string
-  /** Name of the person who signs in. */
+  /** Name of the user who signs in. */
   readonly account: string
   /** An authenticator app that is to be enrolled: its secret, and the URI for its QR code. */
   readonly enrollment?: { readonly secret: string; readonly uri: string }
@@ -16,28 +16,28 @@ export interface SecondStepPage {
 
 function enrollmentPart({ secret, uri }: NonNullable<SecondStepPage['enrollment']>): string {
   const grouped = secret.replace(/.{4}(?=.)/g, '$& ')
-  return `<p>Scan this with an authenticator app, or type the secret in there:</p>
+  return `<p>Scan the QR code with an authenticator app, or enter the secret there:</p>
 <div class="qr" role="img" aria-label="QR code of the secret">${renderSVG(uri, { border: 2 })}</div>
 <p><code id="secret">${escapeHtml(grouped)}</code></p>`
 }
 
-/** The page on which a person takes the second step of a login, or enrolls an app for it first. */
+/** Returns the page on which a user enters a code, or first enrolls an authenticator app. */
 export function secondStepPage(view: SecondStepPage): string {
-  const title = view.enrollment ? 'Set up a second step' : 'Second step'
+  const title = view.enrollment ? 'Set up a second factor' : 'Second factor'
   const action = escapeHtml(view.action)
   const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
   return page(
     title,
     `<h1>${title}</h1>
-<p><b>${escapeHtml(view.app)}</b> asks <b id="account">${escapeHtml(view.account)}</b> for a further proof.</p>
+<p><b>${escapeHtml(view.app)}</b> asks <b id="account">${escapeHtml(view.account)}</b> for a second factor.</p>
 ${view.enrollment ? enrollmentPart(view.enrollment) : ''}
 ${problem}
 <form method="post" action="${action}">
-<label for="otp">Code of the authenticator app</label>
+<label for="otp">Code from the authenticator app</label>
 <input id="otp" class="code" name="otp" value="" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="7" required autofocus>
 <button class="primary">Continue</button>
 </form>
 <form method="post" action="${action}"><button class="quiet" name="deny" value="yes">Deny</button></form>
-<p class="note">Development only: the <a href="${escapeHtml(view.inbox)}" target="_blank">inbox</a> shows the codes of everybody.</p>`,
+<p class="note">For development only: the <a href="${escapeHtml(view.inbox)}" target="_blank">inbox</a> shows everyone’s codes.</p>`,
   )
 }

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import type { Failure } from './failure.ts'
 
 /** One request, read completely. */
 export interface Call {
@@ -17,10 +18,9 @@ export interface Answer {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
   readonly body: Buffer
+  /** For the request log; not sent. */
+  readonly failure?: Failure
 }
-
-/** Anything that answers Node requests, such as `koa.callback()`. */
-export type Listener = (request: IncomingMessage, response: ServerResponse) => unknown
 
 // Koa asks the socket only whether it is encrypted, but a real one would let a fault or an abort of the
 // outer connection reach into the provider; so the provider gets one that never connects.
@@ -106,13 +106,6 @@ export function detach(
   const request = new DetachedRequest(call, mountPath)
   const response = new CapturedResponse(request)
   return { request, response, answer: response.answer }
-}
-
-/** Lets the listener answer the call, and returns the answer instead of sending it. */
-export async function capture(listener: Listener, call: Call, mountPath: string): Promise<Answer> {
-  const { request, response, answer } = detach(call, mountPath)
-  await listener(request, response)
-  return answer
 }
 
 /** Reads a request to its end; `null` when it is larger than any real one. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from './endpoints.ts'
+import type { Failure } from './failure.ts'
 import type { Call } from './message.ts'
 import { formOf, jsonBodyOf, queryOf } from './message.ts'
 
@@ -19,6 +20,8 @@ export interface LoggedRequest {
   readonly time: number
   /** Status that the provider decided on; absent while it works, and when a fault came first. */
   readonly status?: number
+  /** The error that the provider responded with, and why. */
+  readonly failure?: Failure
 }
 
 export interface RequestLog {

@@ -2,13 +2,13 @@ import type { ProviderState } from '../../oidc/state.ts'
 import { cookieNames } from '../../oidc/state.ts'
 import type { ConnectPage } from '../../pages/connect.ts'
 import { connectAccountPage } from '../../pages/connect.ts'
-import { noticePage } from '../../pages/notices.ts'
-import { CONNECT_PATH } from '../../wire/endpoints.ts'
+import { refusalAnswer } from '../../pages/notices.ts'
+import { CONNECT_PATH, DEV_PATH } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
 import { cookieOf, formOf, htmlAnswer, queryOf, redirectAnswer } from '../../wire/message.ts'
 import type { ConnectRequest } from './requests.ts'
 
-/** Who is signed in at this provider in the browser that calls, if anybody. */
+/** Returns the subject who is signed in at this provider in the calling browser, if any. */
 function signedIn(state: ProviderState, call: Call): string | undefined {
   const id = cookieOf(call, cookieNames(state.issuer).session)
   const session = id === undefined ? undefined : state.store.find('Session', id)
@@ -29,7 +29,7 @@ function view(state: ProviderState, request: ConnectRequest): ConnectPage {
     app: state.clients.find(request.clientId)?.options.name ?? request.clientId,
     connection: request.connection,
     scopes: request.scopes,
-    person: user?.label ?? name,
+    user: user?.label ?? name,
     hint: request.hint ?? name,
   }
 }
@@ -37,15 +37,15 @@ function view(state: ProviderState, request: ConnectRequest): ConnectPage {
 function decide(state: ProviderState, request: ConnectRequest, form: URLSearchParams): Answer {
   if (form.has('cancel')) {
     state.connectRequests.cancel(request)
-    return backTo(request, {
-      error: 'access_denied',
-      error_description: 'The user cancelled the request',
-    })
+    const reason = 'The user cancelled the request'
+    const answer = backTo(request, { error: 'access_denied', error_description: reason })
+    return { ...answer, failure: { error: 'access_denied', reason } }
   }
   const name = form.get('account')?.trim() ?? ''
   if (name === '') {
-    const problem = 'Name the account that is to be connected.'
-    return htmlAnswer(422, connectAccountPage({ ...view(state, request), problem }))
+    const problem = 'Enter the name of the account.'
+    const answer = htmlAnswer(422, connectAccountPage({ ...view(state, request), problem }))
+    return { ...answer, failure: { error: 'invalid_form', reason: problem } }
   }
   const { connectCode } = state.connectRequests.accept(request, name, state.settings.codeTtl)
   return backTo(request, { connect_code: connectCode })
@@ -53,15 +53,21 @@ function decide(state: ProviderState, request: ConnectRequest, form: URLSearchPa
 
 /** The page on which the user of a request to connect an account decides about it, once. */
 export function connectPage(state: ProviderState, call: Call): Answer {
+  const overview = state.mountPath + DEV_PATH
   const request = state.connectRequests.waiting(queryOf(call).get('ticket') ?? '')
   if (!request) {
-    const text = 'Go back to the application and connect the account again.'
-    return htmlAnswer(400, noticePage('This link has expired', text, 'invalid_ticket'))
+    const reason = 'Go back to the application and connect the account again.'
+    return refusalAnswer(400, { title: 'This link has expired', error: 'invalid_ticket', reason, overview })
   }
-  const visitor = signedIn(state, call)
-  if (visitor !== undefined && visitor !== request.sub) {
-    const text = 'The account would be connected for somebody else than the person who is signed in here.'
-    return htmlAnswer(403, noticePage('Another person is signed in', text, 'access_denied'))
+  const current = signedIn(state, call)
+  if (current !== undefined && current !== request.sub) {
+    const reason = 'This link belongs to a different user than the one who is signed in here.'
+    return refusalAnswer(403, {
+      title: 'Another user is signed in',
+      error: 'access_denied',
+      reason,
+      overview,
+    })
   }
   return call.method === 'POST'
     ? decide(state, request, formOf(call))

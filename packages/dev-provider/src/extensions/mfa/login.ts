@@ -95,7 +95,7 @@ export function takeSecondStep(
     : activeApps(state, login.sub).filter(({ secret }) => matches(secret))
   if (!app) {
     login.wrongCodes += 1
-    return 'That code is wrong. Wait for the next one and try again.'
+    return 'This code is wrong. Wait for the next one and try again.'
   }
   factors.use(login.sub, app.id)
   logins.delete(interaction.uid)

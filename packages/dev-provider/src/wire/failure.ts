@@ -1,0 +1,26 @@
+import type { Answer } from './message.ts'
+import { isRecord, jsonOf } from './message.ts'
+
+/** An error that the provider responded with. */
+export interface Failure {
+  /** OAuth error code, or the title of a problem document (RFC 9457). */
+  readonly error: string
+  /** What was wrong with the request, often in more detail than the client is told. */
+  readonly reason: string
+}
+
+function text(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
+/** Returns the failure that an answer carries, or reads it from the JSON body. */
+export function readFailure(answer: Answer): Failure | undefined {
+  if (answer.failure || answer.status < 400) return answer.failure
+  const body = jsonOf(answer) ?? {}
+  const { error, error_description: description, title, detail, validation_errors: problems } = body
+  const code = text(error) || text(title)
+  if (code === '') return undefined
+  const fields = Array.isArray(problems) ? problems.filter(isRecord) : []
+  const details = fields.map((problem) => text(problem['detail']))
+  return { error: code, reason: [text(description) || text(detail), ...details].join('; ') }
+}
