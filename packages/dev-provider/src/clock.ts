@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The provider's own notion of time; shifts iat, exp and auth_time, and with them every expiry. */
+/** The provider's own time; decides iat, exp and auth_time, and with them every expiry. */
 export interface VirtualClock {
   /** Seconds since the epoch, as the provider sees them. */
   now(): number
@@ -8,7 +8,7 @@ export interface VirtualClock {
   advance(seconds: number): void
   /** Sets the provider's time, which goes on running from there. */
   set(epochSeconds: number): void
-  /** Back to real time. */
+  /** Back to real time, or to the clock that the provider was started with. */
   reset(): void
 }
 
@@ -22,20 +22,19 @@ export interface ClockScope extends VirtualClock {
   dispose(): void
 }
 
-interface Shift {
-  milliseconds: number
-}
+/** Milliseconds since the epoch. */
+type Milliseconds = () => number
 
 // oidc-provider and jose read the time as `Date.now()` and `new Date()` and offer no way to inject it.
-// The shim therefore answers with shifted time only inside `run` (an asynchronous context), so that
+// The shim therefore returns the provider's time only inside `run` (an asynchronous context), so that
 // tests, the application under test and other providers in the same process keep real time. It is
-// installed when a clock is first moved, and not at all in a run that never moves one.
-const current = new AsyncLocalStorage<Shift>()
-const moved = new Set<Shift>()
+// installed when a clock first differs from real time, and never in a run without such a clock.
+const current = new AsyncLocalStorage<Milliseconds>()
+const moved = new Set<Milliseconds>()
 let installed: { readonly real: DateConstructor; readonly shim: DateConstructor } | undefined
 
 function shimOf(real: DateConstructor): DateConstructor {
-  const now = (): number => real.now() + (current.getStore()?.milliseconds ?? 0)
+  const now = (): number => current.getStore()?.() ?? real.now()
   return new Proxy(real, {
     get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
     apply: () => new real(now()).toString(),
@@ -56,31 +55,35 @@ function uninstall(): void {
   installed = undefined
 }
 
-/** A clock at real time. */
-export function createClock(): ClockScope {
-  const shift: Shift = { milliseconds: 0 }
-  const realNow = (): number => current.exit(() => Date.now())
+/** A clock that follows `source` (seconds since the epoch), or real time without one. */
+export function createClock(source?: () => number): ClockScope {
+  let shift = 0
+  const base = source ? () => source() * 1000 : () => Date.now()
+  // Outside the scope, where `Date` is real time.
+  const milliseconds: Milliseconds = () => current.exit(base) + shift
+  const isReal = (): boolean => source === undefined && shift === 0
 
-  const move = (milliseconds: number): void => {
-    shift.milliseconds = milliseconds
-    if (milliseconds === 0) return
-    moved.add(shift)
+  const move = (by: number): void => {
+    shift = by
+    if (isReal()) return
+    moved.add(milliseconds)
     install()
   }
+  move(0)
 
   return {
-    now: () => Math.floor((realNow() + shift.milliseconds) / 1000),
-    milliseconds: () => realNow() + shift.milliseconds,
-    advance: (seconds) => move(shift.milliseconds + seconds * 1000),
-    set: (epochSeconds) => move(epochSeconds * 1000 - realNow()),
+    now: () => Math.floor(milliseconds() / 1000),
+    milliseconds,
+    advance: (seconds) => move(shift + seconds * 1000),
+    set: (epochSeconds) => move(epochSeconds * 1000 - current.exit(base)),
     reset: () => move(0),
     run: (work) => {
       // Fake timers of a test runner may have replaced `Date` since; the shim goes on top of them.
-      if (shift.milliseconds !== 0) install()
-      return current.run(shift, work)
+      if (!isReal()) install()
+      return current.run(milliseconds, work)
     },
     dispose: () => {
-      moved.delete(shift)
+      moved.delete(milliseconds)
       if (moved.size === 0) uninstall()
     },
   }

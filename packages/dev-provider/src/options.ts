@@ -91,6 +91,11 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
    * `undefined` to refuse. Default: the token is the name or `sub` of a known user.
    */
   readonly acceptSubjectToken?: (token: string, type: string) => string | undefined
+  /**
+   * The time in seconds since the epoch, for tests in which the provider shares the clock of the application. Read at
+   * every use; `provider.clock` moves the provider away from it. Default: real time.
+   */
+  readonly clock?: () => number
   /** Receives one line per request and per problem. Default: nothing is printed. */
   readonly log?: (line: string) => void
 }

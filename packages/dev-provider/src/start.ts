@@ -92,7 +92,7 @@ function defaultClient(options: DevProviderOptions): Parameters<ProviderState['c
 
 async function createState(options: DevProviderOptions, issuer: string): Promise<ProviderState> {
   const [oidc, keys] = await Promise.all([loadOidcProvider(), createKeyRing()])
-  const clock: ClockScope = createClock()
+  const clock: ClockScope = createClock(options.clock)
   const users = createUserDirectory(issuer + AVATAR_PATH, options.users)
   let engine: Provider | undefined
   const state: ProviderState = {

@@ -137,6 +137,18 @@ test('its time can be moved, and only its own', async () => {
   expect(other.clock.now() - 1_700_000_000).toBeLessThan(60)
 })
 
+test('a provider follows the clock that it was started with', async () => {
+  let now = 1_900_000_000
+  const provider = await startDevProvider({ clock: () => now })
+  expect(provider.clock.now()).toBe(now)
+  now += 10
+  provider.clock.advance(5)
+  expect(provider.clock.now()).toBe(now + 5)
+  provider.clock.reset()
+  expect(provider.clock.now()).toBe(now)
+  await provider.stop()
+})
+
 test('the shim of Date is gone when nobody moves the time any more', async () => {
   const real = Date
   const provider = await startDevProvider()

@@ -15,7 +15,6 @@ afterEach(() => world.provider.stop())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 /** A browser with an access token that has expired. */

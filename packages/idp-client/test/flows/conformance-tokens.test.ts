@@ -37,7 +37,6 @@ afterEach(() => world.provider.stop())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 const refreshes = () =>

@@ -31,7 +31,6 @@ afterEach(async () => {
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 const refreshes = () =>

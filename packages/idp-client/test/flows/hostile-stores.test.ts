@@ -47,7 +47,6 @@ afterEach(() => down.clear())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 /** What the store was asked meanwhile, without leases. */

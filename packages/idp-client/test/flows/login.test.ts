@@ -15,6 +15,16 @@ beforeEach(() => {
 
 const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
 
+test('[I1] client and provider share one clock, which stands still until a test moves it', async () => {
+  const { clock, provider } = world
+  const before = clock.now
+  clock.now += 3600
+  expect(provider.clock.now()).toBe(clock.now)
+  expect((await world.login(world.newBrowser())).status).toBe(302)
+  clock.now = before
+  expect(provider.clock.now()).toBe(before)
+})
+
 describe('a person logs in', () => {
   test('[S009,S010,S012,S013,S158,S162,S231] login, callback, session, profile', async () => {
     const browser = world.newBrowser()

@@ -17,7 +17,6 @@ afterAll(() => world.provider.stop())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 /** A request that a browser has sent, and what becomes of it. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpError } from '../../src/errors/base.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
-import { APP, startWorld } from '../support/app.ts'
+import { APP, START, startWorld } from '../support/app.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
@@ -19,8 +19,7 @@ beforeEach(() => {
   world.provider.faults.clear()
   world.provider.clearRequests()
   world.events.length = 0
-  world.provider.clock.reset()
-  world.clock.now = Math.floor(Date.now() / 1000)
+  world.clock.now = START
 })
 
 type Claims = Readonly<Record<string, unknown>>
@@ -101,7 +100,6 @@ describe('a login for an organization', () => {
 describe('a refresh', () => {
   function expire(): void {
     world.clock.now += TTL + 1
-    world.provider.clock.advance(TTL + 1)
   }
 
   /** A browser whose access token has expired. */

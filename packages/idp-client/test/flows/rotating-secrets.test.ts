@@ -16,7 +16,6 @@ afterAll(() => world.provider.stop())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 type Side = ReturnType<World['another']>

@@ -71,7 +71,6 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
 
   function pass(seconds: number): void {
     world.clock.now += seconds
-    world.provider.clock.advance(seconds)
   }
 
   const refreshes = (): number =>

@@ -30,7 +30,6 @@ const stores = {
 
 function pass(world: World, seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {

@@ -83,6 +83,7 @@ export function protectedApi(
 ): ApiHandler {
   const issued = new Set<string>()
   const seen = new Set<string>()
+  const today = (): Date => new Date(provider.clock.now() * 1000)
 
   function newNonce(): string {
     const nonce = randomUUID()
@@ -100,13 +101,17 @@ export function protectedApi(
     const proof = String(request.headers['dpop'])
     const { jwk = {} } = decodeProtectedHeader(proof)
     if (Object.keys(jwk).sort().join() !== 'crv,kty,x,y') throw new Refusal('jwk is not a bare public key')
-    const { payload } = await jwtVerify(proof, EmbeddedJWK, { typ: 'dpop+jwt', algorithms: ['ES256'] })
+    const { payload } = await jwtVerify(proof, EmbeddedJWK, {
+      typ: 'dpop+jwt',
+      algorithms: ['ES256'],
+      currentDate: today(),
+    })
     const { ath, htm, htu, iat = 0, jti = '', nonce } = payload
     const target = new URL(request.path, `http://${request.headers.host}`)
     if (htm !== request.method) throw new Refusal('htm')
     if (htu !== target.origin + target.pathname) throw new Refusal('htu')
     if (ath !== digest(token)) throw new Refusal('ath')
-    if (Math.abs(iat - Date.now() / 1000) > 60) throw new Refusal('iat')
+    if (Math.abs(iat - provider.clock.now()) > 60) throw new Refusal('iat')
     if (jti.length < 16 || seen.has(jti)) throw new Refusal('jti')
     seen.add(jti)
     if ((await calculateJwkThumbprint(jwk)) !== jkt) throw new Refusal('another key')
@@ -117,7 +122,11 @@ export function protectedApi(
     const [, scheme = '', token = ''] =
       /^(Bearer|DPoP) (\S+)$/.exec(request.headers.authorization ?? '') ?? []
     const keys = createLocalJWKSet(await provider.jwks())
-    const { payload } = await jwtVerify(token, keys, { issuer: provider.issuer, audience: AUDIENCE })
+    const { payload } = await jwtVerify(token, keys, {
+      issuer: provider.issuer,
+      audience: AUDIENCE,
+      currentDate: today(),
+    })
     const { jkt } = (payload['cnf'] ?? {}) as { jkt?: unknown }
     if ((jkt === undefined) !== (scheme === 'Bearer')) throw new Refusal('scheme')
     if (jkt === undefined) {

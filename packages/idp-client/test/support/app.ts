@@ -7,6 +7,9 @@ import { SECRET } from './engine.ts'
 
 export const APP = 'http://localhost:3000'
 
+/** When every world begins: about real time, which decides whether a cookie of the provider has expired. */
+export const START = Math.floor(Date.now() / 1000)
+
 interface StoredCookie {
   readonly value: string
   readonly text: string
@@ -58,6 +61,7 @@ export interface World {
   readonly client: IdpClient
   readonly browser: Browser
   readonly events: LogEvent[]
+  /** Of the client and the provider; it stands still until a test moves it. `provider.clock` moves the two apart. */
   readonly clock: { now: number }
   newBrowser(): Browser
   /** A second client of the same application, with other options. */
@@ -73,9 +77,13 @@ export async function startWorld(
   options: IdpClientOptions = {},
   providerOptions: DevProviderOptions = {},
 ): Promise<World> {
-  const provider = await startDevProvider({ host: '127.0.0.1', ...providerOptions })
+  const clock = { now: START }
+  const provider = await startDevProvider({
+    host: '127.0.0.1',
+    clock: () => clock.now,
+    ...providerOptions,
+  })
   const events: LogEvent[] = []
-  const clock = { now: Math.floor(Date.now() / 1000) }
   const defaults: IdpClientOptions = {
     domain: provider.issuer,
     clientId: provider.clientId,

@@ -40,7 +40,6 @@ export async function startMfaWorld(
   const { secret } = world.provider.mfa.enrollOtp('alice')
   const pass = (seconds: number): void => {
     world.clock.now += seconds
-    world.provider.clock.advance(seconds)
   }
   return {
     ...world,
