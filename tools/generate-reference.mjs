@@ -52,14 +52,16 @@ const introduction = `# Errors
 <!-- Written by tools/generate-reference.mjs from packages/idp-client/src/errors/codes.ts. Do not edit. -->
 
 Few classes, many codes. Every error has a \`code\` from the tables below. Codes may be relied on, texts may not.
-Recognise an error by its code, with \`isIdpError\` from any entry: a process may hold two copies of the package, and
-\`instanceof\` fails between them.
+Recognise an error by its code, with \`isIdpError\`, or by its class, with \`instanceof\`; every entry exports both. They
+work across several copies of the package in one process and for the errors of the browser helpers. A subclass of your
+own is recognised by its prototype chain, as any class.
 
 \`\`\`ts
-import { isIdpError } from 'idp-client/errors'
+import { InvalidConfigurationError, isIdpError } from 'idp-client/errors'
 
 export function explain(error: unknown): string {
   if (isIdpError(error, 'MISSING_SESSION')) return 'Please log in.'
+  if (error instanceof InvalidConfigurationError) return 'Login is not set up yet.'
   if (isIdpError(error)) return \`Login is not possible (\${error.code}).\`
   throw error
 }

@@ -51,7 +51,7 @@ export async function askRoute<Body>(
   if (typeof code === 'string' && typeof message === 'string')
     throw browserError(code as Code, message, {
       ...(typeof flat.error === 'string' ? flat : {}),
-      name: code === 'MFA_REQUIRED' ? 'MfaRequiredError' : name,
+      ...(code === 'MFA_REQUIRED' ? { name: 'MfaRequiredError', toJSON: () => flat } : { name }),
       status,
     })
   const advice = 'is it enabled, in the proxy, and known to <IdpProvider> or configure()?'

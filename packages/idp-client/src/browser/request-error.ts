@@ -3,7 +3,8 @@ import type { Code } from '../errors/codes.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 
 /**
- * Why a route of the application did not give what was asked for; `isIdpError` recognises it. What the route reports has
+ * Why a route of the application did not give what was asked for; `isIdpError` and `instanceof` of the class in its
+ * `name` recognise it. What the route reports has
  * the code of the server; `REQUEST_FAILED`: the application's server was not reached; `INTERNAL_ERROR`: something else
  * than the route answered.
  */
@@ -22,7 +23,10 @@ export interface RouteRequestError<C extends Code = Code> extends IdpError<C> {
  */
 export type AccessTokenRequestError = RouteRequestError
 
-/** The provider demands a further factor first: `mfa` goes on from here. `name` is `MfaRequiredError`. */
+/**
+ * The provider demands a further factor first: `mfa` goes on from here. An instance of `MfaRequiredError` of
+ * `idp-client/errors`, which is its `name`.
+ */
 export interface BrowserMfaRequiredError extends RouteRequestError<'MFA_REQUIRED'> {
   /** For the functions of `mfa`. Empty: the user has to log in again. */
   readonly mfa_token: string
@@ -38,6 +42,6 @@ interface Details {
 
 /** The classes of `errors` would bring all their messages along, more than this whole entry weighs. */
 export function browserError(code: Code, message: string, details?: Details): RouteRequestError {
-  const brand = Symbol.for('idp-client.error')
-  return Object.assign(new Error(message), { name: 'IdpError', code, ...details, [brand]: true as const })
+  const own = { name: 'IdpError', code, ...details }
+  return Object.assign(new Error(message), own, { [Symbol.for('idp-client.error')]: own.name })
 }

@@ -21,5 +21,7 @@ export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Na
  * `FAILED_TO_REVOKE` is an `OAuthError` or `DiscoveryError`.
  */
 export class AccessTokenError extends IdpError<AccessTokenErrorCode> {
-  override readonly name = 'AccessTokenError'
+  /** @internal */
+  static override readonly errorBrand = 'AccessTokenError'
+  declare readonly name: 'AccessTokenError'
 }

@@ -21,5 +21,7 @@ export const BackchannelAuthenticationErrorCode: {
  * (its `error` is `access_denied` when the user refused, `expired_token` when the time was up) or a `DiscoveryError`.
  */
 export class BackchannelAuthenticationError extends IdpError<BackchannelAuthenticationErrorCode> {
-  override readonly name = 'BackchannelAuthenticationError'
+  /** @internal */
+  static override readonly errorBrand = 'BackchannelAuthenticationError'
+  declare readonly name: 'BackchannelAuthenticationError'
 }

@@ -1,7 +1,7 @@
 import type { Code } from './codes.ts'
 import { codes } from './codes.ts'
 
-const brand = Symbol.for('idp-client.error')
+const brandKey = Symbol.for('idp-client.error')
 
 export interface IdpErrorOptions {
   cause?: unknown
@@ -9,12 +9,25 @@ export interface IdpErrorOptions {
   detail?: string
 }
 
+/** For a class of the library the brand decides, which every copy writes alike; for a subclass its prototype chain. */
+function hasInstance(this: typeof IdpError, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(this, value)) return true
+  if (!Object.hasOwn(this, 'errorBrand') || !isIdpError(value)) return false
+  return this.errorBrand === 'IdpError' || Reflect.get(value, brandKey) === this.errorBrand
+}
+
 /**
- * Base of every error of this library. Recognise it with `isIdpError`, not with `instanceof`: a process may hold two
- * copies of the package. Messages never contain tokens, codes, cookies or text from outside.
+ * Base of every error of this library; carries the code directly where no class is more specific. `instanceof` works
+ * between several copies of the package in one process, and for the errors of the browser helpers. Messages never
+ * contain tokens, codes, cookies or text from outside.
  */
 export class IdpError<C extends Code = Code> extends Error {
-  override readonly name: string = 'IdpError'
+  /** @internal Brand of the instances. Each class of the library has its own, which its subclasses inherit. */
+  static readonly errorBrand: string = 'IdpError'
+
+  static override readonly [Symbol.hasInstance]: (value: unknown) => boolean = hasInstance
+
+  override readonly name: string
   readonly code: C
 
   constructor(code: C, options: IdpErrorOptions = {}) {
@@ -23,13 +36,15 @@ export class IdpError<C extends Code = Code> extends Error {
       options.detail ? `${message} ${options.detail}` : message,
       'cause' in options ? { cause: options.cause } : undefined,
     )
+    const { errorBrand } = new.target
+    this.name = errorBrand
     this.code = code
-    Object.defineProperty(this, brand, { value: true })
+    Object.defineProperty(this, brandKey, { value: errorBrand })
   }
 }
 
 /** Whether `error` comes from this library (any copy of it), optionally with this code. */
 export function isIdpError<C extends Code>(error: unknown, code?: C): error is IdpError<C> {
-  if (typeof error !== 'object' || error === null || !(brand in error)) return false
+  if (typeof error !== 'object' || error === null || !(brandKey in error)) return false
   return code === undefined || ('code' in error && error.code === code)
 }

@@ -20,7 +20,9 @@ export type CallbackErrorCode =
 
 /** A login attempt failed; reaches `onCallback` as `context.error`. */
 export class CallbackError extends IdpError<CallbackErrorCode> {
-  override readonly name = 'CallbackError'
+  /** @internal */
+  static override readonly errorBrand = 'CallbackError'
+  declare readonly name: 'CallbackError'
 
   constructor(code: CallbackErrorCode, options: IdpErrorOptions = {}) {
     super(code, options)

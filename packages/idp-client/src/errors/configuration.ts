@@ -4,5 +4,7 @@ import { IdpError } from './base.ts'
 export class InvalidConfigurationError extends IdpError<
   'INVALID_CONFIGURATION' | 'BASE_URL_UNKNOWN' | 'BASE_URL_NOT_ALLOWED'
 > {
-  override readonly name = 'InvalidConfigurationError'
+  /** @internal */
+  static override readonly errorBrand = 'InvalidConfigurationError'
+  declare readonly name: 'InvalidConfigurationError'
 }

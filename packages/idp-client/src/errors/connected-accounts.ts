@@ -17,14 +17,18 @@ export const ConnectAccountErrorCode: { readonly [Name in ConnectAccountErrorCod
 
 /** No account was connected. The `cause` is an `AccountApiError`, an `AccessTokenError`, an `OAuthError` or a `DiscoveryError`. */
 export class ConnectAccountError extends IdpError<ConnectAccountErrorCode> {
-  override readonly name = 'ConnectAccountError'
+  /** @internal */
+  static override readonly errorBrand = 'ConnectAccountError'
+  declare readonly name: 'ConnectAccountError'
 }
 
 export type ConnectedAccountsErrorCode = 'MISSING_SESSION' | 'FAILED_TO_LIST' | 'FAILED_TO_DELETE'
 
 /** The connected accounts could not be listed, or one not be disconnected. The `cause` is as in `ConnectAccountError`. */
 export class ConnectedAccountsError extends IdpError<ConnectedAccountsErrorCode> {
-  override readonly name = 'ConnectedAccountsError'
+  /** @internal */
+  static override readonly errorBrand = 'ConnectedAccountsError'
+  declare readonly name: 'ConnectedAccountsError'
 }
 
 export interface AccountApiFailure {
@@ -45,7 +49,9 @@ export interface AccountApiValidationError {
 
 /** The provider's account API said no; usually the `cause` of another error. */
 export class AccountApiError extends IdpError<'MY_ACCOUNT_API_ERROR'> {
-  override readonly name = 'AccountApiError'
+  /** @internal */
+  static override readonly errorBrand = 'AccountApiError'
+  declare readonly name: 'AccountApiError'
   /** HTTP status of the answer. */
   readonly status: number
   /** This and the following are members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */

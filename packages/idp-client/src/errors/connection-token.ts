@@ -21,5 +21,7 @@ export const AccessTokenForConnectionErrorCode: {
  * `OAuthError` or a `DiscoveryError`.
  */
 export class AccessTokenForConnectionError extends IdpError<AccessTokenForConnectionErrorCode> {
-  override readonly name = 'AccessTokenForConnectionError'
+  /** @internal */
+  static override readonly errorBrand = 'AccessTokenForConnectionError'
+  declare readonly name: 'AccessTokenForConnectionError'
 }

@@ -7,5 +7,7 @@ export type LogoutTokenErrorCode =
 
 /** A back-channel logout notification that is not obeyed (OIDC Back-Channel Logout 1.0). */
 export class LogoutTokenError extends IdpError<LogoutTokenErrorCode> {
-  override readonly name = 'LogoutTokenError'
+  /** @internal */
+  static override readonly errorBrand = 'LogoutTokenError'
+  declare readonly name: 'LogoutTokenError'
 }

@@ -26,7 +26,9 @@ export interface MfaRequiredBody {
  * to the session, and valid for `mfaTokenTtl` seconds. The `cause` is the `OAuthError`.
  */
 export class MfaRequiredError extends IdpError<'MFA_REQUIRED'> {
-  override readonly name = 'MfaRequiredError'
+  /** @internal */
+  static override readonly errorBrand = 'MfaRequiredError'
+  declare readonly name: 'MfaRequiredError'
   readonly error = 'mfa_required'
   readonly error_description: string
   readonly mfa_token: string
@@ -65,5 +67,7 @@ export type MfaErrorCode =
  * The codes of popups belong to `mfa.challengeWithPopup` of the browser.
  */
 export class MfaError extends IdpError<MfaErrorCode> {
-  override readonly name = 'MfaError'
+  /** @internal */
+  static override readonly errorBrand = 'MfaError'
+  declare readonly name: 'MfaError'
 }

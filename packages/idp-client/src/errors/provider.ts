@@ -3,7 +3,9 @@ import { IdpError, isIdpError } from './base.ts'
 
 /** The provider's metadata or keys could not be loaded; never cached, the next use tries again. */
 export class DiscoveryError extends IdpError<'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'> {
-  override readonly name = 'DiscoveryError'
+  /** @internal */
+  static override readonly errorBrand = 'DiscoveryError'
+  declare readonly name: 'DiscoveryError'
 }
 
 /** Whether the provider said no or could not be heard; by name, like everything that may come from another copy. */
@@ -22,7 +24,9 @@ export interface OAuthErrorOptions extends IdpErrorOptions {
 export class OAuthError extends IdpError<
   'OAUTH_ERROR' | 'REQUEST_FAILED' | 'REQUEST_TIMEOUT' | 'RESPONSE_INVALID' | 'ID_TOKEN_INVALID'
 > {
-  override readonly name = 'OAuthError'
+  /** @internal */
+  static override readonly errorBrand = 'OAuthError'
+  declare readonly name: 'OAuthError'
   /** The `error` member of the provider's answer (RFC 6749 section 5.2), limited to the characters that it allows. */
   readonly error: string | undefined
   /** HTTP status of the provider's answer. */

@@ -22,7 +22,9 @@ export interface SessionTooLarge {
  * could look says nothing about whether the user is signed in.
  */
 export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
-  override readonly name = 'SessionStoreError'
+  /** @internal */
+  static override readonly errorBrand = 'SessionStoreError'
+  declare readonly name: 'SessionStoreError'
   /** With `SESSION_TOO_LARGE`, see there; else 0. */
   readonly bytes: number
   /** With `SESSION_TOO_LARGE`, see there; else empty. */

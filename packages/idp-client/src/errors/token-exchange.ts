@@ -25,5 +25,7 @@ export const CustomTokenExchangeErrorCode: { readonly [Name in CustomTokenExchan
  * `cause` of `EXCHANGE_FAILED` is an `OAuthError` or a `DiscoveryError`.
  */
 export class CustomTokenExchangeError extends IdpError<CustomTokenExchangeErrorCode> {
-  override readonly name = 'CustomTokenExchangeError'
+  /** @internal */
+  static override readonly errorBrand = 'CustomTokenExchangeError'
+  declare readonly name: 'CustomTokenExchangeError'
 }

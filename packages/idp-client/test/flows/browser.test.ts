@@ -4,6 +4,7 @@ import { configure, fetchUser, getAccessToken, mfa, userStore } from '../../src/
 import { forgetTokens } from '../../src/browser/token-epoch.ts'
 import type { Code } from '../../src/errors/codes.ts'
 import { codes } from '../../src/errors/codes.ts'
+import { AccessTokenError, IdpError, MfaRequiredError } from '../../src/errors/index.ts'
 import { isIdpError } from '../../src/index.ts'
 import type { Browser } from '../support/app.ts'
 import type { MfaWorld } from '../support/mfa.ts'
@@ -107,6 +108,25 @@ describe('without a framework', () => {
     await getAccessToken()
     await fetchUser()
     expect(page.requests.map(({ url }) => new URL(url).pathname)).toEqual(['/token', '/me'])
+  })
+})
+
+describe('errors', () => {
+  test('[G2] are instances of the classes of ./errors, none of which the page has loaded', async () => {
+    const challenge = await demanded('bob')
+    expect(challenge).toBeInstanceOf(MfaRequiredError)
+    expect(challenge).toBeInstanceOf(IdpError)
+    expect(challenge).not.toBeInstanceOf(AccessTokenError)
+    const { error, error_description, mfa_requirements, mfa_token } = challenge
+    expect(JSON.parse(JSON.stringify(challenge))).toMatchObject({
+      error,
+      error_description,
+      mfa_requirements,
+      mfa_token,
+    })
+    expect((challenge as Partial<MfaRequiredError>).toJSON?.()).toMatchObject({ error, mfa_token })
+    browser.cookies.clear()
+    expect(await failure(getAccessToken())).toBeInstanceOf(AccessTokenError)
   })
 })
 
