@@ -105,6 +105,12 @@ function continued({ href }: URL, path: string): string {
   return `${href.endsWith('/') ? href.slice(0, -1) : href}/${path.replace(/^\/+/, '')}`
 }
 
+/** Whether dot segments (RFC 3986 section 5.2.4) left the address below the base. */
+function isBelow(base: URL, { pathname }: URL): boolean {
+  const folder = base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`
+  return pathname === base.pathname || pathname.startsWith(folder)
+}
+
 function refused(detail: string): IdpError<'FETCHER_URL_REFUSED'> {
   return new IdpError('FETCHER_URL_REFUSED', { detail })
 }
@@ -120,6 +126,7 @@ export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: 
   if (!URL.canParse(text)) throw refused('It is no valid URL.')
   const url = new URL(text)
   if (base && url.origin !== base.origin) throw refused('Its origin is not the one of baseUrl.')
+  if (base && !isAbsolute && !isBelow(base, url)) throw refused('It leaves the path of baseUrl.')
   if (!isConfidential(url, allowInsecureRequests))
     throw refused('It is neither https nor on this machine, so that the token could be read on the way.')
   if (url.username || url.password) throw refused('It contains credentials.')

@@ -21,8 +21,8 @@ export interface Fetcher {
    * - The token is refreshed first when need be, and what that brought is kept, as with `getAccessToken`.
    * - Any answer of the API is returned, a 401 or a redirect too: redirects are not followed, for the token is not meant
    *   for where they lead. There is no time limit but that of `init.signal`.
-   * - An API that asks for a DPoP nonce is asked a second time, after `dpopOptions.retry`. For that, strings, buffers,
-   *   blobs and forms are sent again, and the body of a `Request` up to 1 MiB.
+   * - A call whose response demands a DPoP nonce is repeated up to twice, after `dpopOptions.retry`. For that, strings,
+   *   buffers, blobs and forms are sent again, and the body of a `Request` up to 1 MiB.
    *
    * @param input URL, absolute or behind `baseUrl`, https unless on this machine.
    * @param init what `fetch` takes. With two arguments, an object that has `refresh`, `scope` or `audience`, and nothing
@@ -74,8 +74,8 @@ async function possessionOf({ config }: Engine): Promise<Possession> {
   const dpop = await import('../oidc/dpop.ts')
   return {
     prove: (request) => dpop.protectedResourceProof(config, request),
-    learn: (url, answer) => dpop.learnNonce(config, url, answer),
-    asksForNonce: (answer) => answer.status === 401 && dpop.isNonceChallenge(answer, null),
+    learn: (url, response) => dpop.learnNonce(config, url, response),
+    demandsNonce: (response) => response.status === 401 && dpop.isNonceChallenge(response, null),
     retryDelay: () => dpop.nonceRetryDelay(config),
   }
 }

@@ -31,9 +31,27 @@ function normalized(method: string): string {
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method
 }
 
+/** The URL that `fetch` takes from a `Request`, whatever a subclass returns; null for a request of another platform. */
+function internalUrl(request: Request): string | null {
+  try {
+    return String(Reflect.get(Request.prototype, 'url', request))
+  } catch {
+    return null
+  }
+}
+
+/** A request of another platform as `fetch` takes it beside a URL. */
+function toInit({ body, headers, method, signal }: Request): RequestInit {
+  return { method, headers, signal, ...(body ? { body, duplex: 'half' } : {}) }
+}
+
+/** The URL that was checked is the one that is sent: a `Request` says its URL only once. */
 export function apiCall({ fetch: given, init, input, resolve }: Parts): ApiCall {
   const request = isRequestLike(input) ? (input as Request) : null
-  const url = resolve(request ? request.url : String(input))
+  const own = request && internalUrl(request)
+  const url = resolve(own ?? (request ? request.url : String(input)))
+  const target = request && own !== null ? request : url.href
+  const foreign = request && own === null ? toInit(request) : {}
   const redirect = (init.redirect ?? request?.redirect) === 'error' ? 'error' : 'manual'
   return {
     method: normalized(init.method ?? request?.method ?? 'GET'),
@@ -45,7 +63,7 @@ export function apiCall({ fetch: given, init, input, resolve }: Parts): ApiCall 
       for (const [name, value] of Object.entries(shown)) headers.set(name, value)
       // Called unbound: some runtimes refuse a fetch whose `this` is another object.
       const fetch = given ?? globalThis.fetch
-      return fetch(request ?? url.href, { ...sent, headers, redirect })
+      return fetch(target, { ...foreign, ...sent, headers, redirect })
     },
     prepareRepetition: () => repetitionOf(request, init),
   }

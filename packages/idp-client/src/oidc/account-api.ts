@@ -5,7 +5,7 @@ import { isIdpError } from '../errors/base.ts'
 import { AccountApiError } from '../errors/connected-accounts.ts'
 import { pause } from '../lib/pause.ts'
 import { readProblem } from './account-problem.ts'
-import { learnNonce, nonceRetryDelay, protectedResourceProof } from './dpop.ts'
+import { isNonceChallenge, learnNonce, nonceRetryDelay, protectedResourceProof } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringMember } from './json.ts'
@@ -58,10 +58,15 @@ async function send(provider: Provider, { token, token_type }: AccountAccess, ca
   const { method, body } = call
   const url = urlOf(provider, call)
   const json = body ? { 'content-type': 'application/json' } : {}
-  const request = async (): Promise<ProviderRequest> => {
-    const bound = token_type === 'DPoP'
+  const bound = token_type === 'DPoP'
+  const request = async (nonce?: string): Promise<ProviderRequest> => {
     const proof = bound
-      ? await protectedResourceProof(config, { method, url, accessToken: token })
+      ? await protectedResourceProof(config, {
+          method,
+          url,
+          accessToken: token,
+          ...(nonce === undefined ? {} : { nonce }),
+        })
       : undefined
     return {
       method,
@@ -75,9 +80,10 @@ async function send(provider: Provider, { token, token_type }: AccountAccess, ca
     }
   }
   const first = await provider.send(url.href, await request())
-  if (token_type !== 'DPoP' || !learnNonce(config, url, first)) return first
+  const nonce = learnNonce(config, url, first)
+  if (!bound || nonce === null || !isNonceChallenge(first, null)) return first
   await pause(nonceRetryDelay(config))
-  const second = await provider.send(url.href, await request())
+  const second = await provider.send(url.href, await request(nonce))
   learnNonce(config, url, second)
   return second
 }

@@ -4,6 +4,7 @@ import { Configuration, getDPoPHandle, modifyAssertion } from 'openid-client'
 import type { Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
+import { challengeParameter } from './challenge.ts'
 import type { ImportedKeys } from './dpop-keys.ts'
 import { importDpopKeys } from './dpop-keys.ts'
 import type { JsonObject } from './json.ts'
@@ -64,6 +65,8 @@ export interface ResourceRequest {
   readonly method: string
   readonly url: URL
   readonly accessToken: string
+  /** Default: the latest nonce of the origin. */
+  readonly nonce?: string
 }
 
 /**
@@ -72,8 +75,7 @@ export interface ResourceRequest {
  */
 export async function protectedResourceProof(config: Config, request: ResourceRequest): Promise<string> {
   const { keys } = await dpopHandle(config)
-  const { accessToken, method, url } = request
-  const nonce = resourceNonces.get(config)?.get(url.origin)
+  const { accessToken, method, url, nonce = resourceNonces.get(config)?.get(url.origin) } = request
   const claims = {
     jti: randomToken(16),
     htm: method,
@@ -87,25 +89,22 @@ export async function protectedResourceProof(config: Config, request: ResourceRe
     .sign(keys.privateKey)
 }
 
-/** A `DPoP` challenge of RFC 9449 section 9; names of schemes and parameters in any case. */
-const RESOURCE_CHALLENGE = /(?:^|[\s,])dpop\s(?:.*[\s,])?error\s*=\s*"?use_dpop_nonce\b/i
-
-/** Remembers the nonce that an API's answer carries. True: the answer asks for it, so a new proof may be tried once. */
-export function learnNonce(config: Config, url: URL, response: Response): boolean {
+/** Remembers the nonce that a response of an API carries, and returns it. */
+export function learnNonce(config: Config, url: URL, response: Response): string | null {
   const nonce = response.headers.get('dpop-nonce')
-  if (!nonce) return false
+  if (!nonce) return null
   const known = resourceNonces.get(config) ?? new Lru<string, string>(ORIGINS)
   resourceNonces.set(config, known)
   known.set(url.origin, nonce)
-  return response.status === 401 && RESOURCE_CHALLENGE.test(response.headers.get('www-authenticate') ?? '')
+  return nonce
 }
 
-/** Whether an answer of the authorization server (`body`: its JSON) or its UserInfo endpoint demands a nonce. */
+/** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */
 export function isNonceChallenge(response: Response, body: JsonObject | null): boolean {
   if (response.status < 400 || response.status >= 500) return false
   return (
     body?.['error'] === 'use_dpop_nonce' ||
-    RESOURCE_CHALLENGE.test(response.headers.get('www-authenticate') ?? '')
+    challengeParameter(response.headers.get('www-authenticate') ?? '', 'dpop', 'error') === 'use_dpop_nonce'
   )
 }
 

@@ -4,12 +4,12 @@ import { pause } from '../lib/pause.ts'
 
 /** What knows the protocol, given by the flow: proofs for one address, with the nonces of its origin. */
 export interface Possession {
-  /** A fresh proof; no two requests may share one. */
-  prove(request: { method: string; url: URL; accessToken: string }): Promise<string>
-  /** Remembers the nonce of an answer; true when the answer asks for a proof with it. */
-  learn(url: URL, answer: Response): boolean
-  /** Whether an answer asks for a nonce, be there one or not. */
-  asksForNonce(answer: Response): boolean
+  /** A fresh proof, with `nonce` or the latest one of the origin; no two requests may share a proof. */
+  prove(request: { method: string; url: URL; accessToken: string; nonce?: string }): Promise<string>
+  /** Remembers the nonce of a response for the origin, and returns it. */
+  learn(url: URL, response: Response): string | null
+  /** Whether a response demands a nonce, with or without naming one. */
+  demandsNonce(response: Response): boolean
   /** Milliseconds. */
   retryDelay(): number
 }
@@ -18,18 +18,21 @@ export interface Possession {
  * Nothing of it is read, and its connection is free again. Not waited for: one half of an answer that a host shares
  * between callers is cancelled only when the other half is.
  */
-function discard(answer: Response): void {
-  answer.body?.cancel().catch(() => undefined)
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined)
 }
 
-function refuse(answer: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_GONE'): never {
-  discard(answer)
+function refuse(response: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_GONE'): never {
+  discard(response)
   throw new IdpError(code)
 }
 
+/** How often a call is repeated: twice, because a nonce may be used up or replaced before the first retry arrives. */
+const RETRIES = 2
+
 /**
- * Sends a call with a token that is bound to the client's key (RFC 9449 section 7), and once more if the API wants a
- * nonce in the proof. What belongs to the call stays in the call: only nonces are shared with others.
+ * Sends a call with a token that is bound to the client's key (RFC 9449 section 7), and again if the API demands a nonce
+ * in the proof: each retry proves with the nonce of the challenge that caused it.
  */
 export async function sendBound(
   call: ApiCall,
@@ -39,25 +42,26 @@ export async function sendBound(
   const { method, signal, url } = call
   const repetition = call.prepareRepetition()
 
-  async function send(init?: RequestInit): Promise<Response> {
-    const dpop = await possession.prove({ method, url, accessToken })
+  async function send(init?: RequestInit, nonce?: string): Promise<Response> {
+    const dpop = await possession.prove({
+      method,
+      url,
+      accessToken,
+      ...(nonce === undefined ? {} : { nonce }),
+    })
     return call.send({ authorization: `DPoP ${accessToken}`, dpop }, init)
   }
 
-  const first = await send()
-  if (!possession.learn(url, first)) {
-    if (possession.asksForNonce(first)) return refuse(first, 'FETCHER_NONCE_REFUSED')
-    return first
+  let response = await send()
+  for (let retry = 0; ; retry++) {
+    const nonce = possession.learn(url, response)
+    if (!possession.demandsNonce(response)) return response
+    if (nonce === null || retry === RETRIES) return refuse(response, 'FETCHER_NONCE_REFUSED')
+    const init = await repetition()
+    if (!init) return refuse(response, 'FETCHER_BODY_GONE')
+    discard(response)
+    await pause(possession.retryDelay(), signal)
+    signal?.throwIfAborted()
+    response = await send(init, nonce)
   }
-  const init = await repetition()
-  if (!init) return refuse(first, 'FETCHER_BODY_GONE')
-  discard(first)
-  await pause(possession.retryDelay(), signal)
-  signal?.throwIfAborted()
-  // Other calls may have learnt others meanwhile, and a nonce may be good for one proof only.
-  possession.learn(url, first)
-  const second = await send(init)
-  possession.learn(url, second)
-  if (possession.asksForNonce(second)) return refuse(second, 'FETCHER_NONCE_REFUSED')
-  return second
 }

@@ -166,6 +166,14 @@ describe('nonces', () => {
     },
   )
 
+  test('[G6] an API that refuses the first new nonce as well gets a second retry', async () => {
+    const api = await apiWith('third')
+    const { fetchWithAuth } = await signedIn(api)
+    expect((await fetchWithAuth('/', { method: 'POST', body: 'x' })).status).toBe(200)
+    expect(api.requests.map(({ body }) => body)).toEqual(['x', 'x', 'x'])
+    expect(new Set(api.requests.map(({ headers }) => nonceOf(headers['dpop']))).size).toBe(3)
+  })
+
   test('[EL-05] two users, one audience, retries in each other: each call carries its own token', async () => {
     const api = await apiWith('once')
     const bob = world.newBrowser()
@@ -186,7 +194,7 @@ describe('nonces', () => {
   })
 
   test.each<[NoncePolicy, number]>([
-    ['never', 2],
+    ['never', 3],
     ['unsaid', 1],
   ])('[DP-07] a nonce that is %s good enough: typed error after %s requests', async (nonces, requests) => {
     const api = await apiWith(nonces)

@@ -241,6 +241,7 @@ describe('addresses', () => {
     ['/v1', '/\\other.example', '/v1//other.example'],
     ['/v1', '?a=1', '/v1?a=1'],
     ['/v1', '', '/v1'],
+    ['/v1', '/orders/../items', '/v1/items'],
   ])('[S201,S224] base %j and %j: %s', async (base, address, path) => {
     const { fetchWithAuth } = await signedIn({ baseUrl: api.origin + base })
     expect((await read(await fetchWithAuth(address)))['path']).toBe(path)
@@ -277,6 +278,44 @@ describe('addresses', () => {
       expect(refreshes()).toEqual([])
     },
   )
+
+  const escapes = ['../admin', '/..', '/orders/../../admin', '/.%2E/admin', '..\\admin', '/../v10']
+  test.each(escapes)(
+    '[G6] %s leaves the path of baseUrl: refused before anything is sent',
+    async (address) => {
+      const { fetchWithAuth } = await signedIn({ baseUrl: `${api.origin}/v1` })
+      api.requests.length = 0
+      await expect(fetchWithAuth(address)).rejects.toMatchObject({ code: 'FETCHER_URL_REFUSED' })
+      expect(api.requests).toEqual([])
+    },
+  )
+
+  test('[G6] the URL that was checked is the one that is sent, whatever a Request says of itself', async () => {
+    const elsewhere = await startApi(() => ({}))
+    const { fetchWithAuth } = await signedIn()
+    class Liar extends Request {
+      override get url(): string {
+        return `${api.origin}/orders`
+      }
+    }
+    await expect(fetchWithAuth(new Liar(`${elsewhere.origin}/`))).rejects.toMatchObject({
+      code: 'FETCHER_URL_REFUSED',
+    })
+    const foreign = {
+      headers: {},
+      method: 'POST',
+      body: 'text',
+      asked: 0,
+      get url(): string {
+        this.asked += 1
+        return this.asked === 1 ? `${api.origin}/orders` : `${elsewhere.origin}/`
+      },
+    }
+    const sent = await read(await fetchWithAuth(foreign as unknown as Request))
+    expect(sent).toMatchObject({ path: '/orders', method: 'POST', body: 'text' })
+    expect(elsewhere.requests).toEqual([])
+    await elsewhere.stop()
+  })
 
   test('[TE-08] plain http only on this machine, or where insecure requests are allowed', async () => {
     const calls: string[] = []

@@ -67,10 +67,10 @@ export async function startApi(handler: ApiHandler): Promise<ApiServer> {
 }
 
 /**
- * `any`: one that was issued, however often; `once`: each for one request only; `never`: even its own are refused;
- * `unsaid`: wants one and names none.
+ * `any`: one that was issued, however often; `once`: each for one request only; `third`: not before the third request;
+ * `never`: even its own are refused; `unsaid`: wants one and names none.
  */
-export type NoncePolicy = 'off' | 'any' | 'once' | 'never' | 'unsaid'
+export type NoncePolicy = 'off' | 'any' | 'once' | 'third' | 'never' | 'unsaid'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
@@ -94,6 +94,7 @@ export function protectedApi(
   function takeNonce(nonce: unknown): boolean {
     if (nonces === 'off') return true
     if (nonces === 'never' || nonces === 'unsaid' || typeof nonce !== 'string') return false
+    if (nonces === 'third' && issued.size < 2) return false
     return nonces === 'once' ? issued.delete(nonce) : issued.has(nonce)
   }
 
