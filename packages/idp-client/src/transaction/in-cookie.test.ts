@@ -3,6 +3,7 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import type { IdpClientOptions } from '../config/options.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
+import { CookieJar } from '../http/cookie-jar.ts'
 import type { LoginTransaction, Transaction } from './transaction.ts'
 
 async function transaction(
@@ -159,6 +160,43 @@ describe('transactions in cookies', () => {
     expect(await find(later)).toMatchObject({ kind: 'found' })
   })
 
+  test.each([true, false])(
+    '[C1] in every order: no other value of the name hides a transaction (parallel transactions: %s)',
+    async (enableParallelTransactions) => {
+      const { begin, clock, engine } = browser({ enableParallelTransactions })
+      const name = (begun: Transaction) =>
+        enableParallelTransactions ? `__txn_${begun.stateHash}` : '__txn_'
+      const sealed = async (changes: Partial<LoginTransaction>, by = engine): Promise<string> => {
+        const cookies = new Cookies()
+        const exchange = cookies.exchange()
+        await by.transactions.save(exchange, await transaction(by, changes))
+        cookies.take(exchange)
+        return [...cookies.stored.values()][0]?.value ?? ''
+      }
+      const begun = await begin()
+      const { stateHash } = begun
+      const live = await sealed(begun)
+      const over = await sealed({ stateHash, expiresAt: clock.now })
+      const later = await sealed({ stateHash: 'of-a-later-login' })
+      const foreign = engineFor({
+        secret: 'another secret of thirty-two characters',
+        clientId: 'other',
+      }).engine
+      const others = [await sealed({ stateHash }, foreign), '', 'garbage', `${live}x`]
+      const kindOf = async (values: readonly string[]) => {
+        const cookies = new CookieJar(new Map([[name(begun), values]]))
+        const lookup = await engine.transactions.load({ ...new Cookies().exchange(), cookies }, stateHash)
+        return lookup.kind
+      }
+      const orders = (...values: string[]) => [values, [...values].reverse()]
+      for (const order of orders(...others, later, over, live)) expect(await kindOf(order)).toBe('found')
+      for (const order of orders(later, ...others, over)) expect(await kindOf(order)).toBe('expired')
+      const replaced = enableParallelTransactions ? 'missing' : 'superseded'
+      for (const order of orders(...others, later)) expect(await kindOf(order)).toBe(replaced)
+      for (const order of orders(...others)) expect(await kindOf(order)).toBe('missing')
+    },
+  )
+
   test('[CB-03] a transaction of another provider or client is none', async () => {
     const { begin, cookies } = browser()
     const begun = await begin()
@@ -201,5 +239,13 @@ describe('transactions in cookies', () => {
     expect([ask(), ask(), ask()]).toEqual([true, false, false])
     clock.now += 61
     expect(ask()).toBe(true)
+    const [{ value: recent = '' } = {}] = cookies.stored.values()
+    for (const values of [
+      ['1:1', recent],
+      [recent, '1:1'],
+    ]) {
+      const jar = new CookieJar(new Map([['__txn_restart', values]]))
+      expect(engine.transactions.mayRestart({ ...cookies.exchange(), cookies: jar })).toBe(false)
+    }
   })
 })

@@ -1,12 +1,13 @@
 import type { Config } from '../config/config.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
+import { MAX_CANDIDATES } from '../http/chunks.ts'
 import type { CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { cookieValue, namesToEvict, sealedPart, transactionCookies } from './cookie-value.ts'
 import { restartGuard } from './restart-guard.ts'
-import type { TransactionStorage } from './storage.ts'
+import type { TransactionLookup, TransactionStorage } from './storage.ts'
 import { decodeTransaction } from './transaction.ts'
 
 export interface InCookieParts {
@@ -16,6 +17,9 @@ export interface InCookieParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
+/* Of several cookies of the name, the one that tells most about the login counts. */
+const BY_CONTENT = ['found', 'expired', 'superseded'] as const
+
 /** Transactions sealed into cookies: one each, or a single shared one when parallel transactions are off. */
 export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): TransactionStorage {
   const { parallel, cookie } = config.transaction
@@ -24,6 +28,17 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Tr
   function scopeOf(exchange: Exchange, crossSitePost: boolean): CookieScope {
     const scope = cookieScope(cookie, () => baseUrl(exchange))
     return crossSitePost ? { ...scope, sameSite: 'none', secure: true } : scope
+  }
+
+  async function open(value: string, stateHash: string): Promise<TransactionLookup> {
+    const sealed = sealedPart(value)
+    const bytes = await sealer.open('transaction', sealed)
+    const transaction = bytes && decodeTransaction(bytes)
+    if (!transaction || !constantTimeEqual(transaction.client, await client())) return { kind: 'missing' }
+    if (!constantTimeEqual(transaction.stateHash, stateHash))
+      return { kind: parallel ? 'missing' : 'superseded' }
+    if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
+    return { kind: 'found', transaction, sealed }
   }
 
   return {
@@ -43,17 +58,12 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Tr
       exchange.cookies.set({ name, scope }, value, cookie.maxAge)
     },
 
+    /** Others may have put a cookie of the name beside ours (another path, another application): it hides no login. */
     async load({ cookies }, stateHash) {
-      const value = cookies.get(nameFor(stateHash))
-      if (!value) return { kind: 'missing' }
-      const sealed = sealedPart(value)
-      const bytes = await sealer.open('transaction', sealed)
-      const transaction = bytes && decodeTransaction(bytes)
-      if (!transaction || !constantTimeEqual(transaction.client, await client())) return { kind: 'missing' }
-      if (!constantTimeEqual(transaction.stateHash, stateHash))
-        return { kind: parallel ? 'missing' : 'superseded' }
-      if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
-      return { kind: 'found', transaction, sealed }
+      const values = cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES)
+      const lookups = await Promise.all(values.map((value) => open(value, stateHash)))
+      const found = BY_CONTENT.flatMap((kind) => lookups.find((lookup) => lookup.kind === kind) ?? [])
+      return found[0] ?? { kind: 'missing' }
     },
 
     clear(exchange, transaction) {

@@ -15,8 +15,7 @@ export function restartGuard(
   return {
     mayRestart(exchange) {
       const now = clock()
-      const value = exchange.cookies.get(name)
-      if (value !== undefined && now - startOf(value) < RESTART_SECONDS) return false
+      if (exchange.cookies.all(name).some((value) => now - startOf(value) < RESTART_SECONDS)) return false
       exchange.cookies.set({ name, scope: scopeOf(exchange) }, `${now}:1`, RESTART_SECONDS)
       return true
     },
