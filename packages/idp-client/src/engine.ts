@@ -15,6 +15,7 @@ import { inCookie } from './session/in-cookie.ts'
 import { lateStorage } from './session/late-storage.ts'
 import type { SessionStorage } from './session/storage.ts'
 import { handedOver } from './tokens/handed-over.ts'
+import { hasEnded } from './tokens/lineage.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
@@ -34,7 +35,7 @@ export interface Engine {
 function sessionsOf(parts: InCookieParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
-  if (!store) return handedOver(inCookie(parts), { client, clock: config.clock })
+  if (!store) return handedOver(inCookie({ ...parts, hasEnded }), { client, clock: config.clock })
   return lateStorage(
     lazy(async () => {
       const { inStore } = await import('./session/in-store.ts')

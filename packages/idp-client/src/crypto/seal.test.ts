@@ -178,6 +178,14 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(await both.isCurrent('session', sealed)).toBe(false)
     expect(await both.isCurrent('session', resealed)).toBe(true)
     expect(await both.isCurrent('connection', resealed)).toBe(false)
+    for (const text of [sealed, resealed, `${sealed}x`, sealed.slice(0, -5)]) {
+      expect(await both.isOwn('session', text)).toBe(true)
+      expect(await both.isOwn('connection', text)).toBe(false)
+    }
+    expect(await fresh.isOwn('session', sealed)).toBe(false)
+    for (const text of ['', 'garbage', sealed.slice(1), sealed.slice(0, 20)]) {
+      expect(await both.isOwn('session', text)).toBe(false)
+    }
   })
 
   it('opens what the sealer of the other platform sealed', async () => {

@@ -19,6 +19,8 @@ export interface Sealer {
   open(purpose: Purpose, sealed: string): MaybePromise<Bytes | null>
   /** Whether a text claims to be what `seal` would make now: of this purpose, and of the first secret. */
   isCurrent(purpose: Purpose, sealed: string): MaybePromise<boolean>
+  /** Whether a text claims to have been sealed for this purpose with one of the secrets. Opens nothing. */
+  isOwn(purpose: Purpose, sealed: string): MaybePromise<boolean>
   /** Names the first secret without telling anything about it: the `kid` of what `seal` makes. */
   readonly keyId: MaybePromise<string>
 }
@@ -124,22 +126,25 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
   const currentSlot = (purpose: Purpose): MaybePromise<Slot> =>
     chain(ringAt(0, secrets[0]), (ring) => ring.slot(purpose))
 
-  function openFrom(index: number, purpose: Purpose, sealed: string): MaybePromise<Bytes | null> {
+  /** The slot whose prefix the text has, from the secret at `index` on. */
+  function findSlot(index: number, purpose: Purpose, sealed: string): MaybePromise<Slot | null> {
     const secret = secrets[index]
     if (secret === undefined) return null
     return chain(ringAt(index, secret), (ring) =>
       chain(ring.slot(purpose), (slot) =>
-        sealed.startsWith(slot.prefix)
-          ? openWith(cipher, slot, sealed)
-          : openFrom(index + 1, purpose, sealed),
+        sealed.startsWith(slot.prefix) ? slot : findSlot(index + 1, purpose, sealed),
       ),
     )
   }
 
   return {
     seal: (purpose, plaintext) => chain(currentSlot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
-    open: (purpose, sealed) => (sealed.length > MAX_SEALED_CHARACTERS ? null : openFrom(0, purpose, sealed)),
+    open: (purpose, sealed) =>
+      sealed.length > MAX_SEALED_CHARACTERS
+        ? null
+        : chain(findSlot(0, purpose, sealed), (slot) => slot && openWith(cipher, slot, sealed)),
     isCurrent: (purpose, sealed) => chain(currentSlot(purpose), ({ prefix }) => sealed.startsWith(prefix)),
+    isOwn: (purpose, sealed) => chain(findSlot(0, purpose, sealed), (slot) => slot !== null),
     get keyId() {
       return chain(ringAt(0, secrets[0]), (ring) => ring.keyId)
     },

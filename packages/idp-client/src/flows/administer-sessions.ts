@@ -104,5 +104,5 @@ export async function currentSessionId({ sessions }: Engine, exchange: Exchange)
   if (!sessions.shared) {
     throw new SessionStoreError('SESSION_STORE_INCAPABLE', { detail: 'sessionStore is not set.' })
   }
-  return (await sessions.load(exchange)) ? sessions.shared.currentId(exchange) : null
+  return sessions.shared.currentId(exchange)
 }

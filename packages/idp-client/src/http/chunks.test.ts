@@ -2,7 +2,15 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
 import type { CookieValues } from './chunks.ts'
-import { chunkNames, joinedCookies, MAX_CHUNKS, MAX_COOKIE_BYTES, splitCookie } from './chunks.ts'
+import {
+  chunkNames,
+  hasFurtherCookies,
+  joinedCookies,
+  MAX_CANDIDATES,
+  MAX_CHUNKS,
+  MAX_COOKIE_BYTES,
+  splitCookie,
+} from './chunks.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
 import { serializeCookie } from './cookie-text.ts'
 
@@ -28,9 +36,8 @@ const valuesIn =
   (...jars: readonly ReadonlyMap<string, string>[]): CookieValues =>
   (key) =>
     jars.flatMap((jar) => jar.get(key) ?? [])
-const joinAll = (...jars: readonly ReadonlyMap<string, string>[]): string[] => [
-  ...joinedCookies(name, valuesIn(...jars)),
-]
+const joinAll = (...jars: readonly ReadonlyMap<string, string>[]): string[] =>
+  [...joinedCookies(name, valuesIn(...jars))].map(({ value }) => value)
 const join = (cookies: ReadonlyMap<string, string>): string | null => joinAll(cookies)[0] ?? null
 
 describe('splitCookie', () => {
@@ -99,6 +106,20 @@ describe('joinedCookies', () => {
     expect(join(jarOf(first, [{ name, value: 'bare' }]))).toBe('bare')
     expect(join(jarOf(first, [{ name, value: '' }]))).toBe(value(9000, 1))
     expect(join(new Map())).toBeNull()
+  })
+
+  it('[C1] names the cookies of each value, and tells when there are more than it looks at', () => {
+    const all = valuesIn(jarOf(first, [{ name, value: 'bare' }]))
+    expect([...joinedCookies(name, all)]).toEqual([
+      { value: 'bare', names: [name] },
+      { value: value(9000, 1), names: first.map((cookie) => cookie.name) },
+    ])
+    for (const each of [name, `${name}__0`]) {
+      const values = Array.from({ length: MAX_CANDIDATES }, () => 'x')
+      const of = (given: readonly string[]) => (key: string) => (key === each ? given : [])
+      expect(hasFurtherCookies(name, of(values))).toBe(false)
+      expect(hasFurtherCookies(name, of([...values, 'x']))).toBe(true)
+    }
   })
 
   it('SC-05 never joins parts of two sets', () => {

@@ -8,8 +8,8 @@ export const MAX_COOKIE_BYTES = 4096
 /** Above this a set is neither written nor read. */
 export const MAX_CHUNKS = 32
 
-/* Values of one name that are looked at. */
-const MAX_CANDIDATES = 16
+/** Values of one name that are looked at. */
+export const MAX_CANDIDATES = 16
 
 /* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add beside Max-Age. */
 const EXPIRES_BYTES = 39
@@ -56,8 +56,14 @@ export function splitCookie(
   return [part(0), ...Array.from({ length: count - 1 }, (_, index) => part(index + 1))]
 }
 
+/** A value as it was before it was split, and the cookies that it came in. */
+export interface JoinedCookie {
+  readonly value: string
+  readonly names: readonly string[]
+}
+
 /** What the chunks make up of which one begins the set; null when they are not complete, or of several sets. */
-function joinChunks(name: string, first: string, all: CookieValues): string | null {
+function joinChunks(name: string, first: string, all: CookieValues): JoinedCookie | null {
   if (first[GENERATION_CHARACTERS] !== '.') return null
   const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))
   if (!counted) return null
@@ -65,13 +71,16 @@ function joinChunks(name: string, first: string, all: CookieValues): string | nu
   const count = Number(countDigits)
   if (count < 2 || count > MAX_CHUNKS) return null
   const prefix = first.slice(0, GENERATION_CHARACTERS + 1) + countText
-  let joined = first.slice(prefix.length)
+  let value = first.slice(prefix.length)
+  const names = [chunkName(name, 0)]
   for (let index = 1; index < count; index++) {
-    const chunk = all(chunkName(name, index)).find((value) => value.startsWith(prefix))
+    const next = chunkName(name, index)
+    const chunk = all(next).find((each) => each.startsWith(prefix))
     if (chunk === undefined) return null
-    joined += chunk.slice(prefix.length)
+    value += chunk.slice(prefix.length)
+    names.push(next)
   }
-  return joined.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? joined : null
+  return value.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? { value, names } : null
 }
 
 /** The values of a cookie's name, several where the browser sent several. */
@@ -82,12 +91,17 @@ export type CookieValues = (name: string) => readonly string[]
  * one generation each. Mostly there is one at most; `MAX_CANDIDATES` where a name came several times. A set takes at
  * most `MAX_CHUNKS` look-ups.
  */
-export function* joinedCookies(name: string, all: CookieValues): Generator<string, void, undefined> {
-  for (const bare of all(name).slice(0, MAX_CANDIDATES)) if (bare) yield bare
+export function* joinedCookies(name: string, all: CookieValues): Generator<JoinedCookie, void, undefined> {
+  for (const value of all(name).slice(0, MAX_CANDIDATES)) if (value) yield { value, names: [name] }
   for (const first of all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
     const joined = joinChunks(name, first, all)
     if (joined !== null) yield joined
   }
+}
+
+/** Whether there are more values of the name than `joinedCookies` looks at. */
+export function hasFurtherCookies(name: string, all: CookieValues): boolean {
+  return [name, chunkName(name, 0)].some((each) => all(each).length > MAX_CANDIDATES)
 }
 
 /** Those of `names` that are the bare cookie or a chunk of it, whatever their index: everything that a deletion must reach. */

@@ -14,8 +14,6 @@ export interface ConnectionCookies {
     entries: readonly ConnectionTokenSet[],
     attributes: CookieAttributes,
   ): Promise<readonly NamedValue[]>
-  /** Every cookie of this kind in a request, readable or not. */
-  names(jar: CookieJar): string[]
 }
 
 const VERSION = 1
@@ -34,15 +32,21 @@ function decode(bytes: Uint8Array, handle: string): ConnectionTokenSet | null {
   }
 }
 
+const prefixOf = (sessionName: string): string => `${sessionName}__conn_`
+
+/** Those of `names` that are cookies of this kind, readable or not. */
+export function connectionCookieNames(sessionName: string, names: readonly string[]): string[] {
+  const prefix = prefixOf(sessionName)
+  return names.filter((name) => name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
+}
+
 export function connectionCookies(sessionName: string, sealer: Sealer): ConnectionCookies {
-  const prefix = `${sessionName}__conn_`
-  const isOurs = (name: string): boolean =>
-    name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length))
+  const prefix = prefixOf(sessionName)
   // An entry that did not change keeps its text, unless the secret did: its cookie's lifetime is written anew.
   const texts = new WeakMap<ConnectionTokenSet, { readonly handle: string; readonly text: string }>()
 
   async function readOne(jar: CookieJar, index: number, handle: string): Promise<ConnectionTokenSet | null> {
-    for (const text of joinedCookies(prefix + index, (name) => jar.all(name))) {
+    for (const { value: text } of joinedCookies(prefix + index, (name) => jar.all(name))) {
       const bytes = await sealer.open('connection', text)
       const entry = bytes && decode(bytes, handle)
       if (!entry) continue
@@ -59,8 +63,6 @@ export function connectionCookies(sessionName: string, sealer: Sealer): Connecti
   }
 
   return {
-    names: (jar) => jar.names().filter(isOurs),
-
     async read(jar, handle) {
       const entries: ConnectionTokenSet[] = []
       const names = jar.names()

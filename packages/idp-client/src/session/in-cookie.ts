@@ -1,8 +1,8 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
-import type { NamedValue } from '../http/chunks.ts'
-import { chunkNames, joinedCookies, splitCookie } from '../http/chunks.ts'
+import type { JoinedCookie, NamedValue } from '../http/chunks.ts'
+import { joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Bytes } from '../lib/base64url.ts'
@@ -24,6 +24,17 @@ export interface InCookieParts {
   /** Tag of provider and client, see `StoredSession.client`. */
   readonly client: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
+  /** Whether this process knows that the session ended, whatever its cookie says. Default: it knows of none. */
+  readonly hasEnded?: (session: StoredSession) => boolean
+}
+
+/** Sessions in cookies, of which a request may carry several. */
+export interface CookieSessionStorage extends SessionStorage {
+  /**
+   * Every session that the request carries, the one that `load` returns first; with those that ended in this process
+   * while the request was on its way.
+   */
+  loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
 }
 
 /** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
@@ -49,22 +60,28 @@ function tooLarge(data: SessionData, bytes: number, limit: number): SessionStore
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
 
-interface ReaderParts extends Pick<InCookieParts, 'config' | 'sealer' | 'client'> {
+interface ReaderParts extends Omit<InCookieParts, 'baseUrl'> {
   readonly connections: ConnectionCookies
   readonly marker: LogoutMarker
 }
 
-interface Reader extends Pick<SessionStorage, 'load' | 'original'> {
+interface Reader extends Pick<CookieSessionStorage, 'load' | 'loadAll' | 'original'> {
   /** What this request loads from now on. */
   remember(jar: CookieJar, session: StoredSession | null): void
+  /** Whether the request carries a session that ended in this process: it was sent before that. */
+  isLate(jar: CookieJar): boolean
 }
 
 /** Opens the cookie of a request once, however many operations ask. */
-function reader({ config, sealer, client, connections, marker }: ReaderParts): Reader {
+function reader({ config, sealer, client, connections, hasEnded, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const received = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const sources = new WeakMap<StoredSession, Bytes>()
+  const late = new WeakSet<CookieJar>()
+
+  const candidates = (jar: CookieJar): Iterable<JoinedCookie> =>
+    joinedCookies(cookie.name, (name) => jar.all(name))
 
   async function openOne(jar: CookieJar, sealed: string): Promise<StoredSession | null> {
     const bytes = await sealer.open('session', sealed)
@@ -80,22 +97,41 @@ function reader({ config, sealer, client, connections, marker }: ReaderParts): R
   }
 
   /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
-  async function open(jar: CookieJar): Promise<StoredSession | null> {
-    for (const sealed of joinedCookies(cookie.name, (name) => jar.all(name))) {
-      const session = await openOne(jar, sealed)
-      if (session) return session
+  async function openFirst(jar: CookieJar): Promise<StoredSession | null> {
+    for (const { value } of candidates(jar)) {
+      const session = await openOne(jar, value)
+      if (!session) continue
+      if (!hasEnded?.(session)) return session
+      late.add(jar)
     }
     return null
   }
 
   function receive({ cookies }: Exchange): Promise<StoredSession | null> {
-    const session = received.get(cookies) ?? open(cookies)
+    const session = received.get(cookies) ?? openFirst(cookies)
     received.set(cookies, session)
     return session
   }
 
+  async function load(exchange: Exchange): Promise<StoredSession | null> {
+    return current.get(exchange.cookies) ?? receive(exchange)
+  }
+
   return {
-    load: (exchange) => current.get(exchange.cookies) ?? receive(exchange),
+    load,
+
+    async loadAll(exchange) {
+      const { cookies } = exchange
+      const first = await load(exchange)
+      const found = new Map(first ? [[first.handle, first]] : [])
+      for (const { value } of candidates(cookies)) {
+        const session = await openOne(cookies, value)
+        if (session && !found.has(session.handle)) found.set(session.handle, session)
+      }
+      return [...found.values()]
+    },
+
+    isLate: (jar) => late.has(jar),
 
     // Read anew: the application may have changed the object that it was given.
     async original(exchange) {
@@ -111,16 +147,13 @@ function reader({ config, sealer, client, connections, marker }: ReaderParts): R
 }
 
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
-export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): SessionStorage {
+export function inCookie(parts: InCookieParts): CookieSessionStorage {
+  const { client, config, sealer } = parts
   const { cookie } = config.session
   const connections = connectionCookies(cookie.name, sealer)
-  const namesIn = (jar: CookieJar): string[] => [
-    ...chunkNames(cookie.name, jar.names()),
-    ...connections.names(jar),
-  ]
-  const { attributes, clear, scope } = sessionCookies({ config, baseUrl, namesIn })
+  const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
   const marker = logoutMarker({ config, sealer, client, scope })
-  const { load, original, remember } = reader({ config, sealer, client, connections, marker })
+  const { isLate, load, loadAll, original, remember } = reader({ ...parts, connections, marker })
 
   async function piecesOf(session: StoredSession, written: CookieAttributes): Promise<readonly NamedValue[]> {
     const { connectionTokenSets = [], ...data } = session.data
@@ -132,8 +165,16 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     return [...splitCookie(cookie.name, sealed, written), ...further]
   }
 
+  /** A new session takes the place of all that the request carries: none of them may hide it. */
+  async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
+    const replaced = (await loadAll(exchange)).filter(({ handle }) => handle !== session.handle)
+    if (replaced.length === 0) await marker.admit(exchange, session)
+    else await marker.replace(exchange, replaced, session)
+  }
+
   return {
     load,
+    loadAll,
     original,
 
     async save(exchange, session) {
@@ -142,10 +183,12 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
       const pieces = await piecesOf(session, written)
       const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
       if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
-      const before = await load(exchange)
-      if (!before) await marker.admit(exchange, session)
-      else if (before.handle !== session.handle) await marker.replace(exchange, before, session)
-      clear(exchange, new Set(pieces.map(({ name }) => name)))
+      const kept = new Set(pieces.map(({ name }) => name))
+      if ((await load(exchange))?.handle === session.handle) await clearReplaced(exchange, kept)
+      else {
+        await replace(exchange, session)
+        clearAll(exchange, kept)
+      }
       for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
       remember(exchange.cookies, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
@@ -153,15 +196,16 @@ export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): Se
     },
 
     async destroy(exchange) {
-      const session = await load(exchange)
-      if (session) await marker.leave(exchange, session)
-      clear(exchange)
+      const ended = await loadAll(exchange)
+      if (ended.length > 0) await marker.leave(exchange, ended)
+      clearAll(exchange)
       remember(exchange.cookies, null)
     },
 
     async sweep(exchange) {
-      if (namesIn(exchange.cookies).length === 0) return false
-      return (await load(exchange)) ? false : clear(exchange)
+      if (!isPresent(exchange.cookies) || (await load(exchange))) return false
+      // The browser may hold another session by now, which a deletion would hit.
+      return isLate(exchange.cookies) ? false : clearDead(exchange)
     },
   }
 }

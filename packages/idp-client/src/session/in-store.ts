@@ -1,16 +1,14 @@
 import type { Config } from '../config/config.ts'
 import type { SessionDataStore } from '../config/options.ts'
 import type { Sealer } from '../crypto/seal.ts'
-import { chunkNames } from '../http/chunks.ts'
-import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { connectionCookies } from './connection-cookies.ts'
 import type { SessionCookies } from './cookies.ts'
 import { sessionCookies, timesOf } from './cookies.ts'
 import { guardedStore } from './guarded-store.ts'
 import { endsAt } from './lifetime.ts'
 import { recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
+import type { SessionReference } from './reference.ts'
 import { encodeReference } from './reference.ts'
 import type { SessionStorage } from './storage.ts'
 import type { StoreReader } from './store-reader.ts'
@@ -29,33 +27,20 @@ export interface InStoreParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-interface StoreCookies extends SessionCookies {
-  namesIn(jar: CookieJar): string[]
-}
-
-function cookiesOf({ baseUrl, config, sealer }: InStoreParts): StoreCookies {
-  const { name } = config.session.cookie
-  const connections = connectionCookies(name, sealer)
-  const namesIn = (jar: CookieJar): string[] => [
-    ...chunkNames(name, jar.names()),
-    // Of the time when sessions were in cookies.
-    ...connections.names(jar),
-  ]
-  return { namesIn, ...sessionCookies({ config, baseUrl, namesIn }) }
-}
-
 /** Stages the cookie that names a session. */
 function cookieWriter(
   { client, config, sealer }: InStoreParts,
-  { attributes, clear }: StoreCookies,
+  { attributes, clearAll, clearReplaced }: SessionCookies,
   reader: StoreReader,
-): (exchange: Exchange, session: StoredSession) => Promise<void> {
+): (exchange: Exchange, session: StoredSession, isNew: boolean) => Promise<void> {
   const { name } = config.session.cookie
-  return async (exchange, session) => {
+  const kept = new Set([name])
+  return async (exchange, session, isNew) => {
     const { httpOnly: _always, maxAge, ...scope } = attributes(exchange, session)
     const reference = { client: await client(), handle: session.handle, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
-    clear(exchange, new Set([name]))
+    if (isNew) clearAll(exchange, kept)
+    else await clearReplaced(exchange, kept)
     exchange.cookies.set({ name, scope }, value, maxAge)
     reader.refer(exchange.cookies, reference)
     const bytes = name.length + 1 + value.length
@@ -99,15 +84,14 @@ export function inStore(parts: InStoreParts): SessionStorage {
   const { cookie: _cookie, ...rules } = config.session
   const store = guardedStore(config, parts.store, isSessionData)
   const records = storeRecords(store, (session) => endsAt(timesOf(session), rules))
-  const cookies = cookiesOf(parts)
-  const { clear, namesIn } = cookies
+  const cookies = sessionCookies(parts)
   const reader = storeReader({ client, config, records, sealer })
   const stageCookie = cookieWriter(parts, cookies, reader)
   const { begin, isBegun } = beginningIn(records)
 
-  /** A failure is in the log; whoever logs out or in is not kept from it. */
-  async function forget(handle: string): Promise<void> {
-    await records.forget(handle).catch(() => {})
+  /** Deletes the records that a request names. A failure is in the log, and keeps nobody from logging out or in. */
+  async function forget(references: readonly SessionReference[]): Promise<void> {
+    await Promise.all(references.map(({ handle }) => records.forget(handle).catch(() => {})))
   }
 
   return {
@@ -122,38 +106,40 @@ export function inStore(parts: InStoreParts): SessionStorage {
       const { behind: _written, ...rest } = given
       const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
       const jar = exchange.cookies
-      const named = await reader.reference(jar)
+      const named = await reader.references(jar)
+      const isNew = isBegun(given) || !named.some(({ handle }) => handle === session.handle)
       let kept: StoredSession | null
-      if (named?.handle === session.handle && !isBegun(given)) {
-        const known = await reader.current(jar)
-        kept = known && (await records.write(known, session))
-      } else {
+      if (isNew) {
         kept = await begin(given, session)
-        if (named && named.handle !== session.handle) await forget(named.handle)
+        // Any of them may come before the new one in the next request, and would hide it.
+        await forget(named.filter(({ handle }) => handle !== session.handle))
+      } else {
+        const known = await reader.current(jar)
+        kept = known?.session.handle === session.handle ? await records.write(known, session) : null
       }
       reader.adopt(jar, kept)
-      if (kept) await stageCookie(exchange, kept)
+      if (kept) await stageCookie(exchange, kept, isNew)
       return kept !== null
     },
 
     async destroy(exchange) {
-      const named = await reader.reference(exchange.cookies)
-      if (named) await forget(named.handle)
-      clear(exchange)
+      await forget(await reader.references(exchange.cookies))
+      cookies.clearAll(exchange)
       reader.adopt(exchange.cookies, null)
     },
 
     async sweep(exchange) {
-      if (namesIn(exchange.cookies).length === 0) return false
-      return (await reader.current(exchange.cookies)) ? false : clear(exchange)
+      const jar = exchange.cookies
+      if (!cookies.isPresent(jar) || (await reader.current(jar)) || reader.hasUntried(jar)) return false
+      return cookies.clearDead(exchange)
     },
 
     shared: {
       exclusively: exclusiveRedemption({ store, records }),
       adopt: async ({ cookies }, session) => reader.adopt(cookies, session),
       async currentId({ cookies }) {
-        const named = await reader.reference(cookies)
-        return named && recordId(named.handle)
+        const known = await reader.current(cookies)
+        return known && recordId(known.session.handle)
       },
     },
   }

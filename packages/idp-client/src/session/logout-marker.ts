@@ -2,10 +2,10 @@ import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import type { CookieJar, CookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Bytes } from '../lib/base64url.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
 import { timesOf } from './cookies.ts'
 import { remaining } from './lifetime.ts'
-import type { SessionReference } from './reference.ts'
-import { decodeReference, encodeReference } from './reference.ts'
 import type { StoredSession } from './stored-session.ts'
 
 export interface LogoutMarkerParts {
@@ -23,16 +23,45 @@ export interface LogoutMarkerParts {
 export interface LogoutMarker {
   /** Whether the browser has logged out of the session. A marker that does not open says nothing about anybody. */
   hasEnded(jar: CookieJar, session: StoredSession): Promise<boolean>
-  /** Stages the marker of a session that ends now. It lasts as long as the session could have. */
-  leave(exchange: Exchange, ended: StoredSession): Promise<void>
-  /** The same of a session that another login takes the place of: an answer under way may bring it back as well. */
-  replace(exchange: Exchange, ended: StoredSession, begun: StoredSession): Promise<void>
+  /** Stages the marker of the sessions that end now, at least one. It lasts as long as they could have. */
+  leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
+  /** The same of sessions that another login takes the place of: an answer under way may bring them back as well. */
+  replace(exchange: Exchange, ended: readonly StoredSession[], begun: StoredSession): Promise<void>
   /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
 }
 
+/** What a marker holds. */
+export interface EndedSessions {
+  /** The private names of the sessions. */
+  readonly handles: readonly string[]
+  /** Tag of provider and client. */
+  readonly client: string
+  /** When they ended, seconds since the epoch. */
+  readonly writtenAt: number
+}
+
+/* The second version has several names. A marker of one session is written as the first, which every release reads. */
+const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
+
+function encodeMarker({ client, handles, writtenAt }: EndedSessions): Bytes {
+  const version = handles.length === 1 ? 1 : 2
+  return utf8([version, client, handles.join('~'), writtenAt.toString(36)].join('.'))
+}
+
+/** The marker in opened bytes; null when they hold none of a version that we know. Never throws. */
+export function decodeMarker(bytes: Bytes): EndedSessions | null {
+  try {
+    const [, client, handles, time] = PARTS.exec(strictText(bytes)) ?? []
+    if (client === undefined || handles === undefined || time === undefined) return null
+    return { client, handles: handles.split('~'), writtenAt: Number.parseInt(time, 36) }
+  } catch {
+    return null
+  }
+}
+
 /** Whether the session began before the logout. One of the same second is a new login. */
-function isOlder({ data }: StoredSession, { writtenAt }: SessionReference): boolean {
+function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'writtenAt'>): boolean {
   return data.internal.createdAt < writtenAt
 }
 
@@ -40,34 +69,37 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
   const { cookie, ...rules } = config.session
   const name = `${cookie.name}__ended`
 
-  async function openOne(sealed: string): Promise<SessionReference[]> {
+  async function openOne(sealed: string): Promise<EndedSessions[]> {
     const bytes = await sealer.open('logout', sealed)
-    const marker = bytes && decodeReference(bytes)
+    const marker = bytes && decodeMarker(bytes)
     return marker && marker.client === (await client()) ? [marker] : []
   }
 
-  async function markersIn(jar: CookieJar): Promise<readonly SessionReference[]> {
+  async function markersIn(jar: CookieJar): Promise<readonly EndedSessions[]> {
     const sealed = jar.all(name)
     return sealed.length === 0 ? [] : (await Promise.all(sealed.map(openOne))).flat()
   }
 
-  async function stage(exchange: Exchange, marker: SessionReference, maxAge: number): Promise<void> {
-    const value = await sealer.seal('logout', encodeReference(marker))
+  async function stage(exchange: Exchange, marker: EndedSessions, maxAge: number): Promise<void> {
+    const value = await sealer.seal('logout', encodeMarker(marker))
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
-  async function mark(exchange: Exchange, ended: StoredSession, writtenAt: number): Promise<void> {
-    const marker = { client: await client(), handle: ended.handle, writtenAt }
+  async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
+    // Those after the first were found beside it; most are older, which the time says of them.
+    const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
+    const marker = { client: await client(), handles: named.map(({ handle }) => handle), writtenAt }
     // A request under way may have recorded use: only the absolute limit is sure.
-    const lifetime = remaining(timesOf(ended), { ...rules, rolling: false }, config.clock())
-    await stage(exchange, marker, lifetime)
+    const now = config.clock()
+    const lifetimes = ended.map((session) => remaining(timesOf(session), { ...rules, rolling: false }, now))
+    await stage(exchange, marker, Math.max(...lifetimes))
   }
 
   return {
     async hasEnded(jar, session) {
       const markers = await markersIn(jar)
       return markers.some((marker) => {
-        if (marker.handle === session.handle) return true
+        if (marker.handles.includes(session.handle)) return true
         // A logout of the future tells that one of two clocks is wrong, and nothing about who was first.
         return marker.writtenAt <= config.clock() && isOlder(session, marker)
       })

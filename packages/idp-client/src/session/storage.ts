@@ -20,7 +20,7 @@ export interface SharedSessions {
   ): Promise<T>
   /** The request goes on with a session that is kept already. */
   adopt(exchange: Exchange, session: StoredSession): Promise<void>
-  /** The id of the record that the request names, whether or not there is one; null when it names none. */
+  /** The id of the record of the request's live session; null without one. */
   currentId(exchange: Exchange): Promise<string | null>
 }
 
@@ -38,9 +38,12 @@ export interface SessionStorage {
    * request's ends the session that was there. False when the session ended meanwhile: then nothing was written.
    */
   save(exchange: Exchange, session: StoredSession): Promise<boolean>
-  /** Ends the session, and stages the deletion of everything that `save` may ever have written. */
+  /** Ends every session that the request carries, and stages the deletion of all cookies of the session's name. */
   destroy(exchange: Exchange): Promise<void>
-  /** Stages the deletion of session cookies that open as no live session; true when there were any. */
+  /**
+   * Stages the deletion of this client's session cookies where none of them is a live session; true when there were any.
+   * Those of another application stay.
+   */
   sweep(exchange: Exchange): Promise<boolean>
   /** Present where sessions have another place than the browser. */
   readonly shared?: SharedSessions

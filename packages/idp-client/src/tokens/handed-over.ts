@@ -1,6 +1,7 @@
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { CookieSessionStorage } from '../session/in-cookie.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
@@ -17,7 +18,7 @@ export interface HandOverParts {
  * A storage of sessions in cookies that knows what this process refreshed lately: a request that still carries the session from
  * before gets the one after, and everything that is saved becomes what later requests are led to.
  */
-export function handedOver(storage: SessionStorage, { client, clock }: HandOverParts): SessionStorage {
+export function handedOver(storage: CookieSessionStorage, { client, clock }: HandOverParts): SessionStorage {
   async function lineOf(session: StoredSession): Promise<Line | undefined> {
     if (!hasLines()) return undefined
     const { refreshToken } = session.data.tokenSet
@@ -28,7 +29,7 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
 
   async function load(exchange: Exchange): Promise<StoredSession | null> {
     const session = await storage.load(exchange)
-    if (!session || hasEnded(session)) return null
+    if (!session) return null
     const line = await lineOf(session)
     if (!line || !isBehind(session, line.latest)) return session
     const usedAt = Math.max(session.usedAt, line.latest.usedAt)
@@ -37,11 +38,12 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
     return led
   }
 
-  async function ended(session: StoredSession | null): Promise<void> {
-    if (!session) return
-    markEnded(session)
-    const line = await lineOf(session)
-    if (line) closeLine(line)
+  async function end(sessions: readonly StoredSession[]): Promise<void> {
+    for (const session of sessions) {
+      markEnded(session)
+      const line = await lineOf(session)
+      if (line) closeLine(line)
+    }
   }
 
   return {
@@ -58,8 +60,9 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
       if (hasEnded(given)) return false
       const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
+      const replaced = before?.handle === kept.handle ? [] : await storage.loadAll(exchange)
       const isKept = await storage.save(exchange, kept)
-      if (before && before.handle !== kept.handle) await ended(before)
+      await end(replaced.filter(({ handle }) => handle !== kept.handle))
       // A session that lost its token leads on under the one that it had.
       const line = (await lineOf(kept)) ?? (before ? await lineOf(before) : undefined)
       if (!line) return isKept
@@ -69,16 +72,12 @@ export function handedOver(storage: SessionStorage, { client, clock }: HandOverP
     },
 
     async destroy(exchange) {
-      const session = await storage.load(exchange)
+      const sessions = await storage.loadAll(exchange)
       await storage.destroy(exchange)
-      await ended(session)
+      await end(sessions)
     },
 
-    async sweep(exchange) {
-      const session = await storage.load(exchange)
-      // The browser may hold another session by now, which a deletion would hit.
-      return session && hasEnded(session) ? false : storage.sweep(exchange)
-    },
+    sweep: storage.sweep,
   }
 }
 

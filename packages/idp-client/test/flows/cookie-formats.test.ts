@@ -34,11 +34,12 @@ describe('[U3d, U15b] formats of cookies', () => {
   })
 
   test('a marker ends the session that it was left for', async () => {
-    const { 'logout-marker-1': marker, 'session-1': session } = fixtures()
+    const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-1': session } = fixtures()
     const sessions = inCookie(engineFor().engine)
     const load = (values: Fixture['values']) =>
       sessions.load({ ...new Cookies().exchange(), cookies: new CookieJar(new Map(Object.entries(values))) })
     expect(await load({ ...session?.values })).not.toBeNull()
     expect(await load({ ...session?.values, ...marker?.values })).toBeNull()
+    expect(await load({ ...session?.values, ...both?.values })).toBeNull()
   })
 })

@@ -104,8 +104,14 @@ describe('sessions in cookies', () => {
     for (const cookies of floods(given)) {
       const exchange = exchangeOf(headerOf(cookies))
       expect(await made.engine.sessions.load(exchange)).toBeNull()
-      expect(await made.engine.sessions.sweep(exchange)).toBe(true)
+      expect(await made.engine.sessions.sweep(exchange)).toBe(false)
+      expect(exchange.cookies.pending()).toEqual([])
     }
+    const spoiltOne = { name: NAME, value: `${given.whole}A` }
+    const [flood = []] = floods(given)
+    const mixed = exchangeOf(headerOf([...flood, spoiltOne]))
+    expect(await made.engine.sessions.sweep(mixed)).toBe(true)
+    expect(mixed.cookies.pending()).toHaveLength(flood.length + 1)
     const [set = []] = given.sets
     for (const cookies of floods({ ...given, sets: [] })) {
       const session = await made.engine.sessions.load(exchangeOf(headerOf([...cookies, ...set])))

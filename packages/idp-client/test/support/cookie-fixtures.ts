@@ -5,8 +5,9 @@ import { joinedCookies } from '../../src/http/chunks.ts'
 import { CookieJar } from '../../src/http/cookie-jar.ts'
 import type { SessionData, SessionDataStore } from '../../src/index.ts'
 import { inCookie } from '../../src/session/in-cookie.ts'
+import type { EndedSessions } from '../../src/session/logout-marker.ts'
+import { decodeMarker } from '../../src/session/logout-marker.ts'
 import type { SessionReference } from '../../src/session/reference.ts'
-import { decodeReference } from '../../src/session/reference.ts'
 import { freshlyStored } from '../../src/session/session.ts'
 import type { StoredSession } from '../../src/session/stored-session.ts'
 import type { MfaContext } from '../../src/tokens/mfa-context.ts'
@@ -33,7 +34,7 @@ export type Format =
   | { readonly kind: 'transaction' | 'single transaction'; readonly content: Transaction }
   | { readonly kind: 'state'; readonly content: StateNote }
   | { readonly kind: 'mfa token'; readonly content: MfaContext }
-  | { readonly kind: 'logout marker'; readonly content: SessionReference }
+  | { readonly kind: 'logout marker'; readonly content: SessionReference | EndedSessions }
 
 /** A format as a release wrote it. */
 export type Fixture = Format & {
@@ -76,6 +77,31 @@ async function tokenOf({ config, sealer, client }: Engine, format: Format): Prom
   throw new Error(`${format.kind} is a cookie`)
 }
 
+/** A logout of several sessions, whose cookies have the same name and come from different paths. */
+async function stageMarker(
+  { sessions }: Engine,
+  cookies: Cookies,
+  content: SessionReference | EndedSessions,
+): Promise<void> {
+  const { writtenAt } = content
+  const data = {
+    user: { sub: 'a' },
+    tokenSet: { accessToken: 't', expiresAt: 0 },
+    internal: { createdAt: writtenAt },
+  }
+  const values: string[] = []
+  for (const handle of 'handle' in content ? [content.handle] : content.handles) {
+    const one = new Cookies()
+    const exchange = one.exchange()
+    await sessions.save(exchange, { ...freshlyStored(data, writtenAt), handle })
+    one.take(exchange)
+    for (const { value } of one.stored.values()) values.push(value)
+  }
+  const exchange = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', values]])) }
+  await sessions.destroy(exchange)
+  cookies.take(exchange)
+}
+
 /** Stages what the format is about, by the functions that applications run. */
 async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<void> {
   const { sessions, transactions } = engine
@@ -83,14 +109,7 @@ async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<
   if (format.kind === 'session' || format.kind === 'session in a store') {
     await sessions.save(exchange, format.content)
   } else if (format.kind === 'logout marker') {
-    const { handle, writtenAt } = format.content
-    const data = {
-      user: { sub: 'a' },
-      tokenSet: { accessToken: 't', expiresAt: 0 },
-      internal: { createdAt: writtenAt },
-    }
-    await sessions.save(exchange, { ...freshlyStored(data, writtenAt), handle })
-    await sessions.destroy(exchange)
+    return stageMarker(engine, cookies, format.content)
   } else if (format.kind === 'transaction' || format.kind === 'single transaction') {
     await transactions.save(exchange, format.content)
   }
@@ -125,7 +144,9 @@ export async function read(fixture: Fixture): Promise<unknown> {
       return openMfaContext(engine, value)
     case 'logout marker': {
       const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
-      return bytes && decodeReference(bytes)
+      const marker = bytes && decodeMarker(bytes)
+      const { handles: [handle, ...more] = [], ...rest } = marker ?? {}
+      return more.length > 0 ? marker : { handle, ...rest }
     }
     default: {
       const lookup = await engine.transactions.load(exchangeOf(values), fixture.content.stateHash)
@@ -143,8 +164,8 @@ export async function plaintexts({ values }: Written): Promise<Record<string, st
   const jar = new CookieJar(new Map(Object.entries(values)))
   const names = new Set(Object.keys(values).map((name) => name.replace(/(?<=session)__\d+$/, '')))
   const texts = [...names].map(async (name) => {
-    const [joined = ''] = joinedCookies(name, (each) => jar.all(each))
-    const [sealed = ''] = SEALED.exec(joined) ?? []
+    const [joined] = joinedCookies(name, (each) => jar.all(each))
+    const [sealed = ''] = SEALED.exec(joined?.value ?? '') ?? []
     const { typ } = JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString())
     const bytes = await sealer.open(typ, sealed)
     return [name, `${typ}: ${Buffer.from(bytes ?? []).toString('latin1')}`] as const

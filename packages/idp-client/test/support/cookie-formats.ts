@@ -155,4 +155,12 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'logout marker',
     content: { client: CLIENT, handle: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
   },
+  'logout-marker-2': {
+    kind: 'logout marker',
+    content: {
+      client: CLIENT,
+      handles: ['AAECAwQFBgcICQoLDA0ODw', 'EBESExQVFhcYGRobHB0eHw'],
+      writtenAt: NOW,
+    },
+  },
 }

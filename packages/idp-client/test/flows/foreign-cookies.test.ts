@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+import { BrowserJar } from '../support/browser-jar.ts'
+
+const ONE = 'http://localhost:3000'
+const OTHER = 'http://localhost:3001'
+const OTHER_SECRET = 'the other application has a secret of its own'
+const LARGE = 'abcdefghij'.repeat(400)
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+
+/** One browser in front of several applications, whose ports are nothing to its cookies. */
+class Visitor {
+  readonly jar = new BrowserJar()
+
+  async visit(client: IdpClient, address: string): Promise<Response> {
+    const url = new URL(address)
+    const response = await client.middleware(this.request(address))
+    for (const line of response.headers.getSetCookie()) this.jar.take(line, url)
+    return response
+  }
+
+  request(address: string): Request {
+    const url = new URL(address)
+    return new Request(url, { headers: { host: url.host, cookie: this.jar.header(url) } })
+  }
+
+  async login(app: App, options: Parameters<World['authorize']>[1] = { user: 'alice' }): Promise<Response> {
+    const begun = await this.visit(app.client, `${app.url}/auth/login`)
+    const back = await world.authorize(begun.headers.get('location') ?? '', options)
+    return this.visit(app.client, back)
+  }
+
+  async isSignedIn(app: App): Promise<boolean> {
+    return (await app.client.getSession(this.request(`${app.url}/`))) !== null
+  }
+}
+
+interface App {
+  readonly client: IdpClient
+  readonly url: string
+}
+
+function appAt(url: string, options: IdpClientOptions = {}): App {
+  return { client: world.another({ appBaseUrl: url, ...options }).client, url }
+}
+
+const stored = (): IdpClientOptions => ({ sessionStore: memoryStore({ name: randomUUID() }) })
+
+const named = ({ session, ...options }: IdpClientOptions, name: string): IdpClientOptions => ({
+  ...options,
+  session: { ...session, cookie: { ...session?.cookie, name } },
+})
+
+/** A large session, so that it takes several cookies where it is in cookies. */
+const large: IdpClientOptions = {
+  beforeSessionSaved: (session) => ({ ...session, note: LARGE }),
+  session: { cookie: { maxBytes: 20_000 } },
+}
+
+describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
+  ['both in cookies', () => ({}), () => ({})],
+  ['the other one in several cookies', () => ({}), () => large],
+  ['one in several cookies', () => large, () => ({})],
+  ['both in stores', stored, stored],
+  ['one in a store', stored, () => large],
+])('two applications on one host, %s', (_name, oneOptions, otherOptions) => {
+  test('[J3] with cookie names of their own both keep their session', async () => {
+    const one = appAt(ONE, named(oneOptions(), 'one'))
+    const other = appAt(OTHER, { ...named(otherOptions(), 'other'), secret: OTHER_SECRET })
+    const visitor = new Visitor()
+    await visitor.login(one)
+    await visitor.login(other)
+    for (const { client, url } of [one, other]) {
+      await visitor.visit(client, `${url}/page`)
+      expect((await visitor.visit(client, `${url}/auth/profile`)).status).toBe(200)
+    }
+    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([true, true])
+    await visitor.visit(one.client, `${one.url}/auth/logout`)
+    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
+  })
+
+  test('[J3] with one name only a login or logout of the other one takes a session away', async () => {
+    const one = appAt(ONE, oneOptions())
+    const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
+    const visitor = new Visitor()
+    await visitor.login(one)
+    await visitor.visit(other.client, `${other.url}/page`)
+    expect((await visitor.visit(other.client, `${other.url}/auth/profile`)).status).toBe(401)
+    expect((await visitor.visit(other.client, `${other.url}/auth/access-token`)).status).toBe(401)
+    expect((await visitor.login(other, { deny: true })).status).toBe(400)
+    expect((await visitor.visit(other.client, `${other.url}/auth/callback?code=x&state=y`)).status).toBe(400)
+    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([true, false])
+
+    await visitor.login(other)
+    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
+    await visitor.visit(one.client, `${one.url}/page`)
+    expect((await visitor.visit(one.client, `${one.url}/auth/profile`)).status).toBe(401)
+    expect(await visitor.isSignedIn(other)).toBe(true)
+
+    await visitor.visit(one.client, `${one.url}/auth/logout`)
+    expect(await visitor.isSignedIn(other)).toBe(false)
+    expect(visitor.jar.names().filter((name) => name !== '__session__ended')).toEqual([])
+  })
+
+  test('[J3] a login leaves no cookie of the name behind, whoever wrote it', async () => {
+    const one = appAt(ONE, oneOptions())
+    const visitor = new Visitor()
+    const names = ['__session__0', '__session__7', '__session__conn_0', '__session__conn_1__0']
+    for (const name of names) visitor.jar.take(`${name}=foreign; Path=/`, new URL(ONE))
+    await visitor.visit(one.client, `${ONE}/page`)
+    expect(visitor.jar.names()).toEqual(names)
+    await visitor.login(one)
+    expect(await visitor.isSignedIn(one)).toBe(true)
+    const values = visitor.jar.sent(new URL(ONE)).map(({ value }) => value)
+    expect(values).not.toContain('foreign')
+  })
+
+  test('[C1, J3] use that is recorded leaves the cookies of another application alone', async () => {
+    const one = appAt(ONE, oneOptions())
+    const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
+    const visitor = new Visitor()
+    // The other one's cookie came with a longer path.
+    const elsewhere = new Visitor()
+    await elsewhere.login(other)
+    await visitor.login(one)
+    for (const { name, value } of elsewhere.jar.sent(new URL(OTHER))) {
+      visitor.jar.take(`${name}=${value}; Path=/sub`, new URL(`${OTHER}/sub/`))
+    }
+    world.clock.now += 400
+    const rolled = await visitor.visit(one.client, `${ONE}/sub/page`)
+    expect(rolled.headers.getSetCookie().some((line) => line.startsWith('__session'))).toBe(true)
+    expect(await visitor.isSignedIn(one)).toBe(true)
+    expect(await other.client.getSession(visitor.request(`${OTHER}/sub/`))).not.toBeNull()
+  })
+})
+
+test('[J3] what was cut or changed is still ours, and is deleted once', async () => {
+  const one = appAt(ONE)
+  const visitor = new Visitor()
+  await visitor.login(one)
+  const [cookie] = visitor.jar.sent(new URL(ONE))
+  for (const value of [cookie?.value.slice(0, -1), cookie?.value.slice(0, 120), `${cookie?.value}x`]) {
+    visitor.jar.take(`__session=${value}; Path=/`, new URL(ONE))
+    const response = await visitor.visit(one.client, `${ONE}/page`)
+    expect(response.headers.getSetCookie()).toHaveLength(1)
+    expect(visitor.jar.names()).toEqual([])
+  }
+})
+
+test('[J3] another client with the same secret is another application', async () => {
+  const { clientId, clientSecret } = await world.provider.addClient({
+    redirectUris: [`${OTHER}/auth/callback`],
+  })
+  const one = appAt(ONE)
+  const other = appAt(OTHER, { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) })
+  const visitor = new Visitor()
+  await visitor.login(one)
+  await visitor.visit(other.client, `${OTHER}/page`)
+  expect(await visitor.isSignedIn(one)).toBe(true)
+  await visitor.login(other)
+  await visitor.visit(one.client, `${ONE}/page`)
+  expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
+})
+
+test('[J3] one notice of this process names the option', () => {
+  const notices = world.events.filter((event) => event.code === 'NOTICE')
+  expect(notices).toEqual([
+    { level: 'warn', code: 'NOTICE', message: expect.stringContaining('session.cookie.name') },
+  ])
+})
+
+describe('[C1] two values in one request, as a browser sends them', () => {
+  test.each<[string, () => IdpClientOptions]>([
+    ['in cookies', () => ({})],
+    ['in a store', stored],
+  ])('sessions %s', async (_name, options) => {
+    const app = appAt(ONE, options())
+    const visitors = [new Visitor(), new Visitor()]
+    const values: string[] = []
+    for (const visitor of visitors) {
+      await visitor.login(app)
+      values.push(visitor.jar.sent(new URL(ONE))[0]?.value ?? '')
+    }
+    await visitors[0]?.visit(app.client, `${ONE}/auth/logout`)
+    const ask = (path: string, all: readonly string[]): Promise<Response> => {
+      const cookie = all.map((value) => `__session=${value}`).join('; ')
+      return app.client.middleware(
+        new Request(`${ONE}${path}`, { headers: { host: 'localhost:3000', cookie } }),
+      )
+    }
+    const orders = [values, [...values].reverse()]
+    for (const order of orders) {
+      const response = await ask('/auth/profile', order)
+      expect([response.status, response.headers.getSetCookie()]).toEqual([200, []])
+      expect((await ask('/page', order)).headers.getSetCookie()).toEqual([])
+    }
+    const out = await ask('/auth/logout', values)
+    expect(out.headers.getSetCookie().some((line) => /^__session=;.*Max-Age=0/.test(line))).toBe(true)
+    for (const order of [...orders, ...values.map((value) => [value])]) {
+      expect((await ask('/auth/profile', order)).status).toBe(401)
+    }
+  })
+})
