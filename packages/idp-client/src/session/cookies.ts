@@ -1,14 +1,12 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
-import { chunkNames, hasFurtherCookies, joinedCookies } from '../http/chunks.ts'
+import { chunkNames } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { decodeSession } from './codec.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
 import type { SessionTimes } from './lifetime.ts'
 import { remaining } from './lifetime.ts'
-import { decodeReference } from './reference.ts'
 import type { StoredSession } from './stored-session.ts'
 
 export interface SessionCookieParts {
@@ -41,54 +39,13 @@ export interface SessionCookies {
 
 const NONE: ReadonlySet<string> = new Set()
 
-const FOREIGN_COOKIE =
-  'A request carries a cookie with the name of the session cookie that this application did not write. It stays until a ' +
-  'login or logout here replaces it. If another application runs on this host, give each of them its own ' +
-  'session.cookie.name; otherwise check that all processes have the same secret, and still have the previous one.'
-
-const FURTHER_COOKIES =
-  'A request carries more cookies with the name of the session cookie than are looked at; none of them is deleted.'
-
 export function timesOf({ data, usedAt }: StoredSession): SessionTimes {
   return { createdAt: data.internal.createdAt, usedAt }
-}
-
-/** The cookies of the session's name in one request, by who sealed them. */
-interface Inspection {
-  /** Names of the cookies that this client sealed. */
-  readonly own: ReadonlySet<string>
-  /** Names of the cookies that somebody else sealed. */
-  readonly foreign: ReadonlySet<string>
-}
-
-function inspector({ client, config, sealer }: SessionCookieParts) {
-  const { name } = config.session.cookie
-
-  /** Both kinds count, since a deployment may have moved its sessions from cookies to a store or back. */
-  async function isOwn(sealed: string): Promise<boolean> {
-    const session = await sealer.open('session', sealed)
-    const reference = session ? null : await sealer.open('session-id', sealed)
-    const tagged = (session && decodeSession(session)) ?? (reference && decodeReference(reference))
-    if (tagged) return tagged.client === undefined || tagged.client === (await client())
-    // Sealed with one of our secrets, then cut or changed, or of a format that this version does not know.
-    return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
-  }
-
-  return async (jar: CookieJar): Promise<Inspection> => {
-    const own = new Set<string>()
-    const foreign = new Set<string>()
-    for (const { names, value } of joinedCookies(name, (each) => jar.all(each))) {
-      const found = (await isOwn(value)) ? own : foreign
-      for (const each of names) found.add(each)
-    }
-    return { own, foreign }
-  }
 }
 
 export function sessionCookies(parts: SessionCookieParts): SessionCookies {
   const { baseUrl, config } = parts
   const { cookie, ...rules } = config.session
-  const inspect = inspector(parts)
   const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
   const namesIn = (jar: CookieJar): string[] => [
     ...chunkNames(cookie.name, jar.names()),
@@ -121,27 +78,19 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
     async clearReplaced(exchange, kept) {
       const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
       if (stale.length === 0) return
-      const { foreign, own } = await inspect(exchange.cookies)
+      const { writtenByOthers } = await import('./cookie-owners.ts')
+      const foreign = await writtenByOthers(parts, exchange.cookies)
       clear(
         exchange,
-        stale.filter((name) => own.has(name) || !foreign.has(name)),
+        stale.filter((name) => !foreign.has(name)),
       )
     },
 
     async clearDead(exchange) {
-      const { cookies } = exchange
-      const { foreign, own } = await inspect(cookies)
-      if (foreign.size > 0) config.log.once(FOREIGN_COOKIE)
-      if (hasFurtherCookies(cookie.name, (each) => cookies.all(each))) {
-        config.log.once(FURTHER_COOKIES)
-        return false
-      }
-      if (own.size === 0) return false
-      const loose = chunkNames(cookie.name, cookies.names()).filter((name) => !foreign.has(name))
-      // Tokens of connections name the session that they belong to, but no client: they may be those of the other one.
-      const connections = foreign.size > 0 ? [] : connectionCookieNames(cookie.name, cookies.names())
-      clear(exchange, [...new Set([...own, ...loose, ...connections])])
-      return true
+      const { deadCookies } = await import('./cookie-owners.ts')
+      const dead = await deadCookies(parts, exchange.cookies)
+      clear(exchange, dead)
+      return dead.length > 0
     },
   }
 }

@@ -1,0 +1,68 @@
+import { chunkNames, hasFurtherCookies, joinedCookies } from '../http/chunks.ts'
+import type { CookieJar } from '../http/cookie-jar.ts'
+import { decodeSession } from './codec.ts'
+import { connectionCookieNames } from './connection-cookies.ts'
+import type { SessionCookieParts } from './cookies.ts'
+import { decodeReference } from './reference.ts'
+
+type OwnerParts = Pick<SessionCookieParts, 'client' | 'config' | 'sealer'>
+
+const FOREIGN_COOKIE =
+  'A request carries a cookie with the name of the session cookie that this application did not write. It stays until a ' +
+  'login or logout here replaces it. If another application runs on this host, give each of them its own ' +
+  'session.cookie.name; otherwise check that all processes have the same secret, and still have the previous one.'
+
+const FURTHER_COOKIES =
+  'A request carries more cookies with the name of the session cookie than are looked at; none of them is deleted.'
+
+/** Both kinds count, since a deployment may have moved its sessions from cookies to a store or back. */
+async function isOwn({ client, sealer }: OwnerParts, sealed: string): Promise<boolean> {
+  const session = await sealer.open('session', sealed)
+  const reference = session ? null : await sealer.open('session-id', sealed)
+  const tagged = (session && decodeSession(session)) ?? (reference && decodeReference(reference))
+  if (tagged) return tagged.client === undefined || tagged.client === (await client())
+  // Sealed with one of our secrets, then cut or changed, or of a format that this version does not know.
+  return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
+}
+
+/** The names of the cookies in one request whose values are complete, by who sealed them. */
+interface Owners {
+  readonly own: ReadonlySet<string>
+  readonly foreign: ReadonlySet<string>
+}
+
+async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
+  const own = new Set<string>()
+  const foreign = new Set<string>()
+  for (const { names, value } of joinedCookies(parts.config.session.cookie.name, (name) => jar.all(name))) {
+    const found = (await isOwn(parts, value)) ? own : foreign
+    for (const name of names) found.add(name)
+  }
+  return { own, foreign }
+}
+
+/** Names of the session cookies that another application wrote, and this one did not. */
+export async function writtenByOthers(parts: OwnerParts, jar: CookieJar): Promise<ReadonlySet<string>> {
+  const { foreign, own } = await ownersIn(parts, jar)
+  return new Set([...foreign].filter((name) => !own.has(name)))
+}
+
+/**
+ * Names of the cookies to delete for a request without a live session: what this client sealed, and with it what belongs
+ * to nobody. Reports cookies of other applications, which stay, once per process.
+ */
+export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<readonly string[]> {
+  const { log, session } = parts.config
+  const { name } = session.cookie
+  const { foreign, own } = await ownersIn(parts, jar)
+  if (foreign.size > 0) log.once(FOREIGN_COOKIE)
+  if (hasFurtherCookies(name, (each) => jar.all(each))) {
+    log.once(FURTHER_COOKIES)
+    return []
+  }
+  if (own.size === 0) return []
+  const loose = chunkNames(name, jar.names()).filter((each) => !foreign.has(each))
+  // Tokens of connections name the session that they belong to, but no client: they may be those of the other one.
+  const connections = foreign.size > 0 ? [] : connectionCookieNames(name, jar.names())
+  return [...new Set([...own, ...loose, ...connections])]
+}
