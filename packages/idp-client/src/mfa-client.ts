@@ -10,12 +10,19 @@ import type {
 import type { Engine } from './engine.ts'
 import type { MfaVerification } from './flows/mfa-verify.ts'
 import type { Exchange } from './http/exchange.ts'
-import { readHostArguments } from './http/is-request.ts'
+import { readArguments } from './http/host-arguments.ts'
+
+/** A method of `idp.mfa` in each calling style. */
+export interface MfaMethod<HostRequest extends object, HostResponse extends object, Options, Result> {
+  (options: Options, request: HostRequest | undefined, response?: HostResponse): Promise<Result>
+  (request: HostRequest | undefined, response: HostResponse | undefined, options: Options): Promise<Result>
+  (request: HostRequest | undefined, options: Options): Promise<Result>
+  (options: Options): Promise<Result>
+}
 
 /**
  * Multi-factor authentication for a token that the provider refused with `MfaRequiredError`: `idp.mfa`. Every method
- * needs the encrypted `mfa_token` of that error, in a request of the session that it was thrown in, and takes
- * `(options)`, `(request, options)` or `(request, response, options)`. A token of `customTokenExchange` or
+ * needs the encrypted `mfa_token` of that error, in a request of the session that it was thrown in. A token of `customTokenExchange` or
  * `getTokenByBackchannelAuth` belongs to no session and needs no request.
  *
  * All throw, before the provider is asked, `INVALID_REQUEST` for a wrong option, and `MfaError`: `MFA_TOKEN_EXPIRED`
@@ -28,36 +35,15 @@ import { readHostArguments } from './http/is-request.ts'
  */
 export interface ServerMfaClient<HostRequest extends object = object, HostResponse extends object = object> {
   /** The user's factors, of the kinds that the provider accepts here. Throws `MFA_GET_AUTHENTICATORS_ERROR`. */
-  getAuthenticators(options: MfaAuthenticatorsOptions): Promise<Authenticator[]>
-  getAuthenticators(
-    request: HostRequest | undefined,
-    options: MfaAuthenticatorsOptions,
-  ): Promise<Authenticator[]>
-  getAuthenticators(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
-    options: MfaAuthenticatorsOptions,
-  ): Promise<Authenticator[]>
+  readonly getAuthenticators: MfaMethod<HostRequest, HostResponse, MfaAuthenticatorsOptions, Authenticator[]>
   /**
    * Has the provider send a code or a notification (`oob`), or say that the code of an app will do (`otp`, which may be
    * left out). Throws `MFA_NO_AVAILABLE_FACTORS` without a request when the provider named no such kind, and
    * `MFA_CHALLENGE_ERROR`.
    */
-  challenge(options: MfaChallengeOptions): Promise<MfaChallengeResult>
-  challenge(request: HostRequest | undefined, options: MfaChallengeOptions): Promise<MfaChallengeResult>
-  challenge(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
-    options: MfaChallengeOptions,
-  ): Promise<MfaChallengeResult>
+  readonly challenge: MfaMethod<HostRequest, HostResponse, MfaChallengeOptions, MfaChallengeResult>
   /** Begins the enrolment of a factor, which its first `verify` completes. Throws `MFA_ENROLLMENT_ERROR`. */
-  enroll(options: MfaEnrollOptions): Promise<MfaEnrollment>
-  enroll(request: HostRequest | undefined, options: MfaEnrollOptions): Promise<MfaEnrollment>
-  enroll(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
-    options: MfaEnrollOptions,
-  ): Promise<MfaEnrollment>
+  readonly enroll: MfaMethod<HostRequest, HostResponse, MfaEnrollOptions, MfaEnrollment>
   /**
    * Verifies the factor. The tokens go to the session: those of the default audience in place of the main ones, those
    * of another beside them; `beforeSessionSaved` runs. A token that belongs to no session has them returned instead.
@@ -65,13 +51,7 @@ export interface ServerMfaClient<HostRequest extends object = object, HostRespon
    * not approved yet: `authorization_pending`), `MfaRequiredError` for one more factor, and `SESSION_NOT_WRITABLE` where
    * the host takes no cookies.
    */
-  verify(options: MfaVerifyOptions): Promise<MfaVerification>
-  verify(request: HostRequest | undefined, options: MfaVerifyOptions): Promise<MfaVerification>
-  verify(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
-    options: MfaVerifyOptions,
-  ): Promise<MfaVerification>
+  readonly verify: MfaMethod<HostRequest, HostResponse, MfaVerifyOptions, MfaVerification>
 }
 
 type Work<T> = (engine: Engine, exchange: Exchange | null, options: unknown) => Promise<T>
@@ -88,8 +68,11 @@ export function serverMfaClient<HostRequest extends object, HostResponse extends
   engineOf: () => Engine,
   operate: Operate<HostRequest, HostResponse>,
 ): ServerMfaClient<HostRequest, HostResponse> {
-  async function run<T>(given: readonly unknown[], work: Work<T>): Promise<T> {
-    const [request, response, options] = readHostArguments<HostRequest, HostResponse, unknown>(given)
+  async function run<T>(method: string, given: readonly unknown[], work: Work<T>): Promise<T> {
+    const { request, response, options } = readArguments<HostRequest, HostResponse, unknown>(
+      `mfa.${method}`,
+      given,
+    )
     const engine = engineOf()
     const { belongsToSession } = await import('./flows/mfa.ts')
     const needsRequest = request !== undefined || (await belongsToSession(engine, options))
@@ -100,19 +83,19 @@ export function serverMfaClient<HostRequest extends object, HostResponse extends
   return {
     getAuthenticators: async (...given: readonly unknown[]) => {
       const { getAuthenticators } = await import('./flows/mfa.ts')
-      return run(given, getAuthenticators)
+      return run('getAuthenticators', given, getAuthenticators)
     },
     challenge: async (...given: readonly unknown[]) => {
       const { challenge } = await import('./flows/mfa.ts')
-      return run(given, challenge)
+      return run('challenge', given, challenge)
     },
     enroll: async (...given: readonly unknown[]) => {
       const { enroll } = await import('./flows/mfa.ts')
-      return run(given, enroll)
+      return run('enroll', given, enroll)
     },
     verify: async (...given: readonly unknown[]) => {
       const { verify } = await import('./flows/mfa-verify.ts')
-      return run(given, verify)
+      return run('verify', given, verify)
     },
   }
 }

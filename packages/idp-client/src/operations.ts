@@ -22,10 +22,12 @@ import { getSession } from './flows/get-session.ts'
 import { updateSession } from './flows/update-session.ts'
 import { newCorrelationId } from './http/correlation-id.ts'
 import type { Exchange } from './http/exchange.ts'
-import { readHostArguments } from './http/is-request.ts'
+import { readArguments, readRequest, readSession } from './http/host-arguments.ts'
 import { redirect } from './http/responses.ts'
 import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
+import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
+import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
@@ -41,9 +43,13 @@ export interface SessionAdministration<HostRequest> {
   currentId(request?: HostRequest): Promise<string | null>
 }
 
+/** For operations without options, where other libraries take some. */
+export type NoOptions = Readonly<Record<string, never>>
+
 /**
- * The operations that every host has, in both calling styles: without request where there is a current one, else with
- * the request, and the response that cookies go to. What is rarely used is loaded when it is.
+ * The operations that every host has, in each calling style: without a request where there is a current one, else with
+ * the request and the response that cookies go to, before or behind the options. Anything else is `INVALID_ARGUMENTS`.
+ * What is rarely used is loaded when it is.
  */
 export abstract class Operations<
   HostRequest extends object,
@@ -64,7 +70,8 @@ export abstract class Operations<
     revoke: async (id) => (await this.#administration()).revokeSession(this.application.engine(), id),
     revokeBySubject: async (sub) =>
       (await this.#administration()).revokeSessions(this.application.engine(), sub),
-    currentId: async (request) => {
+    currentId: async (...given: readonly unknown[]) => {
+      const { request } = readRequest<HostRequest, HostResponse>('sessions.currentId', given)
       const { currentSessionId } = await this.#administration()
       return this.operate(request, undefined, currentSessionId)
     },
@@ -105,7 +112,9 @@ export abstract class Operations<
   ): Promise<Answer>
 
   /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
-  getSession(request?: HostRequest): Promise<SessionData | null> {
+  getSession(request?: HostRequest): Promise<SessionData | null>
+  async getSession(...given: readonly unknown[]): Promise<SessionData | null> {
+    const { request } = readRequest<HostRequest, HostResponse>('getSession', given)
     return this.operate(request, undefined, getSession)
   }
 
@@ -114,11 +123,40 @@ export abstract class Operations<
    * `docs/reference/session.md` for what is kept. Throws `MISSING_SESSION`, `MISSING_SESSION_DATA`,
    * `SESSION_NOT_WRITABLE` where the host takes no cookies (a Server Component), `SESSION_TOO_LARGE`.
    */
-  updateSession(session: SessionData): Promise<void>
+  updateSession(session: SessionData, request: HostRequest, response: HostResponse): Promise<void>
   updateSession(request: HostRequest, response: HostResponse, session: SessionData): Promise<void>
-  updateSession(...given: [SessionData] | [HostRequest, HostResponse, SessionData]): Promise<void> {
-    const [request, response, session] = given.length === 3 ? given : [undefined, undefined, given[0]]
-    return this.operate(request, response, (engine, exchange) => updateSession(engine, exchange, session))
+  updateSession(session: SessionData): Promise<void>
+  async updateSession(...given: readonly unknown[]): Promise<void> {
+    const { request, response, options } = readSession<HostRequest, HostResponse, SessionData>(
+      'updateSession',
+      given,
+    )
+    return this.operate(request, response, (engine, exchange) => updateSession(engine, exchange, options))
+  }
+
+  /**
+   * Begins a login by code: the redirect to the provider, with the transaction cookie on it. Return that response as it
+   * is; Express sends it with `sendResponse(res, response)`. In a Server Action Next sets the cookie, so a redirect to
+   * its `Location` is enough; so it is in an API route of the Pages Router that passed `res`.
+   */
+  startInteractiveLogin(
+    options: StartInteractiveLoginOptions | undefined,
+    request: HostRequest | undefined,
+    response?: HostResponse,
+  ): Promise<Answer>
+  startInteractiveLogin(
+    request: HostRequest | undefined,
+    response?: HostResponse,
+    options?: StartInteractiveLoginOptions,
+  ): Promise<Answer>
+  startInteractiveLogin(options?: StartInteractiveLoginOptions): Promise<Answer>
+  async startInteractiveLogin(...given: readonly unknown[]): Promise<Answer> {
+    const {
+      request,
+      response,
+      options = {},
+    } = readArguments<HostRequest, HostResponse, StartInteractiveLoginOptions>('startInteractiveLogin', given)
+    return this.respond(request, response, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**
@@ -127,14 +165,20 @@ export abstract class Operations<
    * can. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its
    * `cause`), `REFRESH_NOT_PERSISTABLE`.
    */
-  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  getAccessToken(
+    options: GetAccessTokenOptions | undefined,
+    request: HostRequest,
+    response?: HostResponse,
+  ): Promise<AccessToken>
   getAccessToken(
     request: HostRequest | undefined,
     response?: HostResponse,
     options?: GetAccessTokenOptions,
   ): Promise<AccessToken>
-  getAccessToken(...given: readonly unknown[]): Promise<AccessToken> {
-    const [request, response, options] = readHostArguments<HostRequest, HostResponse, GetAccessTokenOptions>(
+  getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
+  async getAccessToken(...given: readonly unknown[]): Promise<AccessToken> {
+    const { request, response, options } = readArguments<HostRequest, HostResponse, GetAccessTokenOptions>(
+      'getAccessToken',
       given,
     )
     return this.operate(request, response, (engine, x) => getAccessToken(engine, x, options))
@@ -145,18 +189,23 @@ export abstract class Operations<
    * `AccessTokenForConnectionError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
    * `FAILED_TO_EXCHANGE_REFRESH_TOKEN` (see its `cause`).
    */
-  getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
+  getAccessTokenForConnection(
+    options: GetAccessTokenForConnectionOptions,
+    request: HostRequest,
+    response?: HostResponse,
+  ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(
     request: HostRequest,
     response: HostResponse,
     options: GetAccessTokenForConnectionOptions,
   ): Promise<ConnectionAccessToken>
-  getAccessTokenForConnection(...given: readonly unknown[]): Promise<ConnectionAccessToken> {
-    const [request, response, options] = readHostArguments<
+  getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
+  async getAccessTokenForConnection(...given: readonly unknown[]): Promise<ConnectionAccessToken> {
+    const { request, response, options } = readArguments<
       HostRequest,
       HostResponse,
       GetAccessTokenForConnectionOptions
-    >(given)
+    >('getAccessTokenForConnection', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await import('./flows/get-connection-token.ts')
       return getConnectionToken(engine, exchange, options)
@@ -169,19 +218,24 @@ export abstract class Operations<
    * `ConnectAccountError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `FAILED_TO_INITIATE` (see its `cause`);
    * `MfaRequiredError`; `SESSION_NOT_WRITABLE` where no cookie can be kept (a Server Component).
    */
-  connectAccount(options: ConnectAccountOptions): Promise<Answer>
-  connectAccount(request: HostRequest, options: ConnectAccountOptions): Promise<Answer>
+  connectAccount(
+    options: ConnectAccountOptions,
+    request: HostRequest,
+    response?: HostResponse,
+  ): Promise<Answer>
   connectAccount(
     request: HostRequest,
     response: HostResponse | undefined,
     options: ConnectAccountOptions,
   ): Promise<Answer>
-  connectAccount(...given: readonly unknown[]): Promise<Answer> {
-    const [request, response, options = {}] = readHostArguments<
-      HostRequest,
-      HostResponse,
-      Partial<ConnectAccountOptions>
-    >(given)
+  connectAccount(request: HostRequest, options: ConnectAccountOptions): Promise<Answer>
+  connectAccount(options: ConnectAccountOptions): Promise<Answer>
+  async connectAccount(...given: readonly unknown[]): Promise<Answer> {
+    const {
+      request,
+      response,
+      options = {},
+    } = readArguments<HostRequest, HostResponse, Partial<ConnectAccountOptions>>('connectAccount', given)
     return this.respond(request, response, async (exchange) => {
       const engine = this.application.engine()
       const { connectAccount } = await import('./flows/connect-account.ts')
@@ -197,7 +251,9 @@ export abstract class Operations<
    * The accounts that are connected to the user. Throws `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_LIST` (see
    * its `cause`), and `MfaRequiredError`.
    */
-  listConnectedAccounts(request?: HostRequest, response?: HostResponse): Promise<ConnectedAccount[]> {
+  listConnectedAccounts(request?: HostRequest, response?: HostResponse): Promise<ConnectedAccount[]>
+  async listConnectedAccounts(...given: readonly unknown[]): Promise<ConnectedAccount[]> {
+    const { request, response } = readRequest<HostRequest, HostResponse>('listConnectedAccounts', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
       return listConnectedAccounts(engine, exchange, (wanted) => getAccessToken(engine, exchange, wanted))
@@ -213,18 +269,26 @@ export abstract class Operations<
    * const [account] = await idp.listConnectedAccounts()
    * if (account) await idp.deleteConnectedAccount(account)
    */
-  deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
+  deleteConnectedAccount(
+    options: DeleteConnectedAccountOptions,
+    request: HostRequest,
+    response: HostResponse,
+  ): Promise<void>
   deleteConnectedAccount(
     request: HostRequest,
     response: HostResponse,
     options: DeleteConnectedAccountOptions,
   ): Promise<void>
-  deleteConnectedAccount(...given: readonly unknown[]): Promise<void> {
-    const [request, response, options = {}] = readHostArguments<
-      HostRequest,
-      HostResponse,
-      Partial<DeleteConnectedAccountOptions>
-    >(given)
+  deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
+  async deleteConnectedAccount(...given: readonly unknown[]): Promise<void> {
+    const {
+      request,
+      response,
+      options = {},
+    } = readArguments<HostRequest, HostResponse, Partial<DeleteConnectedAccountOptions>>(
+      'deleteConnectedAccount',
+      given,
+    )
     return this.operate(request, response, async (engine, exchange) => {
       const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
       return deleteConnectedAccount(engine, exchange, options, (wanted) =>
@@ -261,7 +325,9 @@ export abstract class Operations<
    * The claims that the provider's UserInfo endpoint has about the user now; the session stays as it is. Throws what
    * `getAccessToken` throws, `OAuthError` and `DiscoveryError`.
    */
-  getUserInfo(request?: HostRequest, response?: HostResponse): Promise<User> {
+  getUserInfo(request?: HostRequest, response?: HostResponse): Promise<User>
+  async getUserInfo(...given: readonly unknown[]): Promise<User> {
+    const { request, response } = readRequest<HostRequest, HostResponse>('getUserInfo', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { getUserInfo } = await import('./flows/get-user-info.ts')
       return getUserInfo(engine, exchange, getAccessToken)
@@ -273,7 +339,14 @@ export abstract class Operations<
    * provider offers no revocation. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
    * `FAILED_TO_REVOKE`, and `SESSION_NOT_WRITABLE`.
    */
-  revokeRefreshToken(request?: HostRequest, response?: HostResponse): Promise<boolean> {
+  revokeRefreshToken(
+    options: NoOptions | undefined,
+    request: HostRequest,
+    response?: HostResponse,
+  ): Promise<boolean>
+  revokeRefreshToken(request?: HostRequest, response?: HostResponse): Promise<boolean>
+  async revokeRefreshToken(...given: readonly unknown[]): Promise<boolean> {
+    const { request, response } = readRequest<HostRequest, HostResponse>('revokeRefreshToken', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { revokeRefreshToken } = await import('./flows/revoke-refresh-token.ts')
       return revokeRefreshToken(engine, exchange)
@@ -289,17 +362,24 @@ export abstract class Operations<
    * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
    * const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
    */
-  createFetcher(options?: FetcherOptions): Promise<Fetcher>
-  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(
+    options: FetcherOptions | undefined,
+    request: HostRequest,
+    response?: HostResponse,
+  ): Promise<Fetcher>
   createFetcher(
     request: HostRequest | undefined,
     response: HostResponse | undefined,
     options?: FetcherOptions,
   ): Promise<Fetcher>
-  createFetcher(...given: readonly unknown[]): Promise<Fetcher> {
-    const [request, response, options = {}] = readHostArguments<HostRequest, HostResponse, FetcherOptions>(
-      given,
-    )
+  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(options?: FetcherOptions): Promise<Fetcher>
+  async createFetcher(...given: readonly unknown[]): Promise<Fetcher> {
+    const {
+      request,
+      response,
+      options = {},
+    } = readArguments<HostRequest, HostResponse, FetcherOptions>('createFetcher', given)
     const ofSession: AccessTokenFactory = (wanted) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, wanted))
     return this.operate(request, response, async (engine, exchange) => {

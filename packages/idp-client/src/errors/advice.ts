@@ -9,6 +9,8 @@ export const advice: Readonly<Record<Code, string>> = {
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
   INVALID_REQUEST: 'Correct the parameter that docs/reference/routes.md describes for this route.',
+  INVALID_ARGUMENTS:
+    'Pass the arguments in an order that the message names: the request itself, not the context object of a framework.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
   DISCOVERY_ERROR: 'Check that the domain is right and that this server reaches it; the cause tells more.',

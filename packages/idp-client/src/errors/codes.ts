@@ -29,6 +29,11 @@ export const codes = {
     message: 'A parameter of the request has an invalid value.',
     status: 400,
   },
+  INVALID_ARGUMENTS: {
+    class: 'IdpError',
+    message: 'An operation was called with arguments that it does not take.',
+    status: 500,
+  },
   NOT_AUTHENTICATED: {
     class: 'IdpError',
     message: 'The request carries no valid session.',

@@ -40,7 +40,7 @@ function plain(given: unknown): SessionData {
  * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
  * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
  */
-export async function updateSession(engine: Engine, exchange: Exchange, given: SessionData): Promise<void> {
+export async function updateSession(engine: Engine, exchange: Exchange, given: unknown): Promise<void> {
   const changes = plain(given)
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')

@@ -1,4 +1,3 @@
-import { isRequestLike } from './is-request.ts'
 import type { Repetition } from './repeatable-body.ts'
 import { repetitionOf } from './repeatable-body.ts'
 
@@ -31,6 +30,11 @@ function normalized(method: string): string {
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method
 }
 
+/** Of any platform. Its URL is not looked at: a request may have another one the next time. */
+function isRequest(input: Parts['input']): input is Request {
+  return typeof input === 'object' && 'headers' in input
+}
+
 /** The URL that `fetch` takes from a `Request`, whatever a subclass returns; null for a request of another platform. */
 function internalUrl(request: Request): string | null {
   try {
@@ -47,7 +51,7 @@ function toInit({ body, headers, method, signal }: Request): RequestInit {
 
 /** The URL that was checked is the one that is sent: a `Request` says its URL only once. */
 export function apiCall({ fetch: given, init, input, resolve }: Parts): ApiCall {
-  const request = isRequestLike(input) ? (input as Request) : null
+  const request = isRequest(input) ? input : null
   const own = request && internalUrl(request)
   const url = resolve(own ?? (request ? request.url : String(input)))
   const target = request && own !== null ? request : url.href

@@ -150,7 +150,8 @@ describe('[S198,S220,S222] createFetcher in Express', () => {
 
   test('[S203] without a session: MISSING_SESSION', async () => {
     const idp = new onExpress.IdpClient(options)
-    const request = new IncomingMessage(new Socket()) as express.Request
+    const message = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/' })
+    const request = message as express.Request
     await expect(idp.createFetcher(request, {})).rejects.toMatchObject({ code: 'MISSING_SESSION' })
   })
 })

@@ -73,7 +73,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     const options = { connection: 'github', returnTo: query.get('returnTo') ?? '/' }
     return request ? idp.connectAccount(request, options) : idp.connectAccount(options)
   },
-  '/start': (idp, { explicit, query }) => idp.startInteractiveLogin(loginOptions(query), ...explicit),
+  '/start': (idp, { explicit, query }) => idp.startInteractiveLogin(loginOptions(query), explicit[0]),
 }
 
 async function handle(idp: IdpClient, basePath: string, request: Request): Promise<Response> {

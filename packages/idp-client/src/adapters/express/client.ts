@@ -17,8 +17,6 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { onlyOptions, readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
-import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
-import { startLogin } from '../../routes/start-login.ts'
 import type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
@@ -70,18 +68,6 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
     await binding.commit()
     if (answered) await sendResponse(res, answered)
     else ambient.run(binding, next)
-  }
-
-  /**
-   * Begins a login by code: returns the redirect to the provider, to be sent with `sendResponse(res, response)`. Its
-   * cookie is on `res` already where that is known (given, or ambient), else on the returned response.
-   */
-  async startInteractiveLogin(
-    options: StartInteractiveLoginOptions = {},
-    req?: FrameworkRequest,
-    res?: FrameworkResponse,
-  ): Promise<Response> {
-    return this.respond(req, res, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**

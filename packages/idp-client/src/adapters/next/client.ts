@@ -8,8 +8,6 @@ import { createApplication } from '../../engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { Operations } from '../../operations.ts'
 import { onlyOptions } from '../../routes/guard-options.ts'
-import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
-import { startLogin } from '../../routes/start-login.ts'
 import type { ApiGuardOptions } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
@@ -93,19 +91,6 @@ export class IdpClient extends Operations<HostRequest, HostResponse, FrameworkRe
    */
   pagesHandler(): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
     return (request, response) => answerPagesApi(this.application, request, response)
-  }
-
-  /**
-   * Begins a login by code. Return the response as it is: it carries the transaction cookie. A Server Action has the
-   * cookie set by Next and redirects to the response's `Location`; an API route of the Pages Router passes `res` for
-   * the cookie, and does the same.
-   */
-  async startInteractiveLogin(
-    options: StartInteractiveLoginOptions = {},
-    request?: HostRequest,
-    response?: HostResponse,
-  ): Promise<FrameworkResponse> {
-    return this.respond(request, response, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**

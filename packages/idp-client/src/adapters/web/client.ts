@@ -11,8 +11,6 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
-import type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
-import { startLogin } from '../../routes/start-login.ts'
 import type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
 import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
@@ -68,17 +66,6 @@ export class IdpClient extends Operations<FrameworkRequest, WebTarget> {
     if (!next) return continueResponse(exchange.cookies)
     const response = await ambient.run(binding, async () => next(request))
     return continueWith(continueResponse(exchange.cookies), response)
-  }
-
-  /**
-   * Begins a login by code. Return the response as it is: it carries the transaction cookie. The request is needed
-   * outside the ambient scope, since the base URL may depend on it.
-   */
-  async startInteractiveLogin(
-    options: StartInteractiveLoginOptions = {},
-    request?: FrameworkRequest,
-  ): Promise<FrameworkResponse> {
-    return this.respond(request, undefined, (exchange) => startLogin(this.application, exchange, options))
   }
 
   /**

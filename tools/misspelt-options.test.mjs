@@ -1,0 +1,109 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { bin, fromRoot, must, runNode } from './lib/run.mjs'
+import { pack } from './pack.mjs'
+
+/** Below the packages of the repository, so that the packed one finds its dependencies and the compiler. */
+const folder = fromRoot(`node_modules/.cache/idp-misspelt-${process.pid}`)
+
+const heading = `import type { NextApiRequest, NextApiResponse } from 'next'
+import { IdpClient } from 'idp-client/next'
+declare const idp: IdpClient
+declare const req: NextApiRequest
+declare const res: NextApiResponse
+declare const mfaToken: string
+`
+
+const didYouMean = (written, right) =>
+  new RegExp(`'${written}' does not exist in type '\\w+'. Did you mean to write '${right}'\\?`)
+
+/** Calls that must not compile, and what the compiler says on their line. */
+const misspelt = [
+  ['idp.getAccessToken({ refesh: true })', didYouMean('refesh', 'refresh')],
+  ["idp.connectAccount({ connection: 'github', retrunTo: '/' })", didYouMean('retrunTo', 'returnTo')],
+  ["idp.createFetcher({ baseURL: 'https://api.example.com' })", didYouMean('baseURL', 'baseUrl')],
+  ["idp.startInteractiveLogin({ returnTO: '/orders' })", didYouMean('returnTO', 'returnTo')],
+  ["idp.mfa.verify({ mfaTokn: mfaToken, otp: '1' })", didYouMean('mfaTokn', 'mfaToken')],
+  ["idp.getAccessToken(req, res, { audence: 'https://api.example.com' })", didYouMean('audence', 'audience')],
+  [
+    "idp.getAccessTokenForConnection(req, res, { conection: 'github' })",
+    didYouMean('conection', 'connection'),
+  ],
+]
+
+const wrong = [
+  ['idp.getAccessToken(res, req)', /error TS/],
+  ['idp.connectAccount()', /Expected 1-3 arguments, but got 0/],
+  ['idp.revokeRefreshToken({ refreshToken: mfaToken }, req, res)', /error TS/],
+  ['idp.getSession({ req, res })', /'req' does not exist in type/],
+]
+
+const right = [
+  'idp.getAccessToken({ refresh: true })',
+  'idp.getAccessToken(req)',
+  'idp.getAccessToken(req, res, { refresh: true })',
+  'idp.getAccessToken({ refresh: true }, req, res)',
+  "idp.getAccessTokenForConnection({ connection: 'github' }, req, res)",
+  "idp.getAccessTokenForConnection(req, res, { connection: 'github' })",
+  "idp.connectAccount({ connection: 'github' }, req)",
+  "idp.connectAccount(req, { connection: 'github' })",
+  "idp.deleteConnectedAccount({ id: 'account' }, req, res)",
+  "idp.startInteractiveLogin({ returnTo: '/' }, req, res)",
+  "idp.startInteractiveLogin(req, res, { returnTo: '/' })",
+  "idp.createFetcher({ baseUrl: 'https://api.example.com' }, req, res)",
+  "idp.createFetcher(req, { baseUrl: 'https://api.example.com' })",
+  "idp.mfa.verify({ mfaToken, otp: '1' }, req, res)",
+  "idp.mfa.verify(req, res, { mfaToken, otp: '1' })",
+  'idp.revokeRefreshToken({}, req, res)',
+  'idp.revokeRefreshToken(req, res)',
+  "idp.updateSession({ user: { sub: 'a' }, tokenSet: { accessToken: 'b', expiresAt: 1 }, internal: { createdAt: 1 } }, req, res)",
+]
+
+/** What the compiler says, by the call in whose line it says it. */
+let said
+
+beforeAll(async () => {
+  const installed = join(folder, 'node_modules/idp-client')
+  mkdirSync(installed, { recursive: true })
+  const tarball = await pack('packages/idp-client', folder)
+  await must('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  const calls = [...misspelt, ...wrong].map(([call]) => call).concat(right)
+  writeFileSync(join(folder, 'calls.ts'), heading + calls.map((call) => `void ${call}\n`).join(''))
+  const compilerOptions = {
+    target: 'ES2022',
+    module: 'NodeNext',
+    lib: ['ES2022', 'DOM', 'DOM.Iterable'],
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+    noEmit: true,
+  }
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['calls.ts'] }))
+  const { output } = await runNode([bin.tsc, '-p', folder, '--pretty', 'false'], { cwd: folder })
+  const first = heading.split('\n').length
+  said = Object.fromEntries(calls.map((call) => [call, '']))
+  for (const [message, line] of output.matchAll(/^calls\.ts\((\d+),\d+\): .*(?:\n {2}.*)*/gm)) {
+    said[calls[Number(line) - first] ?? `line ${line}`] = message
+  }
+})
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('with the packed package', () => {
+  test.each(misspelt)('[G1] %s does not compile, and the right name is on its line', (call, message) => {
+    expect(said[call]).toMatch(message)
+  })
+
+  test.each(wrong)('[G1] %s does not compile', (call, message) => {
+    expect(said[call]).toMatch(message)
+  })
+
+  test.each(right)('[G1] %s compiles', (call) => {
+    expect(said[call]).toBe('')
+  })
+
+  test('nothing else is wrong', () => {
+    expect(Object.keys(said)).toHaveLength(misspelt.length + wrong.length + right.length)
+  })
+})
