@@ -24,6 +24,11 @@ export interface DevProviderSettings {
    * (RFC 9700, section 2.2.2). Default true.
    */
   rotateRefreshTokens: boolean
+  /**
+   * `auth_time` of a refreshed ID token is that of the latest login in the same browser session, as at Keycloak. Default
+   * false: that of the login which the refresh token comes from.
+   */
+  refreshMovesAuthTime: boolean
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
@@ -112,6 +117,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     codeTtl: options.codeTtl ?? 60,
     sessionTtl: options.sessionTtl ?? 14 * DAY,
     rotateRefreshTokens: options.rotateRefreshTokens ?? true,
+    refreshMovesAuthTime: options.refreshMovesAuthTime ?? false,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,

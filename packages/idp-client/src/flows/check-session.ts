@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isOfOrganization } from '../oidc/organization.ts'
 import { serverTime } from '../oidc/server-time.ts'
-import { claimsOf } from '../session/claims.ts'
+import { provenIn } from '../session/authentication.ts'
 import type { Reading, Requirements, Unmet } from '../session/requirements.ts'
 import { unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
@@ -29,12 +29,10 @@ const PAUSE_SECONDS = 60
  * What a session has that a plain login may not bring. Another guard of the same page may have asked for it: without it,
  * the two would send the browser back and forth.
  */
-function heldBy({ authorization }: Config, { tokenSet }: SessionData): Requirements {
-  const claims = claimsOf(tokenSet.idToken)
-  const acr = claims?.['acr']
-  const organization = [claims?.org_id, claims?.['org_name']].find(
-    (value) => typeof value === 'string' && value,
-  )
+function heldBy({ authorization }: Config, session: StoredSession): Requirements {
+  const { tokenSet } = session.data
+  const { acr, org_id: id, org_name: name } = provenIn(session)
+  const organization = [id, name].find((value) => typeof value === 'string' && value)
   const isOwn = tokenSet.audience === authorization.audience
   const { requestedScope } = tokenSet
   const isMore =
@@ -50,7 +48,7 @@ function heldBy({ authorization }: Config, { tokenSet }: SessionData): Requireme
  * All that is required goes into one login, met or not, and what the session has already, so that a second one does not
  * undo the first. A configured `max_age` that is shorter stays. Of several organizations the user chooses at the provider.
  */
-function loginFor(config: Config, requirements: Requirements, session?: SessionData) {
+function loginFor(config: Config, requirements: Requirements, session?: StoredSession) {
   const { authorization } = config
   const held = session ? heldBy(config, session) : {}
   const { acr, maxAge, organization } = { ...held, ...requirements }
@@ -81,14 +79,15 @@ function readingAt(now: number, config: Config): Reading {
  */
 async function isTried(
   { config }: Engine,
-  { asked, data }: StoredSession,
+  session: StoredSession,
   requirements: Requirements,
   login: LoginParameters,
 ): Promise<boolean> {
+  const { asked, data } = session
   const { createdAt } = data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
   if (asked !== (await askedFor(login))) return false
-  return unmet(requirements, data, readingAt(createdAt, config)) !== null
+  return unmet(requirements, session, readingAt(createdAt, config)) !== null
 }
 
 /** Whether the request has a session that meets the requirements, and which login would bring one. Never writes. */
@@ -100,9 +99,9 @@ export async function checkSession(
   const { config } = engine
   const session = await engine.sessions.load(exchange)
   if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
-  const missing = unmet(requirements, session.data, readingAt(config.clock(), config))
+  const missing = unmet(requirements, session, readingAt(config.clock(), config))
   if (missing === null) return { kind: 'granted', session: session.data }
-  const login = loginFor(config, requirements, session.data)
+  const login = loginFor(config, requirements, session)
   return (await isTried(engine, session, requirements, login))
     ? { kind: 'futile', unmet: missing }
     : { kind: 'unmet', unmet: missing, login }

@@ -5,19 +5,21 @@ import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { TokenGrant } from '../oidc/grants.ts'
 import { exchangeCode } from '../oidc/grants.ts'
+import { isSameOrganization } from '../oidc/organization.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { providerFor } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { Attempt } from '../session/attempt.ts'
 import { asIdpError, completed, failed } from '../session/attempt.ts'
-import { filterDefaultIdTokenClaims, subjectOf } from '../session/claims.ts'
+import { provenIn, toAuthentication } from '../session/authentication.ts'
+import { claimsOf, filterDefaultIdTokenClaims, subjectOf } from '../session/claims.ts'
 import { beforeSaved } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
-import type { Refreshed } from '../tokens/apply.ts'
 import { applyRefresh } from '../tokens/apply.ts'
 import { mainAudience } from '../tokens/select.ts'
+import type { FactorTokens } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 import type { Want } from '../tokens/want.ts'
 import { wantOf } from '../tokens/want.ts'
@@ -82,8 +84,10 @@ async function redeem(
 }
 
 /** Whom a popup steps up; null where nobody is signed in. `POPUP_OTHER_USER`: it takes nobody's place. */
-function steppedUp(session: StoredSession | null, { claims }: Redeemed): StoredSession | null {
-  if (session && subjectOf(session.data) !== claims.sub) throw new CallbackError('POPUP_OTHER_USER')
+function steppedUp(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
+  if (!session) return null
+  const isSame = isSameOrganization(toAuthentication(claimsOf(idToken)), provenIn(session))
+  if (subjectOf(session.data) !== claims.sub || !isSame) throw new CallbackError('POPUP_OTHER_USER')
   return session
 }
 
@@ -105,10 +109,10 @@ function sharedOf(
   { data }: StoredSession,
   want: Want,
   grant: Redeemed,
-): Refreshed {
+): FactorTokens {
   if (want.audience === mainAudience(authorization, data)) return grant
-  const { claims: _user, idToken: _idToken, refreshToken: _refreshToken, ...access } = grant
-  return access
+  const { claims: _user, idToken, refreshToken: _refreshToken, ...access } = grant
+  return { ...access, proof: { ...claimsOf(idToken) } }
 }
 
 /** The session of the same user goes on with the tokens that a popup brought. */
@@ -156,13 +160,15 @@ async function begin(
 ): Promise<Attempt> {
   const tokenSet = tokenSetOf(grant, transaction)
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
+  // Before the hook, which may remove the ID token.
+  const authentication = provenIn({ data: session })
   return completed(config, {
     context,
     id,
     session,
     prepare: async () => {
       const data = await beforeSaved(config, session, tokenSet.idToken)
-      const stored = freshlyStored(data, data.internal.createdAt, transaction.asked)
+      const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
       return async (exchange) => {
         await sessions.save(exchange, stored)
         config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })

@@ -7,7 +7,7 @@ import { MfaError } from '../errors/mfa.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { FactorGrant } from '../oidc/mfa-grant.ts'
-import { claimsOf } from '../session/claims.ts'
+import { provenIn } from '../session/authentication.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { MfaContext } from '../tokens/mfa-context.ts'
@@ -41,13 +41,13 @@ async function grantFor(
     import('../oidc/mfa-grant.ts'),
     import('../oidc/provider.ts'),
   ])
-  const previous = session && claimsOf(session.data.tokenSet.idToken)
+  const proven = session && provenIn(session)
   return verifyFactor(providerFor(config), {
     mfaToken: token,
     proof,
     ...wanted.sent,
     ...(subject === undefined ? {} : { subject }),
-    ...(previous ? { previous } : {}),
+    ...(proven?.iss === undefined ? {} : { previous: proven }),
   })
 }
 

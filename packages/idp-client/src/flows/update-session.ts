@@ -35,6 +35,14 @@ function plain(given: unknown): SessionData {
   throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
 }
 
+/** The changes with the ID token that was found: guards and logout trust it, so it only comes from the provider. */
+function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionData): SessionData {
+  const { tokenSet } = changes
+  if (typeof tokenSet !== 'object' || tokenSet === null) return changes
+  const { idToken: _given, ...others } = tokenSet
+  return { ...changes, tokenSet: { ...others, ...(idToken === undefined ? {} : { idToken }) } }
+}
+
 /**
  * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
  * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
@@ -45,7 +53,7 @@ export async function updateSession(engine: Engine, exchange: Exchange, given: u
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
   const found = foundBy(exchange, (await engine.sessions.original(exchange)) ?? session)
-  const data = withChanges({ current: session.data, found, changes })
+  const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }

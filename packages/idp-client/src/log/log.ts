@@ -51,6 +51,11 @@ export type LogEvent =
       readonly error: Code
       readonly status?: number
     })
+  /** A refreshed ID token that could not be accepted: the tokens beside it were taken, user and ID token stay. */
+  | (Event<'REFRESHED_ID_TOKEN_IGNORED'> & {
+      readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
+      readonly detail: string
+    })
   | (Event<'REQUEST_FAILED'> & { readonly error: Code })
   | (Event<'CONFIGURATION'> & { readonly message: string })
   | (Event<'NOTICE'> & { readonly message: string })

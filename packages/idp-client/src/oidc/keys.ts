@@ -8,6 +8,8 @@ import { isObject, parseObject } from './json.ts'
 /** The provider's public keys, each imported when it is first used and kept for as long as the set. */
 export interface KeySet {
   readonly find: CompactVerifyGetKey
+  /** Every `kid` of the set. */
+  readonly ids: ReadonlySet<string>
 }
 
 /** More keys than any provider publishes; beyond it a set is an attack. */
@@ -35,7 +37,10 @@ export function readKeySet(text: string): KeySet {
   if (entries.length > KEY_LIMIT) throw unusable(`has more than ${KEY_LIMIT} keys`)
   const keys = entries.filter(mayBePublicKey)
   if (keys.length === 0) throw unusable('contains no public key')
-  return { find: createLocalJWKSet({ keys }) }
+  const ids = entries.flatMap((entry) =>
+    isObject(entry) && typeof entry['kid'] === 'string' ? [entry['kid']] : [],
+  )
+  return { find: createLocalJWKSet({ keys }), ids: new Set(ids) }
 }
 
 const codeOf = (error: unknown): unknown =>

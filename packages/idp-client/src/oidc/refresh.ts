@@ -1,10 +1,12 @@
-import { decodeJwt } from 'jose/jwt/decode'
 import { refreshTokenGrant } from 'openid-client'
 import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import { validateRefreshedIdToken } from './refreshed-id-token.ts'
+import type { TokenAnswer } from './token-endpoint.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
+import { reportRefusal, toAccessGrant } from './token-grant.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
@@ -12,27 +14,39 @@ export interface RefreshRequest {
   readonly scope?: string
   /** API to get a token for; needs a refresh-token policy of the provider. */
   readonly audience?: string
-  /** ID token of the session, which a refreshed one must agree with. */
-  readonly idToken?: string
   /** `sub` of the session's user; an ID token for anybody else is refused. */
   readonly subject: string
+  /** Claims of the session that a refreshed ID token must agree with; absent where none are known. */
+  readonly previous?: JsonObject
 }
 
-function claimsOf(idToken: string): JsonObject | undefined {
-  try {
-    return decodeJwt(idToken)
-  } catch {
-    return undefined
-  }
+type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
+
+/** The ID token of a refresh, or nothing where there is none that can be taken. Throws for what refuses the response. */
+async function acceptIdToken(
+  provider: Provider,
+  metadata: ServerMetadata,
+  { accessToken, body: { id_token: received } }: TokenAnswer,
+  { previous, subject }: RefreshRequest,
+): Promise<IdTokenPart> {
+  if (received === undefined || received === null || received === '') return {}
+  const idToken = typeof received === 'string' ? received : JSON.stringify(received)
+  const checks = { metadata, accessToken, subject, ...(previous ? { previous } : {}) }
+  const outcome = await reportRefusal(provider, () => validateRefreshedIdToken(provider, idToken, checks))
+  if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
+  const { detail, reason } = outcome
+  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', reason, detail })
+  return {}
 }
 
 /**
- * Redeems a refresh token, once. The ID token of the answer, if any, must be one for the same user, issuer, client and
- * organization as that of the session (OpenID Connect Core 12.2), or the whole answer is refused. Throws `OAuthError` (`error`
- * `invalid_grant` is final, `transient` ones may pass later) and `DiscoveryError`.
+ * Redeems a refresh token, once. An ID token of the response that is forged, or about another user, issuer, client or
+ * organization than the session, refuses the whole response (OpenID Connect Core 12.2); one that cannot be accepted for
+ * another reason is left out and reported. Throws `OAuthError` (`error` `invalid_grant` is final, `transient` ones may
+ * pass later) and `DiscoveryError`.
  */
 export async function refreshTokens(provider: Provider, request: RefreshRequest): Promise<TokenGrant> {
-  const { audience, idToken, refreshToken, scope, subject } = request
+  const { audience, refreshToken, scope } = request
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const parameters = {
@@ -42,6 +56,5 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const answer = await requestTokens({ provider, metadata }, (configuration, options) =>
     refreshTokenGrant(configuration, refreshToken, parameters, options),
   )
-  const previous = idToken === undefined ? undefined : claimsOf(idToken)
-  return grantOf(provider, answer, { subject, ...(previous ? { previous } : {}) }, now)
+  return { ...toAccessGrant(answer, now), ...(await acceptIdToken(provider, metadata, answer, request)) }
 }

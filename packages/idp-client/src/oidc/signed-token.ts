@@ -1,8 +1,9 @@
+import { decode } from 'jose/base64url'
 import { decodeProtectedHeader } from 'jose/decode/protected_header'
 import { strictText } from '../lib/base64url.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
-import type { SignatureFault } from './keys.ts'
+import type { KeySet, SignatureFault } from './keys.ts'
 import { verifyWith } from './keys.ts'
 import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
@@ -24,6 +25,12 @@ export interface SignedToken {
   readonly claims: JsonObject
 }
 
+/** A token whose signature has not been verified: anybody may have written its claims. */
+export interface DecodedToken extends SignedToken {
+  /** `kid` of the header, whatever it is. */
+  readonly keyId: unknown
+}
+
 /** Characters; more is refused before anything is decoded. */
 const LENGTH_LIMIT = 1_048_576
 
@@ -34,7 +41,11 @@ export function demandOf(refuse: TokenKind['refuse']): Demand {
 }
 
 /** What can be refused by the header alone. Keys and addresses in it (`jwk`, `jku`, `x5c` …) are never looked at. */
-function readHeader(token: string, algorithms: readonly string[], { accepts, refuse }: TokenKind): string {
+function readHeader(
+  token: string,
+  algorithms: readonly string[],
+  { accepts, refuse }: TokenKind,
+): Omit<DecodedToken, 'claims'> {
   const demand: Demand = demandOf(refuse)
   demand(token.length <= LENGTH_LIMIT, 'It is too long.')
   demand(
@@ -49,7 +60,7 @@ function readHeader(token: string, algorithms: readonly string[], { accepts, ref
   )
   demand(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
   demand(accepts(header.typ), 'Its type says that it is another kind of token.')
-  return header.alg
+  return { algorithm: header.alg, keyId: header.kid }
 }
 
 function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> | null {
@@ -94,6 +105,49 @@ function decodeClaims(payload: Uint8Array): JsonObject | null {
   }
 }
 
+const BASE64URL = /^[\w-]+$/
+
+/**
+ * Decodes a token without verifying its signature, for checks that refuse it in any case. Throws what `kind` refuses
+ * with when header, payload or signature cannot be decoded or the algorithm is not one of `algorithms`.
+ */
+export function decodeToken(token: string, algorithms: readonly string[], kind: TokenKind): DecodedToken {
+  const header = readHeader(token, algorithms, kind)
+  const [, payload = '', signature = ''] = token.split('.', 3)
+  const demand: Demand = demandOf(kind.refuse)
+  demand(BASE64URL.test(signature), 'Its signature is missing or cannot be decoded.')
+  demand(BASE64URL.test(payload), 'Its payload is missing or cannot be decoded.')
+  const claims = decodeClaims(decode(payload))
+  demand(claims !== null, 'Its payload is no JSON object.')
+  return { ...header, claims }
+}
+
+/** `undecided`: no key that could decide was to be loaded. */
+export type SignatureVerdict = 'valid' | 'wrong' | 'undecided'
+
+/**
+ * Verifies a signature without failing for keys that cannot be loaded. Only keys that were loaded for this token show
+ * that a signature is wrong; a `kid` that is not among them may belong to a key that is published next.
+ */
+export async function judgeSignature(
+  provider: Provider,
+  token: string,
+  { algorithms, keyId }: { readonly algorithms: readonly string[]; readonly keyId: unknown },
+): Promise<SignatureVerdict> {
+  let newer: KeySet | null
+  try {
+    const keys = await provider.keys()
+    if (typeof (await verifyWith(keys, token, algorithms)) !== 'string') return 'valid'
+    newer = await provider.newerKeys(keys)
+  } catch {
+    // Reported where they were loaded.
+    return 'undecided'
+  }
+  if (!newer) return 'undecided'
+  if (typeof (await verifyWith(newer, token, algorithms)) !== 'string') return 'valid'
+  return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'undecided' : 'wrong'
+}
+
 /** The audiences of a token, whichever of the two forms of `aud` it has. */
 export function audiencesOf({ aud }: JsonObject): readonly unknown[] {
   return Array.isArray(aud) ? aud : [aud]
@@ -106,12 +160,19 @@ export function audiencesOf({ aud }: JsonObject): readonly unknown[] {
  */
 export async function openToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
   const { issuer, idTokenAlgorithms } = await provider.metadata()
-  const algorithm = readHeader(token, idTokenAlgorithms, kind)
+  const { algorithm } = readHeader(token, idTokenAlgorithms, kind)
   const claims = await verifiedClaims(provider, token, idTokenAlgorithms, kind.refuse)
-  const demand: Demand = demandOf(kind.refuse)
-  demand(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-  demand(audiencesOf(claims).includes(provider.config.clientId), 'aud does not contain the client id.')
+  checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, demandOf(kind.refuse))
   return { algorithm, claims }
+}
+
+export function checkIssuerAndAudience(
+  claims: JsonObject,
+  { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
+  demand: Demand,
+): void {
+  demand(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
+  demand(audiencesOf(claims).includes(clientId), 'aud does not contain the client id.')
 }
 
 /** The provider's time, and the seconds by which it may differ from what its clock showed. */
@@ -129,13 +190,26 @@ export function momentOf({ config }: Provider): Moment {
 
 export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
-/** `exp` and `nbf` where they are there, and `iat`, which has to be; gives `iat`. */
-export function checkTimes(claims: JsonObject, { now, tolerance }: Moment, demand: Demand): number {
-  const { exp, iat, nbf } = claims
+/** Checks that `iat` is a number, and `exp` and `nbf` where they are present. Returns `iat`. */
+export function checkTimeTypes({ exp, iat, nbf }: JsonObject, demand: Demand): number {
   demand(exp === undefined || isTime(exp), 'exp is no number.')
-  demand(exp === undefined || exp > now - tolerance, 'exp is past: compare the clocks of both servers.')
   demand(isTime(iat), 'iat is missing or no number.')
-  demand(iat <= now + tolerance, 'iat is in the future: compare the clocks of both servers.')
-  demand(nbf === undefined || (isTime(nbf) && nbf <= now + tolerance), 'nbf is in the future or no number.')
+  demand(nbf === undefined || isTime(nbf), 'nbf is no number.')
+  return iat
+}
+
+/** Returns why a token of these times is not valid now, or `undefined`. */
+export function timeFault({ exp, iat, nbf }: JsonObject, { now, tolerance }: Moment): string | undefined {
+  if (isTime(exp) && exp <= now - tolerance) return 'exp is past: compare the clocks of both servers.'
+  if (isTime(iat) && iat > now + tolerance) return 'iat is in the future: compare the clocks of both servers.'
+  if (isTime(nbf) && nbf > now + tolerance) return 'nbf is in the future: compare the clocks of both servers.'
+  return undefined
+}
+
+/** Checks `exp` and `nbf` where they are present, and `iat`, which is required. Returns `iat`. */
+export function checkTimes(claims: JsonObject, moment: Moment, demand: Demand): number {
+  const iat = checkTimeTypes(claims, demand)
+  const fault = timeFault(claims, moment)
+  demand(fault === undefined, fault ?? '')
   return iat
 }

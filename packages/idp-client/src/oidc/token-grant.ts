@@ -49,40 +49,43 @@ function expiresAtOf({ accessToken, body }: TokenAnswer, now: number): number {
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
-async function checkedClaims(
-  provider: Provider,
-  idToken: string,
-  checks: IdTokenChecks,
-): Promise<IdTokenClaims> {
+/** Validates the ID token of a response; one that is refused is reported. */
+export async function reportRefusal<T>({ config }: Provider, validate: () => Promise<T>): Promise<T> {
   try {
-    return await validateIdToken(provider, idToken, checks)
+    return await validate()
   } catch (error) {
-    if (error instanceof OAuthError) reportFailure(provider.config.log, 'token', error)
+    if (error instanceof OAuthError) reportFailure(config.log, 'token', error)
     throw error
   }
 }
 
-/**
- * The grant in an answer, its ID token validated; one that is refused is reported. `now` is when the request was sent:
- * lifetimes count from there.
- */
-export async function grantOf(
-  provider: Provider,
-  answer: TokenAnswer,
-  checks: IdTokenChecks,
-  now: number,
-): Promise<TokenGrant> {
+/** The tokens of a response without its ID token. `now` is when the request was sent: lifetimes count from there. */
+export function toAccessGrant(answer: TokenAnswer, now: number): TokenGrant {
   const { accessToken, body, tokenType } = answer
-  const idToken = stringMember(body, 'id_token')
   const refreshToken = stringMember(body, 'refresh_token')
   const scope = stringMember(body, 'scope')
-  const claims = idToken && (await checkedClaims(provider, idToken, { ...checks, accessToken }))
   return {
     accessToken,
     tokenType,
     expiresAt: expiresAtOf(answer, now),
     ...(scope === undefined ? {} : { scope }),
     ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(idToken && claims ? { idToken, claims } : {}),
   }
+}
+
+/** The grant in an answer, its ID token validated; `now` as for `toAccessGrant`. */
+export async function grantOf(
+  provider: Provider,
+  answer: TokenAnswer,
+  checks: IdTokenChecks,
+  now: number,
+): Promise<TokenGrant> {
+  const { accessToken, body } = answer
+  const idToken = stringMember(body, 'id_token')
+  const grant = toAccessGrant(answer, now)
+  if (idToken === undefined) return grant
+  const claims = await reportRefusal(provider, () =>
+    validateIdToken(provider, idToken, { ...checks, accessToken }),
+  )
+  return { ...grant, idToken, claims }
 }

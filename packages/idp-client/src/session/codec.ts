@@ -1,8 +1,9 @@
 import { fromBase64url, toBase64url } from '../crypto/base64url.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { strictText, text, utf8 } from '../lib/base64url.ts'
+import { isInIdToken, readAuthentication } from './authentication.ts'
 import { filterDefaultIdTokenClaims } from './claims.ts'
-import type { SessionData, User } from './session-data.ts'
+import type { SessionData, StoredInternalData, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 import { isSessionData } from './stored-session.ts'
 
@@ -102,6 +103,9 @@ export function encodeSession(session: StoredSession): Bytes {
   const tail: Bytes[] = []
   const user = beyondIdToken(session.data)
   const s: TokenHolder = user ? { ...session.data, user } : { ...session.data }
+  if (!isInIdToken(session)) {
+    s['internal'] = { ...session.data.internal, authentication: session.authentication }
+  }
   const put = (token: unknown): unknown => {
     if (typeof token !== 'string') return token
     const { layout, parts } = pack(token)
@@ -188,8 +192,17 @@ export function decodeSession(bytes: Bytes): StoredSession | null {
     const data: unknown = s
     if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
     withTokens(s, tokens)
-    const known = { ...(c === undefined ? {} : { client: c }), ...(a === undefined ? {} : { asked: a }) }
-    return { data, handle: h, usedAt: u, ...known }
+    const { authentication: stored, ...internal }: StoredInternalData = data.internal
+    const authentication = readAuthentication(stored)
+    if (authentication) data.internal = internal
+    return {
+      data,
+      handle: h,
+      usedAt: u,
+      ...(c === undefined ? {} : { client: c }),
+      ...(a === undefined ? {} : { asked: a }),
+      ...(authentication ? { authentication } : {}),
+    }
   } catch {
     return null
   }

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { claimsOf, withoutProtocolClaims } from './claims.ts'
-import type { SessionData } from './session-data.ts'
+import type { SessionData, TokenSet } from './session-data.ts'
 import { asJson, isSessionData } from './stored-session.ts'
 
 /** The session as it is saved: by the application's hook, else without the protocol's claims. `HOOK_FAILED`. */
@@ -23,10 +23,16 @@ export async function beforeSaved(
   }
   const plain = asJson(changed)
   const kept = typeof plain === 'object' && plain !== null ? { ...plain, internal: session.internal } : plain
-  if (isSessionData(kept)) return kept
+  if (isSessionData(kept)) return { ...kept, tokenSet: withOwnIdToken(kept.tokenSet, session.tokenSet) }
   throw new CallbackError('HOOK_FAILED', {
     detail: 'beforeSessionSaved must return a session with user.sub and tokenSet, made of JSON.',
   })
+}
+
+/** A hook may remove the ID token, but not replace it: what it tells is what was verified. */
+function withOwnIdToken(changed: TokenSet, { idToken }: TokenSet): TokenSet {
+  const { idToken: given, ...tokenSet } = changed
+  return given === undefined || idToken === undefined ? tokenSet : { ...tokenSet, idToken }
 }
 
 /** What of a refresh the hook needs to see. */

@@ -1,5 +1,5 @@
 import { hashToken } from '../crypto/random.ts'
-import { claimsOf } from './claims.ts'
+import { provenIn, readAuthentication } from './authentication.ts'
 import type { SessionData, StoredInternalData } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 import { copyOf, isSessionData } from './stored-session.ts'
@@ -18,16 +18,16 @@ export function isRecordId(id: string): boolean {
 
 /** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
 export function recordOf(session: StoredSession): SessionData {
-  const { asked, client, data, usedAt } = copyOf(session)
-  const claims = claimsOf(data.tokenSet.idToken)
-  const iss = claims?.['iss']
+  const { asked, authentication, client, data, usedAt } = copyOf(session)
+  const { iss, sub } = provenIn(session)
   const internal: StoredInternalData = {
     ...data.internal,
     usedAt,
     ...(client === undefined ? {} : { client }),
     ...(asked === undefined ? {} : { asked }),
     ...(typeof iss === 'string' ? { iss } : {}),
-    sub: claims?.sub ?? data.user.sub,
+    sub: typeof sub === 'string' ? sub : data.user.sub,
+    ...(authentication ? { authentication } : {}),
   }
   return { ...data, internal }
 }
@@ -41,12 +41,14 @@ export function subjectIn({ internal, user }: SessionData): string {
 /** What a store gave back; null for everything that is no session, whatever it is. */
 export function sessionOf(record: unknown, handle: string): StoredSession | null {
   if (!isSessionData(record)) return null
-  const { asked, client, createdAt, sid, usedAt }: StoredInternalData = record.internal
+  const { asked, client, createdAt, sid, usedAt, ...internal }: StoredInternalData = record.internal
+  const authentication = readAuthentication(internal.authentication)
   return {
     data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
     handle,
     usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
     ...(typeof client === 'string' ? { client } : {}),
     ...(typeof asked === 'string' ? { asked } : {}),
+    ...(authentication ? { authentication } : {}),
   }
 }

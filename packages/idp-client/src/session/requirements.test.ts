@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isOfOrganization } from '../oidc/organization.ts'
 import type { Reading, Requirements, Unmet } from './requirements.ts'
-import { unmet } from './requirements.ts'
+import { unmet as unmetIn } from './requirements.ts'
 import type { SessionData, TokenSet } from './session-data.ts'
 
 const NOW = 1_800_000_000
@@ -28,6 +28,9 @@ function sessionOf(claims: object, tokens: Partial<TokenSet> = {}): SessionData 
     internal: { createdAt: NOW },
   }
 }
+
+const unmet = (requirements: Requirements, data: SessionData, by: Reading): Unmet | null =>
+  unmetIn(requirements, { data }, by)
 
 type State = 'absent' | 'met' | 'unmet'
 type Name = keyof Requirements

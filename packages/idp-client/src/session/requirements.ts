@@ -1,10 +1,14 @@
 import { coversScope } from '../tokens/scope.ts'
+import type { Authentication } from './authentication.ts'
+import { provenIn } from './authentication.ts'
 import { claimsOf } from './claims.ts'
 import type { SessionData } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
 
 /**
- * What a guard demands beside a session; all of it together. It is read off the kept ID token, never off `user`, which
- * hooks may have changed. What the provider does not tell counts as not met. A member that is `undefined` demands
+ * What a guard demands beside a session; all of it together. It is read off what the provider signed, never off `user`,
+ * which hooks may have changed: `auth_time`, `acr` and `amr` as they were proven in this session, by its login, a step-up
+ * or an MFA verification. What the provider does not tell counts as not met. A member that is `undefined` demands
  * nothing; an unknown one, or a value without meaning, throws `InvalidConfigurationError` when the guard is made.
  */
 export interface GuardRequirements {
@@ -47,9 +51,16 @@ export interface Reading {
 
 type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
 
-/** Only what the token itself says: nothing that a prototype lends to every object. */
-function told({ tokenSet: { idToken } }: SessionData): Claims {
-  return Object.assign(Object.create(null) as Claims, claimsOf(idToken))
+type Session = Pick<StoredSession, 'authentication' | 'data'>
+
+/** Only what was said: nothing that a prototype lends to every object. */
+function own(claims: Claims = {}): Claims {
+  return Object.assign(Object.create(null) as Claims, claims)
+}
+
+/** What the kept ID token says where it is the latest word: a refresh may tell of less than what was proven before. */
+function current({ data: { tokenSet } }: Session, proven: Authentication): Claims {
+  return own(proven.ahead ? {} : claimsOf(tokenSet.idToken))
 }
 
 function isRecent(claims: Claims, maxAge: number, { now, tolerance }: Reading): boolean {
@@ -58,12 +69,29 @@ function isRecent(claims: Claims, maxAge: number, { now, tolerance }: Reading): 
   return authTime <= now + tolerance && authTime + maxAge + tolerance >= now
 }
 
-function isAuthenticated(claims: Claims, { acr, amr, maxAge }: Requirements, reading: Reading): boolean {
-  if (maxAge !== undefined && !isRecent(claims, maxAge, reading)) return false
-  if (acr && !acr.some((one) => one === claims.acr)) return false
-  if (!amr) return true
-  const methods: unknown = claims.amr
-  return Array.isArray(methods) && amr.every((method) => methods.includes(method))
+const isNamed = (claim: unknown): boolean => claim !== undefined && claim !== null
+
+function isOfContext({ acr }: Claims, wanted: readonly string[]): boolean {
+  return wanted.some((one) => one === acr)
+}
+
+function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
+  return Array.isArray(amr) && wanted.every((method) => amr.includes(method))
+}
+
+function isAuthenticated(session: Session, { acr, amr, maxAge }: Requirements, reading: Reading): boolean {
+  const authentication = provenIn(session)
+  const proven = own(authentication)
+  if (maxAge !== undefined && !isRecent(proven, maxAge, reading)) return false
+  if (!acr && !amr) return true
+  const now = current(session, authentication)
+  if (acr && !(isOfContext(proven, acr) && (!isNamed(now.acr) || isOfContext(now, acr)))) return false
+  return !amr || (hasMethods(proven, amr) && (!isNamed(now.amr) || hasMethods(now, amr)))
+}
+
+function organizationClaims(session: Session): Claims {
+  const { idToken } = session.data.tokenSet
+  return own(idToken === undefined ? provenIn(session) : claimsOf(idToken))
 }
 
 /** An answer that names no scope grants what was asked for (RFC 6749 section 5.1). */
@@ -73,13 +101,14 @@ function hasScope({ tokenSet }: SessionData, scope: readonly string[]): boolean 
 }
 
 /** What of the requirements a session does not meet; null when it meets them all. Pure. */
-export function unmet(requirements: Requirements, session: SessionData, reading: Reading): Unmet | null {
+export function unmet(requirements: Requirements, session: Session, reading: Reading): Unmet | null {
   const { acr, amr, maxAge, organization, scope } = requirements
-  if (maxAge !== undefined || acr || amr || organization) {
-    const claims = told(session)
-    if (!isAuthenticated(claims, requirements, reading)) return 'authentication'
+  const isDemanding = maxAge !== undefined || acr !== undefined || amr !== undefined
+  if (isDemanding && !isAuthenticated(session, requirements, reading)) return 'authentication'
+  if (organization) {
+    const claims = organizationClaims(session)
     const isIn = (one: string): boolean => reading.isOfOrganization(claims, one)
-    if (organization && !organization.some(isIn)) return 'organization'
+    if (!organization.some(isIn)) return 'organization'
   }
-  return scope && !hasScope(session, scope) ? 'scope' : null
+  return scope && !hasScope(session.data, scope) ? 'scope' : null
 }

@@ -1,3 +1,5 @@
+import type { Authentication } from './authentication.ts'
+
 /**
  * Claims of the signed-in user. Applications type their own claims by declaration merging:
  * `declare module 'idp-client' { interface User { department?: string } }`.
@@ -73,6 +75,8 @@ export interface StoredInternalData extends InternalSessionData {
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string
+  /** Claims of the ID token that proved the user's identity in this session. */
+  authentication?: Authentication
 }
 
 /** A signed-in user's session, as applications read it and session stores keep it. Further keys are kept as they are. */

@@ -38,7 +38,7 @@ export interface StoreRecords {
 
 /** What a session was, and what it is to become. */
 interface Change {
-  readonly found: SessionData
+  readonly found: StoredSession
   readonly session: StoredSession
 }
 
@@ -57,17 +57,23 @@ const unwritten = (): Lru<string, Late> => shared('unwritten-records/1', () => n
 /** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
 const undeleted = (): Lru<string, true> => shared('undeleted-records/1', () => new Lru(UNDELETED))
 
-function merge(current: StoredSession, found: SessionData, wanted: StoredSession): StoredSession {
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+function merge(current: StoredSession, found: StoredSession, wanted: StoredSession): StoredSession {
   const { internal } = wanted.data
-  const data = withChanges({ current: current.data, found, changes: wanted.data, internal })
-  return { ...wanted, data, usedAt: Math.max(current.usedAt, wanted.usedAt) }
+  const data = withChanges({ current: current.data, found: found.data, changes: wanted.data, internal })
+  const { authentication: asked, ...merged } = wanted
+  // A step-up that another process verified meanwhile is not undone by a change of something else.
+  const authentication = isSame(asked, found.authentication) ? current.authentication : asked
+  const usedAt = Math.max(current.usedAt, wanted.usedAt)
+  return { ...merged, data, usedAt, ...(authentication ? { authentication } : {}) }
 }
 
 const tokenOf = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
 
 /** A redemption that comes on top of one that no store has taken yet. */
 function onTopOf(late: Late | undefined, { found, session }: Change): Late {
-  const after = [...(late?.after ?? []), tokenOf(found)]
+  const after = [...(late?.after ?? []), tokenOf(found.data)]
   return late
     ? { found: late.found, session: merge(late.session, found, session), after }
     : { found, session, after }
@@ -90,6 +96,10 @@ function known(session: StoredSession): Known {
 function knownApart(session: StoredSession): Known {
   const { found } = known(session)
   return { session: { ...session, data: found() }, found }
+}
+
+function asFound({ found, session }: Known): StoredSession {
+  return { ...session, data: found() }
 }
 
 type EndsAt = (session: StoredSession) => number
@@ -167,16 +177,16 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       await store.set(await recordId(session.handle), recordOf(session), { expiresAt: endsAt(session) })
     },
 
-    async write({ found: foundThen }, session) {
+    async write(known, session) {
       const id = await recordId(session.handle)
-      const found = foundThen()
-      const isRoll = JSON.stringify(found) === JSON.stringify(session.data)
+      const found = asFound(known)
+      const isRoll = isSame(found.data, session.data) && isSame(found.authentication, session.authentication)
       return isRoll ? roll(id, { found, session }) : write(id, { found, session })
     },
 
-    async keep({ found: foundThen }, session) {
+    async keep(known, session) {
       const id = await recordId(session.handle)
-      const change = { found: foundThen(), session }
+      const change = { found: asFound(known), session }
       let kept: StoredSession | null
       try {
         kept = await write(id, change)

@@ -1,3 +1,4 @@
+import type { Authentication } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
 /** A session as it is kept: the application's view and what only the library knows. */
@@ -11,6 +12,8 @@ export interface StoredSession {
   readonly client?: string
   /** What the login was asked for beyond the configuration, as a short hash; absent when there was nothing. */
   readonly asked?: string
+  /** What was proven in this session; absent: what the kept ID token tells. */
+  readonly authentication?: Authentication
   /** The browser's copy is older than this: the next answer that can should bring it the new one. */
   readonly behind?: true
 }

@@ -4,7 +4,9 @@ import { isIdpError } from '../errors/base.ts'
 import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { claimsOf, subjectOf } from '../session/claims.ts'
+import type { Authentication } from '../session/authentication.ts'
+import { provenIn } from '../session/authentication.ts'
+import { claimsOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
@@ -26,8 +28,8 @@ import type { Want } from './want.ts'
 export type RefreshGrant = (request: {
   readonly refreshToken: string
   readonly subject: string
-  /** The kept ID token, which a new one must agree with. */
-  readonly idToken?: string
+  /** Claims of the session that a new ID token must agree with; absent where none are known. */
+  readonly previous?: Readonly<Record<string, unknown>>
   readonly scope?: string
   readonly audience?: string
 }) => Promise<Refreshed>
@@ -52,6 +54,15 @@ function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: Ses
   const told = claimsOf(before.tokenSet.idToken) ?? {}
   const beyond = Object.entries(before.user).filter(([name]) => !(name in told))
   return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
+}
+
+/** Returns what a refreshed ID token is compared with: what was proven, and the nonce of the kept ID token. */
+function comparableClaims(
+  { tokenSet }: SessionData,
+  proven: Authentication,
+): Pick<Parameters<RefreshGrant>[0], 'previous'> {
+  if (proven.iss === undefined) return {}
+  return { previous: { ...proven, nonce: claimsOf(tokenSet.idToken)?.['nonce'] } }
 }
 
 /** The session with what a grant for its user brought, as the application's hook wants it saved. */
@@ -80,10 +91,11 @@ async function redeem(
 ): Promise<Redemption> {
   const { data } = session
   try {
-    const { idToken } = data.tokenSet
-    const kept = idToken === undefined ? {} : { idToken }
-    const grant = await refresh({ refreshToken, subject: subjectOf(data), ...kept, ...want.sent })
-    return await withGrant(config, session, want, grant)
+    const authentication = provenIn(session)
+    const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
+    const previous = comparableClaims(data, authentication)
+    const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent })
+    return await withGrant(config, { ...session, authentication }, want, grant)
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     return { session: { ...session, data: withoutRefreshToken(data) }, failure }

@@ -86,9 +86,15 @@ function ahead(session: StoredSession, line: Line | undefined): StoredSession {
   const newer = line?.latest.data
   if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { accessTokens: _older, ...data } = session.data
+  const { authentication: _earlier, ...rest } = session
+  const { authentication } = line.latest
   const { accessTokens, internal, tokenSet } = newer
   const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
-  return { ...session, data: { ...data, ...tokens, internal } as SessionData }
+  return {
+    ...rest,
+    data: { ...data, ...tokens, internal } as SessionData,
+    ...(authentication ? { authentication } : {}),
+  }
 }
 
 /** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */

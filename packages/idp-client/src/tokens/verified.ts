@@ -1,6 +1,9 @@
+import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { provenIn, steppedUpBy, toAuthentication } from '../session/authentication.ts'
+import { claimsOf } from '../session/claims.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
@@ -14,6 +17,8 @@ import type { Want } from './want.ts'
 /** What the verification of a factor brought; structurally a grant of `oidc/`. */
 export interface FactorTokens extends Refreshed {
   readonly recoveryCode?: string
+  /** Claims of an ID token that was verified, but is not kept with these tokens. */
+  readonly proof?: Readonly<Record<string, unknown>>
 }
 
 /** The verification of one factor, for one session. */
@@ -35,6 +40,19 @@ interface Verified extends Redemption {
   readonly recoveryCode?: string
 }
 
+/** The session with the tokens of a verification and what its ID token proves. */
+async function withVerified(
+  config: Config,
+  session: StoredSession,
+  want: Want,
+  { proof, recoveryCode, ...grant }: FactorTokens,
+): Promise<Verified> {
+  const stepUp = proof ? steppedUpBy(session, proof) : provenIn(session)
+  const authentication = grant.idToken === undefined ? stepUp : toAuthentication(claimsOf(grant.idToken))
+  const redemption = await withGrant(config, { ...session, authentication }, want, grant)
+  return { ...redemption, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
+}
+
 const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
 
 /** In turn with every redemption of the session's refresh token, so that neither undoes what the other brings. */
@@ -53,11 +71,7 @@ async function inTurn(
     clock: config.clock,
     isSatisfiedBy: () => false,
     ...(sessions.shared ? { shared: sessions.shared } : {}),
-    redeem: async (latest): Promise<Verified> => {
-      const { recoveryCode, ...grant } = await verify(latest)
-      const code = recoveryCode === undefined ? {} : { recoveryCode }
-      return { ...(await withGrant(config, latest, want, grant)), ...code }
-    },
+    redeem: async (latest) => withVerified(config, latest, want, await verify(latest)),
   })
   const verified: Verified = await redemption
   if (line.closed) throw endedMeanwhile()
@@ -82,7 +96,7 @@ export async function verifyInSession(
   // Without a refresh token, or with one that died while this waited for its turn, nobody else changes the tokens.
   const { session } = verified ?? verification
   const grant = await verification.verify(session)
-  const { session: after } = await withGrant(config, session, verification.want, grant)
+  const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
-  return grant.recoveryCode
+  return recoveryCode
 }

@@ -188,12 +188,6 @@ describe('a refresh', () => {
     named({ org_id: 'org_acme' })
     await refusedBy(browser)
   })
-
-  test('[RT-01] of another login is refused too', async () => {
-    const browser = await signedIn('?max_age=600')
-    named({ auth_time: world.clock.now })
-    expect((await refusedBy(browser)).message).toMatch(/auth_time/)
-  })
 })
 
 test('[IDT-16,IDT-19] a token exchange for an organization is held to it', async () => {

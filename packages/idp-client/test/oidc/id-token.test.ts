@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Provider } from '../../src/oidc/provider.ts'
-import { exchange, providerOf, refused, SECRET } from './client.ts'
+import { exchange, providerOf, recordingLog, refused, SECRET } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
 import { ACCESS_TOKEN, CLIENT_ID, LocalProvider, nowInSeconds, signingKey } from './local-provider.ts'
 
@@ -243,6 +243,21 @@ describe('claims', () => {
   })
 
   test.each([
+    ['sha512', 32],
+    ['sha256', 16],
+  ])('[B10,IDT-14] at_hash of an EdDSA token may be made with %s', async (algorithm, bytes) => {
+    const { notices } = await withEdwards(
+      createHash(algorithm).update(ACCESS_TOKEN).digest().subarray(0, bytes),
+    )
+    expect(notices).toEqual([])
+  })
+
+  test('[B10] another at_hash of an EdDSA token is reported, and the login goes on', async () => {
+    const { notices } = await withEdwards(createHash('sha384').update(ACCESS_TOKEN).digest().subarray(0, 24))
+    expect(notices).toEqual([expect.stringMatching(/^at_hash of the provider's EdDSA ID tokens/)])
+  })
+
+  test.each([
     [0, 0, true],
     [0, 50, true],
     [0, 70, false],
@@ -328,6 +343,17 @@ describe('claims', () => {
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
     expect(op.requests.some((request) => request.url === '/claims')).toBe(false)
   })
+
+  async function withEdwards(hash: Buffer): Promise<{ notices: string[] }> {
+    const edwards = await signingKey('k9', 'EdDSA')
+    op.published = [edwards.publicJwk]
+    op.idToken = () => op.sign({ at_hash: hash.toString('base64url') }, {}, edwards)
+    const notices: string[] = []
+    const log = { ...recordingLog(), once: (notice: string) => void notices.push(notice) }
+    const grant = await exchange(providerOf(op.issuer, { clock: () => now, log }))
+    expect(grant.claims?.sub).toBe('alice')
+    return { notices }
+  }
 
   test('the clock of the configuration counts, not that of the machine', async () => {
     op.idToken = () => op.sign({ iat: nowInSeconds(), exp: nowInSeconds() + 3600 })

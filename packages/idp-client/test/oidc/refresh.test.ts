@@ -2,16 +2,14 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { refreshTokens } from '../../src/oidc/grants.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
-import { ACCESS_TOKEN, json, LocalProvider, signingKey } from './local-provider.ts'
+import { ACCESS_TOKEN, json, LocalProvider, nowInSeconds, signingKey } from './local-provider.ts'
 import { faults } from './wire-faults.ts'
 
 let key: SigningKey
 let op: LocalProvider
-let idToken: string
 beforeAll(async () => {
   key = await signingKey('k1', 'ES256')
   op = await new LocalProvider(key).start()
-  idToken = await op.sign({ auth_time: 5, azp: 'client-1' })
 })
 afterAll(() => op.stop())
 beforeEach(() => {
@@ -19,17 +17,24 @@ beforeEach(() => {
   op.requests.length = 0
   op.tokens = {}
   op.key = key
+  op.published = [key.publicJwk]
   op.idToken = () => op.sign({ nonce: undefined })
+  log.events.length = 0
 })
 
 const log = recordingLog()
-const refresh = (changes: Partial<Parameters<typeof refreshTokens>[1]> = {}) =>
-  refreshTokens(providerOf(op.issuer, { log, httpTimeout: 500 }), {
-    refreshToken: 'refresh-token-0',
-    idToken,
-    subject: 'alice',
-    ...changes,
-  })
+type RefreshRequest = Parameters<typeof refreshTokens>[1]
+
+/** A session whose ID token named a time, a nonce and the client, and no organization. */
+const request = (changes: Partial<RefreshRequest> = {}): RefreshRequest => ({
+  refreshToken: 'refresh-token-0',
+  subject: 'alice',
+  previous: { ...op.claims(), auth_time: 5 },
+  ...changes,
+})
+
+const refresh = (changes: Partial<RefreshRequest> = {}) =>
+  refreshTokens(providerOf(op.issuer, { log, httpTimeout: 500 }), request(changes))
 
 const form = () => Object.fromEntries(op.requests.find(({ endpoint }) => endpoint === 'token')?.form ?? [])
 
@@ -50,25 +55,40 @@ describe('the request', () => {
   })
 })
 
-describe('[RT-01] a refreshed ID token speaks about the same login', () => {
+/** Claims of a token that nobody would accept for a reason of its own. */
+const expired = (): Claims => ({ exp: nowInSeconds() - 3600, iat: nowInSeconds() - 7200 })
+
+describe('[RT-01] a refreshed ID token speaks about the same user', () => {
   test.each<[string, Claims]>([
     ['as it was', { auth_time: 5, azp: 'client-1', nonce: 'nonce-of-this-login' }],
     ['with less in it', { nonce: undefined }],
     ['with its audience as a list', { aud: ['client-1'], nonce: undefined }],
+    ['with its audience twice', { aud: ['client-1', 'client-1'], azp: 'client-1', nonce: undefined }],
+    ['[B1] of a later authentication', { auth_time: 6, nonce: undefined }],
   ])('%s', async (_how, claims) => {
     op.idToken = () => op.sign(claims)
-    expect((await refresh()).claims?.sub).toBe('alice')
+    const grant = await refresh()
+    expect(grant.claims).toMatchObject({ sub: 'alice' })
+    expect(grant.idToken).toEqual(expect.any(String))
+    expect(log.events).toEqual([])
   })
 
-  test.each<[string, Claims, RegExp]>([
+  const others: [string, Claims, RegExp][] = [
     ['another user', { sub: 'mallory' }, /sub is not the user/],
+    ['no user', { sub: undefined }, /sub is missing/],
     ['another issuer', { iss: 'https://other.example' }, /iss is not/],
+    ['no issuer', { iss: undefined }, /iss is not/],
     ['another client', { aud: 'client-2' }, /aud/],
+    ['no audience', { aud: undefined }, /aud/],
     ['a further audience', { aud: ['client-1', 'client-2'], azp: 'client-1' }, /aud is not that/],
     ['another party', { azp: 'client-2' }, /azp/],
-    ['another login', { auth_time: 6 }, /auth_time is not that/],
-    ['another nonce', { nonce: 'of another login' }, /nonce is not that/],
-  ])('%s: the whole answer is refused', async (_who, claims, why) => {
+    ['an organization', { org_id: 'org_1' }, /org_id or org_name is not that/],
+    ['no end', { exp: undefined }, /exp is missing/],
+    ['an end that is no number', { exp: 'never' }, /exp is no number/],
+    ['the hash of another access token', { at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' }, /at_hash/],
+  ]
+
+  test.each(others)('[B2] %s: the whole response is refused', async (_who, claims, why) => {
     op.idToken = () => op.sign({ nonce: undefined, ...claims })
     const error = await rejection(refresh())
     expect(error).toMatchObject({ code: 'ID_TOKEN_INVALID', transient: false })
@@ -76,21 +96,154 @@ describe('[RT-01] a refreshed ID token speaks about the same login', () => {
     expect(log.events.at(-1)).toMatchObject({ code: 'PROVIDER_FAILURE', error: 'ID_TOKEN_INVALID' })
   })
 
-  test('a bad signature: refused', async () => {
-    const stranger = await signingKey('k1', 'ES256')
-    op.idToken = () => op.sign({ nonce: undefined }, {}, stranger)
+  test.each<[string, Claims, Claims]>([
+    ['another organization', { org_id: 'org_1' }, { org_id: 'org_2' }],
+    ['an organization that is left', { org_id: 'org_1' }, {}],
+    ['another name alone', { org_name: 'acme' }, { org_name: 'globex' }],
+  ])('[B2] %s: the whole response is refused', async (_what, before, now) => {
+    op.idToken = () => op.sign({ nonce: undefined, ...now })
+    const error = await rejection(refresh({ previous: { ...op.claims(), ...before } }))
+    expect(String(error)).toMatch(/org_id or org_name is not that/)
+  })
+
+  test('the same organization with its name beside the id', async () => {
+    op.idToken = () => op.sign({ nonce: undefined, org_id: 'org_1', org_name: 'acme' })
+    const { claims } = await refresh({ previous: { ...op.claims(), org_id: 'org_1' } })
+    expect(claims).toMatchObject({ org_name: 'acme' })
+  })
+
+  test('without anything known of the session the subject still decides', async () => {
+    const known = { refreshToken: 'r', subject: 'alice' }
+    const provider = providerOf(op.issuer, { log })
+    expect((await refreshTokens(provider, known)).claims?.sub).toBe('alice')
+    expect(await rejection(refreshTokens(provider, { ...known, subject: 'bob' }))).toMatchObject({
+      code: 'ID_TOKEN_INVALID',
+    })
+  })
+})
+
+/** What forgers and other providers send in place of an ID token for this user. */
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+const forgeries: [string, (claims: Claims) => unknown][] = [
+  ['of another user', (claims) => op.sign({ ...claims, sub: 'mallory' })],
+  ['of another issuer', (claims) => op.sign({ ...claims, iss: 'https://other.example' })],
+  ['of another client', (claims) => op.sign({ ...claims, aud: 'client-2' })],
+  ['of an organization', (claims) => op.sign({ ...claims, org_id: 'org_1' })],
+  ['for another party', (claims) => op.sign({ ...claims, azp: 'client-2' })],
+  ['with the hash of another token', (claims) => op.sign({ ...claims, at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' })],
+  ['unsigned', (claims) => `${encode({ alg: 'none' })}.${encode(op.claims(claims))}.`],
+  ['without its signature', async (claims) => (await op.sign(claims)).replace(/[^.]*$/, '')],
+  ['signed with a secret', (claims) => `${encode({ alg: 'HS256' })}.${encode(op.claims(claims))}.AAAA`],
+  ['of an access token', (claims) => op.sign(claims, { typ: 'at+jwt' })],
+  ['in two parts', async (claims) => (await op.sign(claims)).split('.').slice(0, 2).join('.')],
+  ['encrypted', () => 'e30.e30.e30.e30.e30'],
+  ['of no base64url', async (claims) => (await op.sign(claims)).replace(/\.[^.]*\./, '.§.')],
+  ['with a signature of no base64url', async (claims) => (await op.sign(claims)).replace(/[^.]*$/, '§')],
+  ['with a payload of no JSON', async (claims) => (await op.sign(claims)).replace(/\.[^.]*\./, '.AAAA.')],
+  ['of no text', () => 5],
+  ['in a list', async (claims) => [await op.sign(claims)]],
+]
+
+describe('[B2] a token that is forged in a way that shows refuses the response, whatever else is wrong', () => {
+  const answerWith = (idToken: (claims: Claims) => unknown, claims: Claims): void => {
+    op.answers.set('token', async (response) =>
+      json(response, { ...(await op.tokenAnswer()), id_token: await idToken(claims) }),
+    )
+  }
+
+  test.each(forgeries)(
+    '%s, out of time, with another nonce, and keys that cannot be loaded',
+    async (_how, idToken) => {
+      answerWith(idToken, { ...expired(), nonce: 'another', auth_time: 4 })
+      op.answers.set('jwks', (response) => json(response, {}, 500))
+      expect(await rejection(refresh())).toMatchObject({ code: 'ID_TOKEN_INVALID' })
+    },
+  )
+
+  test.each(forgeries)('%s, and with everything else in order', async (_how, idToken) => {
+    answerWith(idToken, { nonce: undefined })
     expect(await rejection(refresh())).toMatchObject({ code: 'ID_TOKEN_INVALID' })
   })
 
-  test('without an earlier one, or with one that is not readable, the subject still decides', async () => {
-    for (const before of [undefined, 'garbage']) {
-      const request = before === undefined ? { subject: 'alice' } : { subject: 'alice', idToken: before }
-      const provider = providerOf(op.issuer, { log })
-      const grant = await refreshTokens(provider, { refreshToken: 'r', ...request })
-      expect(grant.claims?.sub).toBe('alice')
-      const other = refreshTokens(provider, { refreshToken: 'r', ...request, subject: 'bob' })
-      expect(await rejection(other)).toMatchObject({ code: 'ID_TOKEN_INVALID' })
-    }
+  test.each<[string, (stranger: SigningKey) => Promise<string>]>([
+    ['under a published key id', (stranger) => op.sign(expired(), {}, stranger)],
+    ['without a key id', (stranger) => op.sign(expired(), { kid: undefined }, stranger)],
+    [
+      'under the key id of a key for another algorithm',
+      async (stranger) => {
+        op.published = [(await signingKey('k1', 'RS256')).publicJwk]
+        return op.sign(expired(), {}, stranger)
+      },
+    ],
+  ])('by another key %s, and out of time', async (_how, idToken) => {
+    const stranger = await signingKey('k1', 'ES256')
+    op.idToken = () => idToken(stranger)
+    const error = await rejection(refresh())
+    expect(error).toMatchObject({ code: 'ID_TOKEN_INVALID', message: expect.stringContaining('signature') })
+  })
+})
+
+describe('[B2] what only the ID token cannot be accepted for costs no token', () => {
+  const taken = { accessToken: ACCESS_TOKEN, refreshToken: 'refresh-token-1', scope: 'openid profile' }
+
+  async function expectIgnored(reason: string, outcome = refresh()): Promise<void> {
+    const grant = await outcome
+    expect(grant).toMatchObject(taken)
+    expect(grant).not.toHaveProperty('idToken')
+    expect(grant).not.toHaveProperty('claims')
+    expect(log.events.at(-1)).toMatchObject({ code: 'REFRESHED_ID_TOKEN_IGNORED', level: 'warn', reason })
+  }
+
+  test.each<[string, Claims, string]>([
+    ['expired', { exp: nowInSeconds() - 90 }, 'time'],
+    ['issued in the future', { iat: nowInSeconds() + 90 }, 'time'],
+    ['not valid yet', { nbf: nowInSeconds() + 90 }, 'time'],
+    ['an earlier authentication', { auth_time: 4 }, 'auth_time'],
+    ['another nonce', { nonce: 'of another login' }, 'nonce'],
+  ])('%s', async (_what, claims, reason) => {
+    op.idToken = () => op.sign({ nonce: undefined, ...claims })
+    await expectIgnored(reason)
+  })
+
+  test('keys that cannot be loaded', async () => {
+    op.answers.set('jwks', (response) => json(response, {}, 500))
+    await expectIgnored('keys')
+  })
+
+  test('a metadata document that names no keys', async () => {
+    op.metadata = { jwks_uri: undefined }
+    await expectIgnored('keys').finally(() => {
+      op.metadata = {}
+    })
+  })
+
+  test('a key id that is not published, also right after the keys were loaded', async () => {
+    op.idToken = async () => op.sign({ nonce: undefined }, {}, await signingKey('k-next', 'ES256'))
+    await expectIgnored('keys')
+    expect(op.count('jwks')).toBe(2)
+  })
+
+  test('keys known from before do not show that a signature is wrong, only newly loaded ones do', async () => {
+    const provider = providerOf(op.issuer, { log, clock: () => nowInSeconds() })
+    await provider.keys()
+    const stranger = await signingKey('k1', 'ES256')
+    op.idToken = () => op.sign({ nonce: undefined }, {}, stranger)
+    op.answers.set('jwks', (response) => json(response, {}, 500))
+    await expectIgnored('keys', refreshTokens(provider, request()))
+    op.answers.delete('jwks')
+    // The attempt above was the one within 60 s.
+    await expectIgnored('keys', refreshTokens(provider, request()))
+    const later = providerOf(op.issuer, { log })
+    expect(await rejection(refreshTokens(later, request()))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
+  })
+
+  test('a key that was replaced under the same key id is loaded, and the token accepted', async () => {
+    const provider = providerOf(op.issuer, { log })
+    await provider.keys()
+    const next = await signingKey('k1', 'ES256')
+    op.published = [next.publicJwk]
+    op.idToken = () => op.sign({ nonce: undefined }, {}, next)
+    expect((await refreshTokens(provider, request())).claims?.sub).toBe('alice')
   })
 })
 
@@ -119,7 +272,7 @@ describe('[RT-06,TE-11,TE-13] failures', () => {
     op.answers.set('token', (response, request) =>
       fault.answer(response, request, async (target) => json(target, await op.tokenAnswer())),
     )
-    const outcome = refreshTokens(hurried, { refreshToken: 'r', idToken, subject: 'alice' })
+    const outcome = refreshTokens(hurried, request())
     if (fault.tolerated) expect((await outcome).accessToken).toBe(ACCESS_TOKEN)
     else {
       expect(await rejection(outcome)).toMatchObject({

@@ -44,6 +44,17 @@ function sessionOf(changes: Partial<SessionData> = {}): StoredSession {
   }
 }
 
+/** Of a login before the kept ID token, which a refresh has brought. */
+const authentication = {
+  iss: 'https://idp.example.com/',
+  sub: 'alice',
+  aud: ['client'],
+  org_id: 'org_1',
+  auth_time: NOW - 1000,
+  acr: 'urn:gold',
+  amr: ['pwd', 'otp'],
+}
+
 const resources = [
   {
     audience: 'https://orders.example.com',
@@ -83,6 +94,11 @@ const login: Transaction = {
 export const formats: Readonly<Record<string, Format>> = {
   'session-1': { kind: 'session', content: sessionOf() },
   'session-1-asked': { kind: 'session', content: { ...sessionOf(), asked: 'YXNrZWQ' } },
+  'session-1-authentication': { kind: 'session', content: { ...sessionOf(), authentication } },
+  'session-id-1-authentication': {
+    kind: 'session in a store',
+    content: { ...sessionOf(), authentication: { ...authentication, ahead: true } },
+  },
   'session-1-own-user': {
     kind: 'session',
     content: sessionOf({

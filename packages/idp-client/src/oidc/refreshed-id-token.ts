@@ -1,0 +1,77 @@
+import type { IdTokenClaims } from './id-token.ts'
+import { checkAccessTokenHash, checkParties, checkSuccession, demand, kind } from './id-token.ts'
+import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import {
+  checkIssuerAndAudience,
+  checkTimeTypes,
+  decodeToken,
+  isTime,
+  judgeSignature,
+  momentOf,
+  timeFault,
+} from './signed-token.ts'
+
+/** Why a refreshed ID token is left out while the other tokens of the response are taken. */
+export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce'
+
+export type RefreshedIdToken =
+  | { readonly kind: 'valid'; readonly claims: IdTokenClaims }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly detail: string }
+
+export interface RefreshChecks {
+  readonly metadata: ServerMetadata
+  readonly accessToken: string
+  /** `sub` of the session's user. */
+  readonly subject: string
+  /** What the session knows: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
+  readonly previous?: JsonObject
+}
+
+const ignored = (reason: IgnoredReason, detail: string): RefreshedIdToken => ({
+  kind: 'ignored',
+  reason,
+  detail,
+})
+
+function isEarlier(authTime: unknown, previous: unknown): boolean {
+  return isTime(authTime) && isTime(previous) && authTime < previous
+}
+
+/**
+ * Validates the ID token of a refresh (OpenID Connect Core 12.2). Everything that can be told without keys and clocks
+ * comes first, so that neither can make a token acceptable that is about somebody else or forged. Throws `OAuthError`
+ * `ID_TOKEN_INVALID` for a token that must refuse the whole response; a token that cannot be accepted for another reason
+ * is `ignored`, since refusing the response would lose the rotated refresh token.
+ */
+export async function validateRefreshedIdToken(
+  provider: Provider,
+  token: string,
+  checks: RefreshChecks,
+): Promise<RefreshedIdToken> {
+  const { accessToken, metadata, previous = {} } = checks
+  const { issuer, idTokenAlgorithms: algorithms } = metadata
+  const decoded = decodeToken(token, algorithms, kind)
+  const { claims, keyId } = decoded
+  const { clientId } = provider.config
+  checkIssuerAndAudience(claims, { issuer, clientId }, demand)
+  checkParties(claims, clientId)
+  checkSuccession(claims, checks)
+  demand(claims['exp'] !== undefined, 'exp is missing.')
+  checkTimeTypes(claims, demand)
+  await checkAccessTokenHash(decoded, accessToken, provider)
+  const verdict = await judgeSignature(provider, token, { algorithms, keyId })
+  demand(verdict !== 'wrong', "Its signature does not match the provider's keys.")
+  if (verdict === 'undecided')
+    return ignored('keys', 'No key could be loaded that decides about its signature.')
+  const fault = timeFault(claims, momentOf(provider))
+  if (fault !== undefined) return ignored('time', fault)
+  if (isEarlier(claims['auth_time'], previous['auth_time']))
+    return ignored('auth_time', 'auth_time is earlier than that of the session.')
+  const { nonce } = claims
+  if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
+    return ignored('nonce', 'nonce is not that of the session.')
+  // The checks above include the type of each member that the type promises.
+  return { kind: 'valid', claims: claims as IdTokenClaims }
+}
