@@ -82,6 +82,17 @@ test('[BL-02] a correct token says whose sessions end, and how long it may come 
   })
 })
 
+test('[B10] tokens without exp are accepted, and reported once', async () => {
+  // What a process has reported once is remembered.
+  Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
+  const notices: string[] = []
+  const provider = providerOf({ logger: (event) => event.code === 'NOTICE' && notices.push(event.message) })
+  await validateLogoutToken(provider, await tokenOf({ exp: now + 120 }))
+  expect(notices).toEqual([])
+  for (const jti of ['j1', 'j2']) await validateLogoutToken(provider, await tokenOf({ jti }))
+  expect(notices).toEqual([expect.stringMatching(/logout tokens have no exp/)])
+})
+
 describe('[BL-03] the type', () => {
   test.each(['logout+jwt', 'application/logout+jwt', 'JWT', 'jwt', 'Logout+JWT', undefined])(
     '%s is accepted',

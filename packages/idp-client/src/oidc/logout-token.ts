@@ -24,6 +24,8 @@ const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 /** Seconds after which a logout token is too old, beside the tolerance; `exp` may end it before. */
 const LONGEST_AGE = 600
 
+const WITHOUT_END = `The provider's logout tokens have no exp, which OpenID Connect Back-Channel Logout 1.0 requires: they are accepted until ${LONGEST_AGE} s after their iat.`
+
 /** Before tokens had types (RFC 8725 section 3.11) providers sent none, or `JWT`. */
 const TYPES: readonly unknown[] = ['logout+jwt', 'application/logout+jwt', 'jwt', undefined]
 
@@ -49,6 +51,7 @@ function checkAge(provider: Provider, claims: JsonObject): number {
   const moment = momentOf(provider)
   const lastAt = checkTimes(claims, moment, demand) + LONGEST_AGE + moment.tolerance
   demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.')
+  if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
   return lastAt - moment.skew + 1
 }
 
