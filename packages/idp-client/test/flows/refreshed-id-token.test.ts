@@ -15,7 +15,6 @@ afterEach(() => world.provider.stop())
 
 function pass(seconds: number): void {
   world.clock.now += seconds
-  world.provider.clock.advance(seconds)
 }
 
 type Made = ReturnType<World['another']>
