@@ -259,6 +259,11 @@ describe('events', () => {
       const started = await connecting.browser.send('/auth/connect?connection=github')
       await connecting.browser.send(await world.authorize(started.headers.get('location') ?? '', { connect }))
     }
+    const undo = world.provider.tamperIdToken((claims) => {
+      claims['nonce'] = 'another'
+    })
+    await world.client.getAccessToken(browser.request('/'), new Headers(), { refresh: true })
+    undo()
     world.clock.now += 600
     await browser.send('/page')
     await world.login(browser, '?prompt=login', { deny: true })
