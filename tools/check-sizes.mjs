@@ -6,7 +6,7 @@ import { isMain } from './lib/run.mjs'
 import { blank } from './lib/source-text.mjs'
 import { exceptions, limits, soft } from './rules/sizes.mjs'
 
-const folders = ['packages', 'examples', 'e2e', 'bench', 'tools']
+const folders = ['packages', 'examples', 'e2e', 'bench', 'interop', 'tools']
 
 /** Lines of a text that hold code. */
 export function codeLines(text) {

@@ -1,0 +1,5 @@
+import { idp } from './lib/idp'
+
+export const proxy = (request) => idp.middleware(request)
+
+export const config = { matcher: ['/((?!_next/static|_next/image|favicon.ico).*)'] }

@@ -1,0 +1,22 @@
+import { clientAuthentication } from './client-authentication.mjs'
+import { grants } from './grants.mjs'
+import { login } from './login.mjs'
+import { logout } from './logout.mjs'
+import { outage } from './outage.mjs'
+import { refresh } from './refresh.mjs'
+import { senderConstrained } from './sender-constrained.mjs'
+
+/**
+ * Every scenario, in the order in which they run. `needs` names what not every provider offers.
+ *
+ * @type {{ title: string, needs?: string[], run: (context: object) => Promise<void> }[]}
+ */
+export const scenarios = [
+  ...clientAuthentication,
+  ...senderConstrained,
+  ...login,
+  ...refresh,
+  ...logout,
+  ...grants,
+  ...outage,
+]

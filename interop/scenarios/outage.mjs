@@ -1,0 +1,42 @@
+import { equal, notEqual } from 'node:assert/strict'
+import { expectFailure, expectSuccess } from './context.mjs'
+
+const online = { authorizationParameters: { scope: 'openid profile email' } }
+
+export const outage = [
+  {
+    title: 'the provider stops and comes back: no session is lost, refresh and login go on',
+    async run(context) {
+      const { provider } = context
+      const app = await context.application({ options: online })
+      const stored = await context.application({ options: online, inStore: true })
+      const [browser, other] = [context.browser(), context.browser()]
+      const { sub } = await context.login(browser, app)
+      await context.login(other, stored)
+      const first = await expectSuccess(browser, app, '/token')
+      await provider.pause()
+      try {
+        for (const [visitor, application] of [
+          [browser, app],
+          [other, stored],
+        ]) {
+          const { error } = await expectFailure(
+            visitor,
+            application,
+            '/token?refresh=1',
+            'FAILED_TO_REFRESH_TOKEN',
+          )
+          notEqual(error, 'invalid_grant')
+          await expectSuccess(visitor, application, '/token')
+          equal((await context.whoami(visitor, application)).sub, sub)
+        }
+      } finally {
+        await provider.start()
+      }
+      const second = await expectSuccess(browser, app, '/token?refresh=1')
+      notEqual(second.token, first.token)
+      await expectSuccess(other, stored, '/token?refresh=1')
+      equal((await context.login(context.browser(), app)).sub, sub)
+    },
+  },
+]

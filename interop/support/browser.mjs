@@ -1,0 +1,125 @@
+/** Redirects and forms in a row; more is a loop. */
+const STEPS = 25
+
+/** Text of an HTML attribute. */
+const decode = (text) =>
+  text
+    .replace(/&quot;/g, '"')
+    .replace(/&#39;|&#x27;/g, "'")
+    .replace(/&lt;/g, '<')
+    .replace(/&gt;/g, '>')
+    .replace(/&amp;/g, '&')
+
+function attributes(tag) {
+  const pairs = [...tag.matchAll(/([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)]
+  return Object.fromEntries(pairs.map(([, name, double, single]) => [name, decode(double ?? single)]))
+}
+
+/** The first form of a page that is posted, with the values that it is filled with; null when there is none. */
+export function firstForm(html, url) {
+  for (const [, opening, content] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)) {
+    const { action = '', method = 'get' } = attributes(opening)
+    if (method.toLowerCase() !== 'post') continue
+    const inputs = [...content.matchAll(/<input\b([^>]*)>/gi)].map(([, tag]) => attributes(tag))
+    const fields = inputs.filter(({ name, type }) => name && type !== 'submit' && type !== 'checkbox')
+    return {
+      action: new URL(action, url).href,
+      fields: new Map(fields.map(({ name, value = '' }) => [name, value])),
+    }
+  }
+  return null
+}
+
+/** A browser without scripts: keeps cookies, follows redirects, and fills in the forms of a provider as one user. */
+export class Browser {
+  #cookies = new Map()
+
+  /** Sends one request with the cookies of its host, and keeps those of the response. */
+  async request(address, init = {}) {
+    const url = new URL(address)
+    const headers = new Headers(init.headers)
+    headers.set('accept', headers.get('accept') ?? 'text/html,application/xhtml+xml')
+    const cookies = [...this.#cookies.values()].filter(
+      ({ host, path }) => host === url.hostname && url.pathname.startsWith(path),
+    )
+    if (cookies.length > 0) headers.set('cookie', cookies.map(({ pair }) => pair).join('; '))
+    const response = await fetch(url, {
+      ...init,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(60_000),
+    })
+    for (const line of response.headers.getSetCookie()) this.#keep(url, line)
+    return response
+  }
+
+  #keep({ hostname: host }, line) {
+    const [pair, ...rest] = line.split(';').map((part) => part.trim())
+    const name = pair.slice(0, pair.indexOf('='))
+    const path = rest.find((part) => /^path=/i.test(part))?.slice(5) ?? '/'
+    const key = `${host} ${path} ${name}`
+    const isGone = rest.some((part) => /^max-age=0$/i.test(part)) || pair.endsWith('=')
+    if (isGone) this.#cookies.delete(key)
+    else this.#cookies.set(key, { host, path, pair })
+  }
+
+  /** Forgets the cookies of one host, as if they had been cleared by hand. */
+  forget(hostname) {
+    for (const [key, { host }] of this.#cookies) if (host === hostname) this.#cookies.delete(key)
+  }
+
+  /** A second browser with the same cookies, for one host only. */
+  copy(hostname) {
+    const other = new Browser()
+    for (const [key, cookie] of this.#cookies) if (cookie.host === hostname) other.#cookies.set(key, cookie)
+    return other
+  }
+
+  /**
+   * Opens a page: follows redirects, and fills in forms with `answers`, a function from the names of the empty fields to
+   * their values. Without `answers` the first form is the last page.
+   *
+   * @returns {Promise<{ status: number, url: URL, text: string, asked: string[] }>} the last page, and the names of
+   *   the fields that were filled in on the way
+   */
+  async open(address, answers) {
+    const asked = []
+    let next = { url: new URL(address), init: {} }
+    for (let step = 0; step < STEPS; step++) {
+      const response = await this.request(next.url, next.init)
+      const text = await response.text()
+      const location = response.headers.get('location')
+      if (location && response.status >= 300 && response.status < 400) {
+        next = { url: new URL(location, next.url), init: {} }
+        continue
+      }
+      const filled = answers && fill(firstForm(text, next.url), answers, asked)
+      if (!filled) return { status: response.status, url: next.url, text, asked }
+      next = filled
+    }
+    throw new Error(
+      `more than ${STEPS} redirects and forms, the last one at ${next.url.host}${next.url.pathname}`,
+    )
+  }
+
+  /** Opens a JSON resource without following redirects. */
+  async json(address, init) {
+    const response = await this.request(address, { ...init, headers: { accept: 'application/json' } })
+    const text = await response.text()
+    return { status: response.status, body: text.startsWith('{') ? JSON.parse(text) : text }
+  }
+}
+
+/** The request that submits a form, or undefined when there is no form or nothing to put into it. */
+function fill(form, answers, asked) {
+  if (!form) return undefined
+  const body = new URLSearchParams([...form.fields])
+  const given = [...form.fields.keys()].filter((name) => answers[name] !== undefined)
+  if (given.length === 0) return undefined
+  for (const name of given) {
+    const answer = answers[name]
+    body.set(name, typeof answer === 'function' ? answer() : answer)
+    asked.push(name)
+  }
+  return { url: new URL(form.action), init: { method: 'POST', body } }
+}

@@ -1,0 +1,79 @@
+import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { must } from '../../tools/lib/run.mjs'
+import { cacheFolder } from './program.mjs'
+
+/** Every character that a client secret may have: those that `application/x-www-form-urlencoded` spells differently, too. */
+export const SECRET_OF_ALL_KINDS = 'aZ09-._~!$&()*+,;=:@/?% #[]^`{|}"<>'
+
+const openssl = (...args) => must('openssl', args)
+
+/** A self-signed certificate for the servers of this run, as PEM files. */
+export async function serverCertificate() {
+  mkdirSync(cacheFolder, { recursive: true })
+  const key = join(cacheFolder, 'server-key.pem')
+  const certificate = join(cacheFolder, 'server-certificate.pem')
+  const names = 'subjectAltName=DNS:localhost,IP:127.0.0.1'
+  await openssl(
+    ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost'],
+    ...[
+      '-addext',
+      names,
+      '-addext',
+      'basicConstraints=critical,CA:TRUE',
+      '-keyout',
+      key,
+      '-out',
+      certificate,
+    ],
+  )
+  return { key, certificate }
+}
+
+const kinds = {
+  RSA: () => generateKeyPairSync('rsa', { modulusLength: 2048 }),
+  EC: () => generateKeyPairSync('ec', { namedCurve: 'P-256' }),
+  EdDSA: () => generateKeyPairSync('ed25519'),
+}
+
+/**
+ * A key pair for signed client assertions: the private key as PKCS#8 PEM, the public one as JWK.
+ *
+ * @param {keyof typeof kinds} kind
+ */
+export function assertionKey(kind) {
+  const { privateKey } = kinds[kind]()
+  return {
+    privatePem: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    publicJwk: createPublicKey(privateKey).export({ format: 'jwk' }),
+  }
+}
+
+/** An RSA key and its certificate, made by the commands of the guide; the certificate as Base64 of its DER form. */
+export async function certifiedKey() {
+  const key = join(cacheFolder, 'client-key.pem')
+  const certificate = join(cacheFolder, 'client-certificate.pem')
+  await openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', key)
+  await openssl('req', '-x509', '-key', key, '-subj', '/CN=client', '-days', '2', '-out', certificate)
+  const base64 = readFileSync(certificate, 'utf8').replace(/-----[A-Z ]+-----|\s/g, '')
+  return { privatePem: readFileSync(key, 'utf8'), certificate: base64 }
+}
+
+/** An ES256 pair for DPoP as PEM. */
+export function dpopKeys() {
+  const { privateKey, publicKey } = kinds.EC()
+  return {
+    IDP_DPOP_PRIVATE_KEY: privateKey.export({ type: 'pkcs8', format: 'pem' }),
+    IDP_DPOP_PUBLIC_KEY: publicKey.export({ type: 'spki', format: 'pem' }),
+  }
+}
+
+/** The current one-time password of a secret (RFC 6238: SHA-1, 30 s, six digits). */
+export function oneTimePassword(secret) {
+  const counter = Buffer.alloc(8)
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
+  const hash = createHmac('sha1', secret).update(counter).digest()
+  const offset = hash[19] & 15
+  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+}
