@@ -32,6 +32,17 @@ export const consumers = {
       ['a person logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
     ],
   },
+  'node-hosts': {
+    copies: ['node-hosts'],
+    steps: [
+      ['types resolve beside those of Express 4', ({ folder }) => tsc(folder, 'tsconfig.json')],
+      ['guards and middleware work on every host', ({ folder }) => mustNode(folder, ['--test'])],
+      ...['express-4.18', 'express-4.21', 'express-5', 'koa', 'fastify', 'nest', 'node-http'].map((host) => [
+        `a person logs in and out on ${host}`,
+        (context) => serve(context, ['server.mjs', host], loginSteps(nodePaths)),
+      ]),
+    ],
+  },
   jest: {
     copies: ['jest'],
     steps: [

@@ -35,6 +35,20 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
+test('[F15] a header that is called get does not make the request of an API route one of the Web', async () => {
+  const idp = client()
+  const { req, res } = pages('/api/thing', { get: '1', ...(await signedIn()) })
+  expect((await idp.getSession(req))?.user.sub).toBe('carol')
+  const guarded = idp.withApiAuthRequired((_request: NextApiRequest, response: NextApiResponse) => {
+    response.statusCode = 204
+  })
+  await guarded(req as NextApiRequest, res as NextApiResponse)
+  expect(res.statusCode).toBe(204)
+  const nobody = pages('/api/thing', { get: '1' })
+  await guarded(nobody.req as NextApiRequest, nobody.res as NextApiResponse)
+  expect(nobody.res.statusCode).toBe(401)
+})
+
 describe('withPageAuthRequired for the Pages Router', () => {
   test.each([
     ['the URL of the page', {}, context('/page?x=1'), '/page?x=1'],

@@ -1,4 +1,5 @@
 import type {
+  NextFunction as ExpressNext,
   Request as ExpressRequest,
   RequestHandler as ExpressRequestHandler,
   Response as ExpressResponse,
@@ -19,6 +20,7 @@ import { apiRefusal, pageAccess } from '../../routes/guards.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
 import { bindNode } from '../node/binding.ts'
+import { requestTarget } from '../node/request.ts'
 import { sendResponse } from '../node/send.ts'
 
 /** The request type of this entry: Express's. */
@@ -27,7 +29,7 @@ export type FrameworkRequest = ExpressRequest
 export type FrameworkResponse = ExpressResponse
 
 export interface PageGuardOptions extends GuardRequirements {
-  /** Where to go after the login; default: `req.originalUrl`. Never leaves the application's origin. */
+  /** Where to go after the login; default: the URL of the request. Never leaves the application's origin. */
   returnTo?: string | ((req: FrameworkRequest) => string | Promise<string>)
 }
 
@@ -36,8 +38,33 @@ const ambient = createAsyncContext<Binding>()
 /** Decides about one request: a response keeps it out, null lets it in. */
 type Decision = (exchange: Exchange, req: FrameworkRequest) => Promise<Response | null>
 
+/** Peer dependencies are not limited to versions that work, so what the host passes is checked at each request. */
+function assertHost(method: string, req: Partial<FrameworkRequest>, res: Partial<FrameworkResponse>): void {
+  if (typeof req?.url === 'string' && typeof res?.setHeader === 'function') return
+  const detail = `${method} takes (req, res, next) of Express 4 or 5, or request and response of node:http: ctx.req and ctx.res of Koa, request.raw and reply.raw of Fastify.`
+  throw new IdpError('INVALID_ARGUMENTS', { detail })
+}
+
 /**
- * OpenID Connect for Express 5. Construct it once per process; it keeps no state of any user. Mount `middleware` before
+ * Runs a handler so that its rejection reaches the application: by `next` where that takes an error, since Express 4 and
+ * Connect ignore promises; else by the promise itself. On Koa, whose `next` takes none, calling it would let the request
+ * pass. Only objects are handed over: a falsy value would let it pass as well, and Express gives some strings a meaning.
+ */
+async function forwardRejection(
+  next: ExpressNext | undefined,
+  run: () => Promise<unknown>,
+): Promise<unknown> {
+  try {
+    return await run()
+  } catch (thrown) {
+    if (next === undefined || next.length === 0) throw thrown
+    const isObject = typeof thrown === 'object' && thrown !== null
+    return next(isObject ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown }))
+  }
+}
+
+/**
+ * OpenID Connect for Express 4 and 5. Construct it once per process; it keeps no state of any user. Mount `middleware` before
  * the routes: inside it, and behind a guard, operations need no arguments. Elsewhere they take `req`, and `res` where a
  * cookie may be written (`AMBIENT_REQUEST_MISSING` otherwise).
  *
@@ -60,20 +87,24 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
   /**
    * Answers the auth routes; any other request goes on to the application, with its session extended when that is due.
    * It may stand before or behind body parsers. Bound to the instance.
+   *
+   * The promise is that of `next`, so that Koa waits for the application.
    */
-  readonly middleware: ExpressRequestHandler = async (req, res, next) => {
-    const binding = bindNode(req, res)
-    const answered = await dispatch(this.application, binding.exchange, req)
-    if (!answered) await passThrough(this.application, binding.exchange)
-    await binding.commit()
-    if (answered) await sendResponse(res, answered)
-    else ambient.run(binding, next)
-  }
+  readonly middleware: ExpressRequestHandler = (req, res, next) =>
+    forwardRejection(next, async () => {
+      assertHost('middleware', req, res)
+      const binding = bindNode(req, res)
+      const answered = await dispatch(this.application, binding.exchange, req)
+      if (!answered) await passThrough(this.application, binding.exchange)
+      await binding.commit()
+      return answered ? sendResponse(res, answered) : ambient.run(binding, next)
+    })
 
   /**
    * Guards pages: without a session, or with one that does not meet the requirements, the browser is sent to the login
    * route, asks the provider for what is missing, and comes back afterwards. Stands before the handler, or takes it.
-   * Throws `InvalidConfigurationError` for an unknown option. What cannot be decided goes to `next(error)`, and so does
+   * Throws `InvalidConfigurationError` for an unknown option. What cannot be decided goes to `next(error)` (on hosts whose
+   * `next` takes no error it rejects), and so does
    * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` when such a login, just made, has not
    * helped.
    */
@@ -91,7 +122,7 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
     return this.#guard(handler, async (exchange, req) => {
       const access = await pageAccess(this.application, exchange, {
         requirements,
-        returnTo: () => (typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? req.originalUrl)),
+        returnTo: () => (typeof returnTo === 'function' ? returnTo(req) : (returnTo ?? requestTarget(req))),
       })
       return access.kind === 'granted' ? null : redirect(access.location)
     })
@@ -116,12 +147,14 @@ export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
   }
 
   #guard(handler: ExpressRequestHandler | undefined, decide: Decision): ExpressRequestHandler {
-    return async (req, res, next) => {
-      const binding = bindNode(req, res)
-      const refused = await decide(binding.exchange, req)
-      if (refused) return sendResponse(res, refused)
-      return ambient.run(binding, () => (handler ? handler(req, res, next) : next()))
-    }
+    return (req, res, next) =>
+      forwardRejection(next, async () => {
+        assertHost('a guard', req, res)
+        const binding = bindNode(req, res)
+        const refused = await decide(binding.exchange, req)
+        if (refused) return sendResponse(res, refused)
+        return ambient.run(binding, () => (handler ? handler(req, res, next) : next()))
+      })
   }
 
   /** @internal */

@@ -9,11 +9,16 @@ import type { WebTarget } from '../web/binding.ts'
 import { bindRequest } from '../web/binding.ts'
 import { mergedCookies, overrideRequestHeaders, passesOn } from './forward.ts'
 
-/** A Web request, whichever copy of which class it comes from: Node's requests have plain objects as headers. */
+/**
+ * A Web request, whichever copy of which class it comes from. The headers of Node's requests are a plain object, whose
+ * properties a client chooses: one may be called `get`.
+ */
 export function isWebRequest(value: unknown): value is Request {
   if (typeof value !== 'object' || value === null || !('headers' in value)) return false
   const { headers } = value
-  return typeof headers === 'object' && headers !== null && 'get' in headers
+  return (
+    typeof headers === 'object' && headers !== null && 'get' in headers && typeof headers.get === 'function'
+  )
 }
 
 function hasCookieWriter<T extends object>(target: T): target is T & { cookies: CookieSink } {

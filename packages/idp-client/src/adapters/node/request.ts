@@ -12,6 +12,8 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
   Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
     /** The URL before a router removed the prefix that it is mounted under (Express, Connect). */
     readonly originalUrl?: string
+    /** The prefix that it removed, or all of the path where a pattern matched (`*`). */
+    readonly baseUrl?: string
     /** What a body parser left. */
     readonly body?: unknown
   }
@@ -112,6 +114,11 @@ function readJson(request: NodeRequest, contentType: string | null): Promise<Jso
   })
 }
 
+/** The request target as the browser sent it. */
+export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
+  return originalUrl ?? url
+}
+
 /** What operations may know of a Node request. Never throws, whatever the visitor sent. */
 export function viewOf(request: NodeRequest): RequestView {
   const headers = headersOf(request)
@@ -119,15 +126,20 @@ export function viewOf(request: NodeRequest): RequestView {
   return {
     headers,
     method: request.method ?? 'GET',
-    url: new URL(origin + pathOf(request.originalUrl ?? request.url ?? '/')),
+    url: new URL(origin + pathOf(requestTarget(request))),
     form: lazy(() => readForm(request, headers.get('content-type'))),
     json: lazy(() => readJson(request, headers.get('content-type'))),
   }
 }
 
-/** Path below the prefix that a router is mounted under; undefined where no router has removed one. */
+/**
+ * Path below the prefix that a router is mounted under; undefined where no router has removed one. A pattern that matches
+ * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, and is no prefix.
+ */
 export function mountedPath(request: NodeRequest): string | undefined {
-  const { originalUrl, url } = request
+  const { baseUrl, originalUrl, url } = request
   if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
-  return new URL(`http://localhost${pathOf(url)}`).pathname
+  const { pathname } = new URL(`http://localhost${pathOf(url)}`)
+  const [whole = ''] = pathOf(originalUrl).split('?', 1)
+  return pathname === '/' && whole.replace(/\/$/, '') === baseUrl ? undefined : pathname
 }

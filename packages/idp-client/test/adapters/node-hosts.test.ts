@@ -1,0 +1,147 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { RequestHandler } from 'express'
+import express from 'express'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { IdpClient } from '../../src/adapters/express/index.ts'
+import { SECRET } from './next-support.ts'
+
+/** A handler of the Express entry as hosts on `node:http` call it, which pass their own kind of `next`. */
+type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: () => unknown) => Promise<unknown>
+
+const toNode = (handler: RequestHandler): NodeHandler => handler as unknown as NodeHandler
+
+function client(secret = SECRET): IdpClient {
+  return new IdpClient({
+    domain: 'idp.example',
+    clientId: 'app',
+    clientSecret: 'client-secret',
+    secret,
+    appBaseUrl: 'https://app.example',
+    logger: () => {},
+  })
+}
+
+type Get = (path: string) => Promise<{ readonly status: number; readonly location: string | null }>
+
+async function serve(listener: RequestListener): Promise<Get> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return async (path) => {
+    const { headers, status } = await fetch(`http://127.0.0.1:${port}${path}`, { redirect: 'manual' })
+    return { status, location: headers.get('location') }
+  }
+}
+
+test('[F5] the page guard remembers the path of a request that has no originalUrl', async () => {
+  const guard = toNode(client().withPageAuthRequired())
+  const get = await serve((req, res) => void guard(req, res))
+  expect(await get('/orders?page=2')).toEqual({
+    status: 302,
+    location: `/auth/login?returnTo=${encodeURIComponent('/orders?page=2')}`,
+  })
+})
+
+test('[F8] the promise of the middleware settles after that of next', async () => {
+  const middleware = toNode(client().middleware)
+  const order: string[] = []
+  const get = await serve(async (req, res) => {
+    await middleware(req, res, async () => {
+      await new Promise((resolve) => setImmediate(resolve))
+      order.push('next')
+    })
+    order.push('middleware')
+    res.end()
+  })
+  await get('/page')
+  expect(order).toEqual(['next', 'middleware'])
+})
+
+describe('[F7] a pattern that matches every path', () => {
+  test.each(['/{*path}', '/auth/{*path}', /.*/])('serves the routes, mounted as %s', async (pattern) => {
+    const idp = client()
+    const app = express().use(pattern, idp.middleware)
+    app.get('/orders', idp.withPageAuthRequired())
+    const get = await serve(app)
+    expect((await get('/auth/profile')).status).toBe(401)
+    expect((await get('/auth/profile/')).status).toBe(401)
+    expect((await get('/auth/access-token?audience=api')).status).toBe(401)
+    expect((await get('/auth')).status).toBe(404)
+    expect((await get('/orders')).location).toBe('/auth/login?returnTo=%2Forders')
+  })
+
+  test('serves them below a prefix, where the prefix belongs to the routes', async () => {
+    const app = express().use('/tenant', express.Router().use(client().middleware))
+    const get = await serve(app)
+    expect((await get('/tenant/auth/profile')).status).toBe(401)
+    expect((await get('/tenant')).status).toBe(404)
+    expect((await get('/auth/profile')).status).toBe(404)
+  })
+})
+
+describe('[F4] a guard that cannot decide', () => {
+  const undecided = toNode(client('').withPageAuthRequired())
+  const rejecting = (thrown: unknown): NodeHandler =>
+    toNode(client().withPageAuthRequired({ returnTo: () => Promise.reject(thrown) }))
+
+  /** How a guard ends on a host with that `next`. */
+  async function outcome(guard: NodeHandler, next: () => unknown): Promise<unknown> {
+    const ended: unknown[] = []
+    const get = await serve(async (req, res) => {
+      ended.push(
+        await guard(req, res, next).then(
+          () => 'resolved',
+          (error: unknown) => error,
+        ),
+      )
+      res.end()
+    })
+    await get('/orders')
+    return ended[0]
+  }
+
+  test('hands its error to a next that takes one', async () => {
+    const next = vi.fn<(error?: unknown) => void>((_error) => {})
+    const taking = (error?: unknown): void => next(error)
+    expect(await outcome(undecided, taking)).toBe('resolved')
+    expect(next.mock.calls).toEqual([[expect.objectContaining({ code: 'INVALID_CONFIGURATION' })]])
+  })
+
+  test('rejects, and never calls a next that takes none and would let the request pass', async () => {
+    const next = vi.fn()
+    const passing = (): void => next()
+    expect(await outcome(undecided, passing)).toMatchObject({ code: 'INVALID_CONFIGURATION' })
+    expect(next).not.toHaveBeenCalled()
+  })
+
+  test.each([undefined, null, '', 0, 'route', 'router'])(
+    'hands over an error for %o, which would let the request pass',
+    async (thrown) => {
+      const next = vi.fn<(error?: unknown) => void>((_error) => {})
+      const taking = (error?: unknown): void => next(error)
+      expect(await outcome(rejecting(thrown), taking)).toBe('resolved')
+      expect(next.mock.calls).toEqual([[expect.objectContaining({ code: 'INTERNAL_ERROR', cause: thrown })]])
+    },
+  )
+})
+
+test.each(['middleware', 'withPageAuthRequired', 'withApiAuthRequired'] as const)(
+  '[F4] %s says what it takes where the host passes something else',
+  async (name) => {
+    const idp = client()
+    const handler = toNode(name === 'middleware' ? idp.middleware : idp[name]())
+    const context = { req: {}, res: {}, url: '/', method: 'GET', headers: {} }
+    const next = vi.fn()
+    await expect(handler(context as never, next as never)).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      message: expect.stringContaining('(req, res, next) of Express 4 or 5'),
+    })
+    expect(next).not.toHaveBeenCalled()
+  },
+)
