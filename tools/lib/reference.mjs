@@ -11,9 +11,9 @@ export { defaultScope } from './config/authorization.ts'
 export { variableNames } from './config/env.ts'
 export { resolve } from './config/resolve.ts'
 export { optionPaths } from './config/unknown-keys.ts'
-import { advice } from './errors/advice.ts'
+import { remedies } from './errors/remedies.ts'
 import { codes as rows } from './errors/codes.ts'
-export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: advice[code] }]))
+export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: remedies[code] }]))
 export { table } from './routes/table.ts'
 `
 

@@ -26,7 +26,7 @@ export const layers = {
     siblings: false,
   },
   routes: {
-    values: ['lib', 'errors', 'http', 'flows'],
+    values: ['lib', 'errors', 'log', 'http', 'flows'],
     types: ['config', 'engine.ts', 'session', 'tokens', 'transaction'],
   },
   root: {

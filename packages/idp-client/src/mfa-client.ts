@@ -65,7 +65,7 @@ type Operate<HostRequest, HostResponse> = <T>(
 
 /** `idp.mfa` of one host; what it does is loaded when it is used. */
 export function serverMfaClient<HostRequest extends object, HostResponse extends object>(
-  engineOf: () => Engine,
+  withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<HostRequest, HostResponse>,
 ): ServerMfaClient<HostRequest, HostResponse> {
   async function run<T>(method: string, given: readonly unknown[], work: Work<T>): Promise<T> {
@@ -73,11 +73,12 @@ export function serverMfaClient<HostRequest extends object, HostResponse extends
       `mfa.${method}`,
       given,
     )
-    const engine = engineOf()
-    const { belongsToSession } = await import('./flows/mfa.ts')
-    const needsRequest = request !== undefined || (await belongsToSession(engine, options))
-    if (!needsRequest) return work(engine, null, options)
-    return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
+    return withEngine(async (engine) => {
+      const { belongsToSession } = await import('./flows/mfa.ts')
+      const needsRequest = request !== undefined || (await belongsToSession(engine, options))
+      if (!needsRequest) return work(engine, null, options)
+      return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
+    })
   }
 
   return {

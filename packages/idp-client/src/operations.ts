@@ -24,6 +24,7 @@ import { newCorrelationId } from './http/correlation-id.ts'
 import type { Exchange } from './http/exchange.ts'
 import { readArguments, readRequest, readSession } from './http/host-arguments.ts'
 import { redirect } from './http/responses.ts'
+import { reporting } from './log/reporting.ts'
 import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
@@ -66,10 +67,11 @@ export abstract class Operations<
 
   /** What an administrator, or the user on a page of devices, does with sessions in a store. */
   readonly sessions: SessionAdministration<HostRequest> = {
-    listBySubject: async (sub) => (await this.#administration()).listSessions(this.application.engine(), sub),
-    revoke: async (id) => (await this.#administration()).revokeSession(this.application.engine(), id),
-    revokeBySubject: async (sub) =>
-      (await this.#administration()).revokeSessions(this.application.engine(), sub),
+    listBySubject: (sub) =>
+      this.run(async (engine) => (await this.#administration()).listSessions(engine, sub)),
+    revoke: (id) => this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
+    revokeBySubject: (sub) =>
+      this.run(async (engine) => (await this.#administration()).revokeSessions(engine, sub)),
     currentId: async (...given: readonly unknown[]) => {
       const { request } = readRequest<HostRequest, HostResponse>('sessions.currentId', given)
       const { currentSessionId } = await this.#administration()
@@ -79,7 +81,7 @@ export abstract class Operations<
 
   /** Factors beyond the password, for a token that the provider refused with `MfaRequiredError`. */
   readonly mfa: ServerMfaClient<HostRequest, HostResponse> = serverMfaClient(
-    () => this.application.engine(),
+    (operation) => this.run(operation),
     (request, response, operation) => this.operate(request, response, operation),
   )
 
@@ -90,6 +92,11 @@ export abstract class Operations<
   /** @internal */
   protected abstract bind(request?: HostRequest, response?: HostResponse): Binding | Promise<Binding>
 
+  /** @internal An operation that needs no request. */
+  protected run<T>(operation: (engine: Engine) => Promise<T>): Promise<T> {
+    return reporting(this.application.settings.log, async () => operation(this.application.engine()))
+  }
+
   /** @internal Bound first: what a host must know of a request comes before everything else. */
   protected async operate<T>(
     request: HostRequest | undefined,
@@ -97,8 +104,7 @@ export abstract class Operations<
     operation: (engine: Engine, exchange: Exchange) => Promise<T>,
   ): Promise<T> {
     const binding = await this.bind(request, response)
-    const engine = this.application.engine()
-    return within(binding, (exchange) => operation(engine, exchange))
+    return this.run((engine) => within(binding, (exchange) => operation(engine, exchange)))
   }
 
   /**
@@ -236,15 +242,16 @@ export abstract class Operations<
       response,
       options = {},
     } = readArguments<HostRequest, HostResponse, Partial<ConnectAccountOptions>>('connectAccount', given)
-    return this.respond(request, response, async (exchange) => {
-      const engine = this.application.engine()
-      const { connectAccount } = await import('./flows/connect-account.ts')
-      const input = { options, source: 'application', correlationId: newCorrelationId() } as const
-      const url = await connectAccount(engine, exchange, input, (wanted) =>
-        getAccessToken(engine, exchange, wanted),
-      )
-      return redirect(url.href)
-    })
+    return this.respond(request, response, (exchange) =>
+      this.run(async (engine) => {
+        const { connectAccount } = await import('./flows/connect-account.ts')
+        const input = { options, source: 'application', correlationId: newCorrelationId() } as const
+        const url = await connectAccount(engine, exchange, input, (wanted) =>
+          getAccessToken(engine, exchange, wanted),
+        )
+        return redirect(url.href)
+      }),
+    )
   }
 
   /**
@@ -302,10 +309,11 @@ export abstract class Operations<
    * Throws `CustomTokenExchangeError`: `MISSING_SUBJECT_TOKEN`, `INVALID_SUBJECT_TOKEN_TYPE` and other codes for its
    * input, `EXCHANGE_FAILED` with the provider's words in the `cause`.
    */
-  async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
-    const engine = this.application.engine()
-    const { exchangeToken } = await import('./flows/exchange-token.ts')
-    return exchangeToken(engine, options)
+  customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
+    return this.run(async (engine) => {
+      const { exchangeToken } = await import('./flows/exchange-token.ts')
+      return exchangeToken(engine, options)
+    })
   }
 
   /**
@@ -313,12 +321,13 @@ export abstract class Operations<
    * answer, at most as long as the provider granted. Needs no session and changes none. Throws
    * `BackchannelAuthenticationError`, and ends early by `signal`.
    */
-  async getTokenByBackchannelAuth(
+  getTokenByBackchannelAuth(
     options: BackchannelAuthenticationOptions,
   ): Promise<BackchannelAuthenticationResult> {
-    const engine = this.application.engine()
-    const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
-    return backchannelAuthentication(engine, options)
+    return this.run(async (engine) => {
+      const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
+      return backchannelAuthentication(engine, options)
+    })
   }
 
   /**

@@ -42,6 +42,6 @@ interface Details {
 
 /** The classes of `errors` would bring all their messages along, more than this whole entry weighs. */
 export function browserError(code: Code, message: string, details?: Details): RouteRequestError {
-  const own = { name: 'IdpError', code, ...details }
+  const own = { name: 'IdpError', code, remedy: code, ...details }
   return Object.assign(new Error(message), own, { [Symbol.for('idp-client.error')]: own.name })
 }

@@ -122,7 +122,10 @@ export type LogoutStrategy = 'auto' | 'oidc' | 'v2'
 
 /** What is known without the required options: enough to dispatch, answer failure pages and pass requests through. */
 export interface Settings {
+  /** `NODE_ENV` is `production`. */
   readonly production: boolean
+  /** `NODE_ENV` is `development` or `test`: failure pages say why, and exceptions of hooks are printed. */
+  readonly development: boolean
   readonly routes: RoutePaths
   /** Routes that pass through because their option is off. */
   readonly disabledRoutes: ReadonlySet<RouteKey>

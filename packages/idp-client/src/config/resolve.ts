@@ -47,12 +47,14 @@ interface Foundation {
 
 function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Foundation {
   const production = env.NODE_ENV === 'production'
+  const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
   const basePath = resolveBasePath(env, note)
   const appBaseUrl = resolveAppBaseUrl(options, env, basePath, note)
   const clock: Clock = readFunction('[customClock]', options[customClock], note) ?? systemClock
   const trustByDefault = !production || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
+    development,
     ...resolveRoutes(options, env, basePath, note),
     basePath,
     trustProxy: flag(options, 'trustProxy', trustByDefault, note),
@@ -63,7 +65,7 @@ function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Fou
       note,
     ),
     clock,
-    log: createLog(readFunction('logger', options.logger, note)),
+    log: createLog(readFunction('logger', options.logger, note), development),
   }
   return { settings, appBaseUrl }
 }
@@ -110,6 +112,13 @@ function defaultFetch(): typeof globalThis.fetch {
 function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
   const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, note)
   const onCallback = readFunction('onCallback', options.onCallback, note)
+  if (onCallback && onCallback.length > 1) {
+    note(
+      'notice',
+      `onCallback takes one argument, but this one has ${onCallback.length}: write onCallback({ error, session, returnTo }), ` +
+        'since the others are always undefined.',
+    )
+  }
   return { ...(beforeSessionSaved ? { beforeSessionSaved } : {}), ...(onCallback ? { onCallback } : {}) }
 }
 

@@ -1,5 +1,6 @@
 import type { Code } from './codes.ts'
 import { codes } from './codes.ts'
+import type { Remedy } from './remedies.ts'
 
 const brandKey = Symbol.for('idp-client.error')
 
@@ -7,6 +8,8 @@ export interface IdpErrorOptions {
   cause?: unknown
   /** Further text of our own, never input: names of options, fields, parameters. */
   detail?: string
+  /** What to do, where that is known better than by the code. */
+  remedy?: Remedy
 }
 
 /** For a class of the library the brand decides, which every copy writes alike; for a subclass its prototype chain. */
@@ -19,7 +22,8 @@ function hasInstance(this: typeof IdpError, value: unknown): boolean {
 /**
  * Base of every error of this library; carries the code directly where no class is more specific. `instanceof` works
  * between several copies of the package in one process, and for the errors of the browser helpers. Messages never
- * contain tokens, codes, cookies or text from outside.
+ * contain tokens, codes, cookies or text from outside; that of an error which has one of ours as its `cause` ends with the
+ * message of the cause.
  */
 export class IdpError<C extends Code = Code> extends Error {
   /** @internal Brand of the instances. Each class of the library has its own, which its subclasses inherit. */
@@ -29,16 +33,19 @@ export class IdpError<C extends Code = Code> extends Error {
 
   override readonly name: string
   readonly code: C
+  /** What to do about it: names a row of the troubleshooting guide, the code itself where there is no better one. */
+  readonly remedy: Remedy
 
   constructor(code: C, options: IdpErrorOptions = {}) {
+    const { cause, detail, remedy } = options
+    const inner = isIdpError(cause) ? cause : undefined
+    const reason = detail ?? inner?.message
     const { message } = codes[code]
-    super(
-      options.detail ? `${message} ${options.detail}` : message,
-      'cause' in options ? { cause: options.cause } : undefined,
-    )
+    super(reason ? `${message} ${reason}` : message, 'cause' in options ? { cause } : undefined)
     const { errorBrand } = new.target
     this.name = errorBrand
     this.code = code
+    this.remedy = remedy ?? (inner && inner.remedy !== inner.code ? inner.remedy : undefined) ?? code
     Object.defineProperty(this, brandKey, { value: errorBrand })
   }
 }

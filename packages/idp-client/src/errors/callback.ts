@@ -18,13 +18,23 @@ export type CallbackErrorCode =
   | 'USERINFO_ERROR'
   | 'HOOK_FAILED'
 
+/** The hooks of the application that run during a login. */
+export type HookName = 'onCallback' | 'beforeSessionSaved'
+
+export interface CallbackErrorOptions extends IdpErrorOptions {
+  hook?: HookName
+}
+
 /** A login attempt failed; reaches `onCallback` as `context.error`. */
 export class CallbackError extends IdpError<CallbackErrorCode> {
   /** @internal */
   static override readonly errorBrand = 'CallbackError'
   declare readonly name: 'CallbackError'
+  /** With `HOOK_FAILED`: which one. The `cause` is what it threw, if it did. */
+  readonly hook: HookName | undefined
 
-  constructor(code: CallbackErrorCode, options: IdpErrorOptions = {}) {
+  constructor(code: CallbackErrorCode, options: CallbackErrorOptions = {}) {
     super(code, options)
+    this.hook = options.hook
   }
 }

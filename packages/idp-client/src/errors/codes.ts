@@ -51,7 +51,7 @@ export const codes = {
   },
   DISCOVERY_TIMEOUT: {
     class: 'DiscoveryError',
-    message: "The provider's metadata did not arrive within httpTimeout.",
+    message: "The provider's metadata did not arrive in time.",
     status: 504,
   },
   JWKS_ERROR: {
@@ -71,12 +71,12 @@ export const codes = {
   },
   REQUEST_TIMEOUT: {
     class: 'OAuthError',
-    message: 'The provider did not answer within httpTimeout.',
+    message: 'The provider did not respond in time.',
     status: 504,
   },
   RESPONSE_INVALID: {
     class: 'OAuthError',
-    message: "The provider's answer is not what the protocol allows.",
+    message: "The provider's response is not what the protocol allows.",
     status: 502,
   },
   ID_TOKEN_INVALID: {
@@ -137,17 +137,17 @@ export const codes = {
   },
   AUTHORIZATION_REQUEST_ERROR: {
     class: 'CallbackError',
-    message: 'The authorization request could not be built or was refused.',
+    message: 'The authorization request was refused.',
     status: 502,
   },
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: {
     class: 'CallbackError',
-    message: 'The authorization code could not be sent to the provider, or its answer was lost.',
+    message: 'The authorization code could not be redeemed now.',
     status: 502,
   },
   AUTHORIZATION_CODE_GRANT_ERROR: {
     class: 'CallbackError',
-    message: 'The provider refused the authorization code, or its tokens were refused.',
+    message: 'The authorization code brought no session.',
     status: 502,
   },
   USERINFO_ERROR: {
@@ -157,7 +157,7 @@ export const codes = {
   },
   HOOK_FAILED: {
     class: 'CallbackError',
-    message: 'A hook of the application threw or returned something that is not part of its contract.',
+    message: 'A hook of the application failed.',
     status: 500,
   },
   MISSING_SESSION: {

@@ -52,6 +52,7 @@ export class AccountApiError extends IdpError<'MY_ACCOUNT_API_ERROR'> {
   /** @internal */
   static override readonly errorBrand = 'AccountApiError'
   declare readonly name: 'AccountApiError'
+  readonly endpoint = 'account'
   /** HTTP status of the answer. */
   readonly status: number
   /** This and the following are members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */

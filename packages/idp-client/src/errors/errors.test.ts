@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { advice } from './advice.ts'
 import type { Code } from './codes.ts'
 import * as entry from './index.ts'
 import {
@@ -22,6 +21,7 @@ import {
   OAuthError,
   SessionStoreError,
 } from './index.ts'
+import { remedies } from './remedies.ts'
 
 const classes = {
   AccessTokenError,
@@ -48,7 +48,7 @@ describe('the table of codes', () => {
     (code, row) => {
       expect(code).toMatch(/^[A-Z][A-Z_]*[A-Z]$/)
       expect(row.message).toMatch(/\.$/)
-      expect(advice[code as Code]).toMatch(/\.$/)
+      expect(remedies[code as Code]).toMatch(/\.$/)
       expect(row.status).toBeGreaterThanOrEqual(400)
       expect(row.status).toBeLessThan(600)
       expect(Object.keys(classes)).toContain(row.class)
@@ -141,7 +141,9 @@ describe('isIdpError', () => {
   test('the brand does not show up in logs or copies', () => {
     const error = new IdpError('INTERNAL_ERROR')
     expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
-    expect(JSON.stringify(error)).toBe(JSON.stringify({ name: 'IdpError', code: 'INTERNAL_ERROR' }))
+    expect(JSON.stringify(error)).toBe(
+      JSON.stringify({ name: 'IdpError', code: 'INTERNAL_ERROR', remedy: 'INTERNAL_ERROR' }),
+    )
   })
 })
 

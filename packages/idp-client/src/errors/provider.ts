@@ -1,11 +1,53 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError, isIdpError } from './base.ts'
 
+/** One of the provider's endpoints. */
+export type ProviderEndpoint =
+  | 'discovery'
+  | 'jwks'
+  | 'authorization'
+  | 'par'
+  | 'token'
+  | 'userinfo'
+  | 'revocation'
+  | 'backchannel_authentication'
+  | 'mfa_authenticators'
+  | 'mfa_challenge'
+  | 'mfa_associate'
+  | 'end_session'
+  | 'account'
+
+/** Where a request to the provider failed, as far as it got. */
+interface Place {
+  endpoint?: ProviderEndpoint
+  /** HTTP status of the response. */
+  status?: number
+  /** How the system names the failure of a connection: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
+  systemCode?: string
+}
+
+export interface DiscoveryErrorOptions extends IdpErrorOptions, Place {
+  /** Of the discovery document, as it follows from the option `domain`. */
+  url?: string
+}
+
 /** The provider's metadata or keys could not be loaded; never cached, the next use tries again. */
 export class DiscoveryError extends IdpError<'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'> {
   /** @internal */
   static override readonly errorBrand = 'DiscoveryError'
   declare readonly name: 'DiscoveryError'
+  readonly endpoint: ProviderEndpoint | undefined
+  readonly status: number | undefined
+  readonly systemCode: string | undefined
+  readonly url: string | undefined
+
+  constructor(code: DiscoveryError['code'], options: DiscoveryErrorOptions = {}) {
+    super(code, options)
+    this.endpoint = options.endpoint
+    this.status = options.status
+    this.systemCode = options.systemCode
+    this.url = options.url
+  }
 }
 
 /** Whether the provider said no or could not be heard; by name, like everything that may come from another copy. */
@@ -13,9 +55,8 @@ export function isProviderError(error: unknown): error is OAuthError | Discovery
   return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
-export interface OAuthErrorOptions extends IdpErrorOptions {
+export interface OAuthErrorOptions extends IdpErrorOptions, Place {
   error?: string
-  status?: number
   description?: string
   retryAfter?: number
 }
@@ -35,6 +76,9 @@ export class OAuthError extends IdpError<
   readonly description: string | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
+  /** Which of the provider's endpoints was asked; undefined for what a redirect brought. */
+  endpoint: ProviderEndpoint | undefined
+  readonly systemCode: string | undefined
 
   constructor(code: OAuthError['code'], options: OAuthErrorOptions = {}) {
     super(code, options)
@@ -42,6 +86,8 @@ export class OAuthError extends IdpError<
     this.status = options.status
     this.description = options.description
     this.retryAfter = options.retryAfter
+    this.endpoint = options.endpoint
+    this.systemCode = options.systemCode
   }
 
   /** Whether the same request may succeed later: no answer, 429 or 5xx. Decides between keeping a token and giving it up. */

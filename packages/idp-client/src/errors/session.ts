@@ -10,6 +10,15 @@ export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: 
   SESSION_STORE_INCAPABLE: 'SESSION_STORE_INCAPABLE',
 }
 
+/** What the store was asked when it failed. */
+export type StoreOperation = 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
+
+export interface StoreFailure {
+  operation: StoreOperation
+  /** How the driver names its failure: a code as `ECONNREFUSED` or `42P01`, else the class of the error. */
+  reason?: string
+}
+
 export interface SessionTooLarge {
   /** Bytes of all session cookies together, names and attributes not counted. */
   bytes: number
@@ -18,8 +27,8 @@ export interface SessionTooLarge {
 }
 
 /**
- * The session could not be stored or read. The `cause` of `SESSION_STORE_FAILED` is the store's own error; that nobody
- * could look says nothing about whether the user is signed in.
+ * The session could not be stored or read. The `cause` of `SESSION_STORE_FAILED` is the store's own error, which may quote
+ * what was to be stored: do not log it. That nobody could look says nothing about whether the user is signed in.
  */
 export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   /** @internal */
@@ -29,10 +38,18 @@ export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   readonly bytes: number
   /** With `SESSION_TOO_LARGE`, see there; else empty. */
   readonly fields: Readonly<Record<string, number>>
+  /** With `SESSION_STORE_FAILED`: what the store was asked, and how its driver names the failure. */
+  readonly operation: StoreOperation | undefined
+  readonly reason: string | undefined
 
-  constructor(code: SessionStoreErrorCode, options: IdpErrorOptions & Partial<SessionTooLarge> = {}) {
+  constructor(
+    code: SessionStoreErrorCode,
+    options: IdpErrorOptions & Partial<SessionTooLarge & StoreFailure> = {},
+  ) {
     super(code, options)
     this.bytes = options.bytes ?? 0
     this.fields = options.fields ?? {}
+    this.operation = options.operation
+    this.reason = options.reason
   }
 }

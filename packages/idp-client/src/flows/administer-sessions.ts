@@ -51,7 +51,7 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const subject = checked(sub, 'sub')
   const listBySubject = store.listBySubject?.bind(store)
   if (!listBySubject) throw incapable('listBySubject')
-  const records = await askStore(engine.config.log, 'list', () => listBySubject(subject))
+  const records = await askStore('list', () => listBySubject(subject))
   const client = await engine.client()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {

@@ -41,7 +41,7 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const notice = await validateLogoutToken(providerFor(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
   const order = { name: await nameOf(engine, notice), expiresAt, now: config.clock() }
-  const obeyed = await obeyOnce(config.log, store, order, () =>
+  const obeyed = await obeyOnce(store, order, () =>
     deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
   )
   if (!obeyed) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')

@@ -5,12 +5,13 @@ import { CallbackError } from '../errors/callback.ts'
 import { ConnectAccountError } from '../errors/connected-accounts.ts'
 import { isProviderFailure } from '../errors/provider-failure.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { asIdpError } from '../log/failure.ts'
 import { accountToken, completeConnect } from '../oidc/account-api.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { providerFor } from '../oidc/provider.ts'
 import { refusal } from '../oidc/translate.ts'
 import type { Attempt } from '../session/attempt.ts'
-import { asIdpError, completed, failed } from '../session/attempt.ts'
+import { completed, failed } from '../session/attempt.ts'
 import { subjectTag } from '../session/claims.ts'
 import { keptAgain, withKnownClaims } from '../session/hooks.ts'
 import { withChanges } from '../session/session.ts'
@@ -33,7 +34,7 @@ async function connectCodeOf(provider: Provider, parameters: URLSearchParams): P
   }
   const error = callback.get('error')
   if (error) {
-    const cause = refusal(error, callback.get('error_description'))
+    const cause = refusal({ error, description: callback.get('error_description') })
     throw new ConnectAccountError('FAILED_TO_COMPLETE', { cause })
   }
   const code = callback.get('connect_code')

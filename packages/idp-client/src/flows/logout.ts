@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { pause } from '../lib/pause.ts'
+import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
 import { providerFor } from '../oidc/provider.ts'
 import { revokeToken } from '../oidc/revoke.ts'
@@ -77,8 +78,11 @@ async function decide(
       'logoutStrategy is oidc, but the provider offers no RP-initiated logout: only the local session ends.',
     )
   } catch (error) {
-    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
-    config.log.emit({ level: 'warn', code: 'REQUEST_FAILED', id: input.correlationId, error: code })
+    reportOutcome(config.log, asIdpError(error), {
+      level: 'warn',
+      code: 'REQUEST_FAILED',
+      id: input.correlationId,
+    })
   }
   return { strategy: 'local', location: localTarget(target, baseUrl) }
 }
@@ -94,7 +98,7 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
   const revoked = revokeToken(providerFor(config), refreshToken)
     .then(
       () => {},
-      () => {},
+      (error: unknown) => reportFailure(config.log, error),
     )
     .finally(() => over.abort())
   await Promise.race([revoked, pause(Math.min(REVOCATION_PATIENCE, config.httpTimeout), over.signal)])
@@ -105,8 +109,9 @@ async function sessionOf(engine: Engine, exchange: Exchange): Promise<SessionDat
   try {
     return (await engine.sessions.load(exchange))?.data
   } catch (error) {
-    if (isIdpError(error, 'SESSION_STORE_FAILED')) return undefined
-    throw error
+    if (!isIdpError(error, 'SESSION_STORE_FAILED')) throw error
+    reportFailure(engine.config.log, error)
+    return undefined
   }
 }
 

@@ -3,23 +3,24 @@ import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import { rollIsDue } from '../session/lifetime.ts'
-import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 
 /**
- * Ended meanwhile: the next request finds no session, and clears its cookies. A store that fails is in the log; the
- * request is served all the same, and the next one tries again.
+ * Ended meanwhile: the next request finds no session, and clears its cookies. A store that fails is
+ * reported; the request is served anyway, and the next one tries again.
  */
 async function isKept(
-  sessions: SessionStorage,
+  { config: { log }, sessions }: Engine,
   exchange: Exchange,
   session: StoredSession,
 ): Promise<boolean> {
   try {
     return await sessions.save(exchange, session)
   } catch (error) {
-    if (isIdpError(error, 'SESSION_STORE_FAILED')) return false
-    throw error
+    if (!isIdpError(error, 'SESSION_STORE_FAILED')) throw error
+    const { reportFailure } = await import('../log/failure.ts')
+    reportFailure(log, error)
+    return false
   }
 }
 
@@ -40,7 +41,7 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   const { createdAt } = session.data.internal
   const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
   if (!due && !session.behind) return false
-  if (!(await isKept(sessions, exchange, { ...session, usedAt: now }))) return false
+  if (!(await isKept(engine, exchange, { ...session, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true
 }

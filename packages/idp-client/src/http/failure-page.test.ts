@@ -1,14 +1,21 @@
 import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
+import { IdpError } from '../errors/base.ts'
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
+import { diagnose } from '../errors/diagnosis.ts'
+import type { Remedy } from '../errors/remedies.ts'
+import { remedies } from '../errors/remedies.ts'
 import type { Failure } from './failure-page.ts'
 import { failurePage } from './failure-page.ts'
 import { STYLE, STYLE_HASH } from './page.ts'
 
+const diagnosisOf = (code: Code, remedy: Remedy = code) => diagnose(new IdpError(code, { remedy }))
+
 const failure: Failure = {
   status: 400,
-  code: 'UNKNOWN_STATE',
+  diagnosis: diagnosisOf('UNKNOWN_STATE'),
+  development: false,
   id: 'Kj3-x_9',
   homeUrl: '/app/',
   retryUrl: '/app/auth/login?returnTo=%2Fa%3Fb%3D1&x=y',
@@ -93,12 +100,55 @@ describe('failurePage', () => {
       ['INTERNAL_ERROR', 500, /went wrong/],
       ['SESSION_STORE_FAILED', 503, /went wrong/],
     ]
-    for (const [code, status, title] of words) expect(await titleOf({ code, status }), code).toMatch(title)
+    for (const [code, status, title] of words) {
+      expect(await titleOf({ diagnosis: diagnosisOf(code), status }), code).toMatch(title)
+    }
+  })
+
+  it.each([
+    ['CLIENT_REFUSED', /not set up/],
+    ['SCOPE_REFUSED', /not set up/],
+    ['CERTIFICATE_NOT_TRUSTED', /not set up/],
+    ['DISCOVERY_NOT_FOUND', /not set up/],
+    ['CLOCKS_DIFFER', /not set up/],
+    ['CONNECTION_REFUSED', /cannot be used right now/],
+    ['PROVIDER_TIMEOUT', /cannot be used right now/],
+    ['PROVIDER_UNAVAILABLE', /cannot be used right now/],
+  ] as const)(
+    '[A1] does not ask to try again in a moment where somebody has to act: %s',
+    async (remedy, title) => {
+      const diagnosis = diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', remedy)
+      expect(await titleOf({ diagnosis, status: 502 })).toMatch(title)
+    },
+  )
+
+  it('[A1] says in development what the log says, and in production nothing of it', async () => {
+    const diagnosis = {
+      ...diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', 'CLIENT_REFUSED'),
+      detail: 'Be<cause.',
+    }
+    const page = await html({ diagnosis, development: true })
+    expect(page).toContain('Be&lt;cause.')
+    expect(page).toContain(remedies.CLIENT_REFUSED)
+    expect(page).toContain('<code>CLIENT_REFUSED</code>')
+    const { error } = await failurePage({ ...failure, diagnosis, development: true, json: true }).json()
+    expect(error).toMatchObject({
+      detail: 'Be<cause.',
+      advice: remedies.CLIENT_REFUSED,
+      remedy: 'CLIENT_REFUSED',
+    })
+    for (const json of [false, true]) {
+      const text = await html({ diagnosis, json })
+      for (const hidden of ['cause.', remedies.CLIENT_REFUSED, 'CLIENT_REFUSED'])
+        expect(text).not.toContain(hidden)
+    }
   })
 
   it('has words for every code', async () => {
     for (const code of Object.keys(codes) as Code[]) {
-      expect(await titleOf({ code, status: codes[code].status }), code).toMatch(/^[A-Z][^<]+$/)
+      expect(await titleOf({ diagnosis: diagnosisOf(code), status: codes[code].status }), code).toMatch(
+        /^[A-Z][^<]+$/,
+      )
     }
   })
 

@@ -1,13 +1,21 @@
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
+import type { Diagnosis } from '../errors/diagnosis.ts'
+import { setupMistakes } from '../errors/remedies.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
 import { json as jsonResponse } from './responses.ts'
 
-export interface Failure {
+/** What a page says about a failure. */
+export interface FailureReport {
   readonly status: number
-  readonly code: Code
+  readonly diagnosis: Diagnosis
+  /** Whether the page also says why, and what helps. */
+  readonly development: boolean
   /** Correlation id that the log carries too. */
   readonly id: string
+}
+
+export interface Failure extends FailureReport {
   /** Answer `{"error":{"code","message"},"id"}` instead of the page. */
   readonly json?: boolean
   /** Links are paths or http(s) URLs of the application; anything else is left out. */
@@ -91,12 +99,11 @@ const kinds: Partial<Record<Code, Kind>> = {
   FAILED_TO_COMPLETE: 'connect',
   MISSING_SESSION: 'signed-out',
   MFA_REQUIRED: 'factor',
-  INVALID_CONFIGURATION: 'configuration',
-  BASE_URL_UNKNOWN: 'configuration',
-  BASE_URL_NOT_ALLOWED: 'configuration',
 }
 
-function kindOf({ code, status }: Pick<Failure, 'code' | 'status'>): Kind {
+function kindOf({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
+  const { error: code, remedy } = diagnosis
+  if (setupMistakes.has(remedy)) return 'configuration'
   // The store is the application's own: the login service has no part in its failures.
   if (code === 'SESSION_STORE_FAILED') return 'fault'
   if (status === 502 || status === 503 || status === 504) return 'provider'
@@ -107,24 +114,38 @@ function kindOf({ code, status }: Pick<Failure, 'code' | 'status'>): Kind {
 }
 
 /** Title and sentence in our own words, by what went wrong. */
-export function wordingOf(failure: Pick<Failure, 'code' | 'status'>): Wording {
+export function wordingOf(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
   return wordings[kindOf(failure)]
 }
 
 /** What stands below: the code, and the id that the log carries too. */
-export function referenceOf({ code, id }: Pick<Failure, 'code' | 'id'>): string {
-  return `<small>${code} · Reference ${escapeHtml(id)}</small>`
+export function referenceOf({ diagnosis, id }: Pick<FailureReport, 'diagnosis' | 'id'>): string {
+  return `<small>${diagnosis.error} · Reference ${escapeHtml(id)}</small>`
+}
+
+/** What the log says, for the developer who looks at the page. Nothing in production. */
+export function explanationOf({ development, diagnosis }: FailureReport): string {
+  if (!development) return ''
+  const [detail, advice, remedy] = [diagnosis.detail, diagnosis.advice, diagnosis.remedy].map(escapeHtml)
+  return `<p><strong>Development:</strong> ${detail}</p><p>${advice} (troubleshooting: <code>${remedy}</code>)</p>`
+}
+
+function bodyOf({ development, diagnosis, id }: FailureReport): unknown {
+  const { advice, detail, error: code, remedy } = diagnosis
+  const error = { code, message: codes[code].message, ...(development ? { detail, advice, remedy } : {}) }
+  return { error, id }
 }
 
 /**
- * What a person sees when login, callback, connect or logout cannot go on: our own words, a way on, and an id to look
- * for in the log. It loads nothing, runs nothing, cannot be framed, and repeats nothing of the request.
+ * What a user sees when login, callback, connect or logout fails: our own words, a way on, and an id to look for in the
+ * log; in development also what the log says. It loads nothing, runs nothing, cannot be framed, and repeats nothing of the request.
  */
 export function failurePage(failure: Failure): Response {
-  const { status, code, id, homeUrl, restartUrl, retryUrl } = failure
-  if (failure.json) return jsonResponse(status, { error: { code, message: codes[code].message }, id })
+  const { status, homeUrl, restartUrl, retryUrl } = failure
+  if (failure.json) return jsonResponse(status, bodyOf(failure))
   const restarts = isLink(restartUrl)
   const rest = [
+    explanationOf(failure),
     restarts ? '<p role="status">Starting the login again…</p>' : '',
     `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
     referenceOf(failure),

@@ -1,6 +1,6 @@
-import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
-import { referenceOf, wordingOf } from './failure-page.ts'
+import type { FailureReport } from './failure-page.ts'
+import { explanationOf, referenceOf, wordingOf } from './failure-page.ts'
 import { link, page } from './page.ts'
 
 export interface PopupLogin {
@@ -15,13 +15,6 @@ export interface PopupLogin {
 export interface PopupUser {
   readonly sub: string
   readonly email?: string
-}
-
-export interface PopupFailure {
-  readonly status: number
-  readonly code: Code
-  /** Correlation id that the log carries too. */
-  readonly id: string
 }
 
 /** Milliseconds: a moment is needed to deliver the message. */
@@ -61,13 +54,14 @@ export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUs
 }
 
 /** The same for a login that failed: in our own words, and nothing of the request. */
-export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failure: PopupFailure): Response {
-  const { code, status } = failure
+export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failure: FailureReport): Response {
+  const { diagnosis, status } = failure
+  const { error: code } = diagnosis
   const error = { code, message: codes[code].message }
   return page({
     status,
     ...wordingOf(failure),
-    rest: `<nav>${link(nextUrl, 'Continue', 'main')}</nav>${referenceOf(failure)}`,
+    rest: `${explanationOf(failure)}<nav>${link(nextUrl, 'Continue', 'main')}</nav>${referenceOf(failure)}`,
     script: { text: tell(channel, { type: 'auth_complete', success: false, error }), nonce },
   })
 }

@@ -14,16 +14,52 @@ function spies() {
   }
 }
 
+const failed = {
+  level: 'error',
+  code: 'REQUEST_FAILED',
+  error: 'INTERNAL_ERROR',
+  detail: 'It failed.\n  Because.',
+  advice: 'Do that.',
+  remedy: 'CLIENT_REFUSED',
+} as const satisfies LogEvent
+
 describe('without a logger', () => {
   test('warnings and errors go to the console', () => {
     const { warn, error } = spies()
     const log = createLog()
     log.emit({ level: 'warn', code: 'CONFIGURATION', message: 'domain is missing.' })
-    log.emit({ level: 'error', code: 'REQUEST_FAILED', error: 'INTERNAL_ERROR', id: 'abc' })
+    log.emit({ ...failed, id: 'abc', endpoint: 'token' })
     expect(warn).toHaveBeenCalledExactlyOnceWith('idp-client: CONFIGURATION: domain is missing.')
     expect(error).toHaveBeenCalledExactlyOnceWith(
-      'idp-client: REQUEST_FAILED [abc]: {"error":"INTERNAL_ERROR"}',
+      'idp-client: REQUEST_FAILED [abc] at token: It failed. Because. Do that. (troubleshooting: CLIENT_REFUSED)',
     )
+  })
+
+  test('[A1] a failure and what it means for a request are one line', () => {
+    const { warn, error } = spies()
+    const log = createLog()
+    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
+    log.emitFailure({ cause, outcome: failed })
+    expect(error).toHaveBeenCalledOnce()
+    expect(error.mock.calls[0]?.[0]).toMatch(/^idp-client: REQUEST_FAILED: /)
+    log.emitFailure({ cause })
+    expect(error.mock.calls[1]?.[0]).toMatch(/^idp-client: PROVIDER_FAILURE at token: /)
+    log.emitFailure({ cause, outcome: { ...failed, level: 'info' } })
+    expect(error.mock.calls[2]?.[0]).toMatch(/^idp-client: PROVIDER_FAILURE at token: /)
+    log.emitFailure({})
+    expect(error).toHaveBeenCalledTimes(3)
+    expect(warn).not.toHaveBeenCalled()
+  })
+
+  test('[A2] what a hook threw is printed in development only', () => {
+    const { error } = spies()
+    const thrown = new Error('of the application')
+    createLog().printException(thrown)
+    expect(error).not.toHaveBeenCalled()
+    const events: LogEvent[] = []
+    createLog((event) => events.push(event), true).printException(thrown)
+    expect(error).toHaveBeenCalledExactlyOnceWith(thrown)
+    expect(events).toEqual([])
   })
 
   test('everything else is silent', () => {
@@ -44,6 +80,14 @@ describe('with a logger', () => {
     log.emit(event)
     expect(events).toEqual([event])
     for (const spy of Object.values(all)) expect(spy).not.toHaveBeenCalled()
+  })
+
+  test('[A1] it gets both what failed and what that means', () => {
+    const events: LogEvent[] = []
+    const log = createLog((event) => events.push(event))
+    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
+    log.emitFailure({ cause, outcome: failed })
+    expect(events).toEqual([cause, failed])
   })
 
   test('a throw and a rejection stay inside', async () => {

@@ -1,4 +1,7 @@
-import type { Code } from '../errors/codes.ts'
+import type { Diagnosis } from '../errors/diagnosis.ts'
+import type { ProviderEndpoint } from '../errors/provider.ts'
+import type { Remedy } from '../errors/remedies.ts'
+import type { StoreOperation } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 
@@ -11,20 +14,19 @@ interface Event<Name extends string> {
   readonly id?: string
 }
 
-/** Which of the provider's endpoints a failure concerns. */
-export type ProviderEndpoint =
-  | 'discovery'
-  | 'jwks'
-  | 'par'
-  | 'token'
-  | 'userinfo'
-  | 'revocation'
-  | 'backchannel_authentication'
-  | 'mfa_authenticators'
-  | 'mfa_challenge'
-  | 'mfa_associate'
-  | 'end_session'
-  | 'account'
+/** What went wrong, why, and what helps; see `Diagnosis`. */
+interface FailureEvent<Name extends string> extends Event<Name>, Diagnosis {}
+
+/** What a failure means for a request. */
+export type OutcomeCode = 'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'
+
+interface ProviderFailure extends FailureEvent<'PROVIDER_FAILURE'> {
+  readonly endpoint: ProviderEndpoint
+}
+
+interface StoreFailure extends FailureEvent<'SESSION_STORE_FAILED'> {
+  readonly operation: StoreOperation
+}
 
 /**
  * What the library reports. Every member is a name from a closed set, the name that a driver gave to a failure, a number
@@ -33,52 +35,70 @@ export type ProviderEndpoint =
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
   | Event<'LOGIN_COMPLETED'>
-  | (Event<'LOGIN_FAILED'> & { readonly error: Code; readonly providerError?: string })
+  | FailureEvent<OutcomeCode>
   | Event<'CONNECT_STARTED'>
   | Event<'CONNECT_COMPLETED'>
-  | (Event<'CONNECT_FAILED'> & { readonly error: Code; readonly providerError?: string })
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
-  | (Event<'SESSION_STORE_FAILED'> & {
-      readonly operation: 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
-      /** What the driver calls its failure: a code as `ECONNREFUSED` or `42P01`, else the class of the error. */
-      readonly reason?: string
-    })
+  | StoreFailure
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })
-  | (Event<'PROVIDER_FAILURE'> & {
-      readonly endpoint: ProviderEndpoint
-      readonly error: Code
-      readonly status?: number
-    })
+  | ProviderFailure
   /** A refreshed ID token that could not be accepted: the tokens beside it were taken, user and ID token stay. */
   | (Event<'REFRESHED_ID_TOKEN_IGNORED'> & {
       readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
       readonly detail: string
     })
-  | (Event<'REQUEST_FAILED'> & { readonly error: Code })
   | (Event<'CONFIGURATION'> & { readonly message: string })
-  | (Event<'NOTICE'> & { readonly message: string })
+  | (Event<'NOTICE'> & { readonly message: string; readonly remedy?: Remedy })
 
 /** Receives every event; must not throw (a throw is swallowed). Default: warnings and errors go to the console. */
 export type Logger = (event: LogEvent) => void
 
+/** One failure as two events: what went wrong, and what came of it for whoever asked. */
+export interface FailureEvents {
+  readonly cause?: LogEvent
+  readonly outcome?: LogEvent
+}
+
 export interface Log {
   emit(event: LogEvent): void
+  /** A logger gets both events; the console gets one line, since both say the same. */
+  emitFailure(events: FailureEvents): void
   /** Reports a `NOTICE` once per process and text: for conditions that every request would repeat. */
-  once(message: string): void
+  once(message: string, remedy?: Remedy): void
+  /**
+   * Prints what the application's own code threw, whatever it says: to the console in development and tests, never to a
+   * logger, and nowhere else.
+   */
+  printException(thrown: unknown): void
 }
 
 /** How many different notices a process remembers; texts are ours, so the bound only guards against a mistake of ours. */
 const rememberedNotices = 500
 
+function textOf(event: LogEvent): string {
+  if ('advice' in event) return `${event.detail} ${event.advice}`.replace(/\s*\n\s*/g, ' ')
+  if ('message' in event) return event.message
+  const { level: _level, code: _code, id: _id, ...rest } = event
+  return JSON.stringify(rest)
+}
+
+/** One line: what failed, for which request, at which endpoint; why; what helps, and where to read more. */
+export function lineOf(event: LogEvent): string {
+  const { code, id } = event
+  const endpoint = 'endpoint' in event ? ` at ${event.endpoint}` : ''
+  const more = 'remedy' in event && event.remedy ? ` (troubleshooting: ${event.remedy})` : ''
+  return `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${endpoint}: ${textOf(event)}${more}`
+}
+
+function isPrintable(event: LogEvent): event is LogEvent & { readonly level: 'warn' | 'error' } {
+  return event.level === 'warn' || event.level === 'error'
+}
+
 function toConsole(event: LogEvent): void {
-  if (event.level !== 'warn' && event.level !== 'error') return
-  const { level, code, id, ...rest } = event
-  const details = 'message' in rest ? rest.message : JSON.stringify(rest)
-  const text = `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${details === '{}' ? '' : `: ${details}`}`
   // biome-ignore lint/suspicious/noConsole: the one place where events leave by default.
-  console[level](text)
+  if (isPrintable(event)) console[event.level](lineOf(event))
 }
 
 /** A logger must never decide about a login: neither a throw nor a rejected promise gets out. */
@@ -88,16 +108,28 @@ function deliver(logger: (event: LogEvent) => unknown, event: LogEvent): void {
   } catch {}
 }
 
-/** The log of one client; without `logger` warnings and errors go to the console and the rest nowhere. */
-export function createLog(logger: Logger = toConsole): Log {
-  const emit = (event: LogEvent): void => deliver(logger, event)
+/**
+ * The log of one client; without `logger` warnings and errors go to the console and the rest nowhere. `development` is
+ * what `NODE_ENV` says.
+ */
+export function createLog(logger?: Logger, development = false): Log {
+  const emit = (event: LogEvent): void => deliver(logger ?? toConsole, event)
   return {
     emit,
-    once(message) {
+    emitFailure({ cause, outcome }) {
+      const isPrinted = outcome && isPrintable(outcome)
+      if (cause && (logger || !isPrinted)) emit(cause)
+      if (outcome) emit(outcome)
+    },
+    once(message, remedy) {
       const told = shared('notices', () => new Lru<string, true>(rememberedNotices))
       if (told.get(message)) return
       told.set(message, true)
-      emit({ level: 'warn', code: 'NOTICE', message })
+      emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })
+    },
+    printException(thrown) {
+      // biome-ignore lint/suspicious/noConsole: the developer's own exception, which no event may carry.
+      if (development) console.error(thrown)
     },
   }
 }

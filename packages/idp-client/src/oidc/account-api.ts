@@ -11,7 +11,7 @@ import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringMember } from './json.ts'
 import { endpointOf, unusableReason } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { invalidResponse, oauthError, originOf, reportFailure } from './translate.ts'
+import { invalidResponse, oauthError, originOf } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
 /** Connected accounts of the signed-in user, at the account API of the provider. */
@@ -102,10 +102,9 @@ async function ask<T>(
     return read(body)
   } catch (thrown) {
     const origin = originOf(thrown)
-    const known = isIdpError(origin) && origin.name !== 'OAuthError'
-    if (known && !(origin instanceof AccountApiError)) throw origin
-    const error = origin instanceof AccountApiError ? origin : oauthError(origin)
-    reportFailure(provider.config.log, 'account', error)
+    if (isIdpError(origin) && origin.name !== 'OAuthError') throw origin
+    const error = oauthError(origin)
+    error.endpoint ??= 'account'
     throw error
   }
 }

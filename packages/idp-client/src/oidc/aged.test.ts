@@ -5,6 +5,8 @@ interface Bench {
   now: number
   loads: number
   fails: boolean
+  /** What was reported of failed loads. */
+  readonly reported: unknown[]
   read(): Promise<number>
   renew(seen: number): Promise<number | null>
 }
@@ -20,11 +22,13 @@ function bench(): Bench {
       if (self.fails) throw new Error('down')
       return self.loads
     },
+    report: (error: unknown) => void self.reported.push(error),
   }
   const self: Bench = {
     now: 1000,
     loads: 0,
     fails: false,
+    reported: [],
     read: () => aged.read(source),
     renew: (seen) => aged.renew(seen, source),
   }
@@ -62,6 +66,7 @@ describe('read', () => {
     it.now += 1
     expect(await it.read()).toBe(1)
     expect(it.loads).toBe(3)
+    expect(it.reported).toEqual([new Error('down'), new Error('down')])
     it.fails = false
     it.now += 30
     expect(await it.read()).toBe(4)
@@ -83,6 +88,7 @@ describe('read', () => {
         if (broken) throw new Error('at once')
         return Promise.resolve(7)
       },
+      report: () => {},
     }
     await expect(aged.read(source)).rejects.toThrow('at once')
     broken = false

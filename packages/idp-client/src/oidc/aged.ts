@@ -10,6 +10,8 @@ const RENEW_PAUSE = 60
 export interface AgedSource<T> {
   readonly clock: Clock
   readonly load: () => Promise<T>
+  /** Hears of a failed load that an old value made up for. */
+  readonly report: (error: unknown) => void
 }
 
 interface Held<T> {
@@ -40,6 +42,7 @@ export class Aged<T> {
       return await this.#load(source)
     } catch (error) {
       if (!held) throw error
+      source.report(error)
       this.#failedAt = now
       return held.value
     }

@@ -89,8 +89,8 @@ async function browserParameters(
   }
   if (!metadata.requirePar) return parameters
   const detail =
-    'The provider accepts pushed authorization requests only: set pushedAuthorizationRequests to true.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    'The provider accepts pushed authorization requests only, and pushedAuthorizationRequests is off.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_REQUIRED' })
 }
 
 /**

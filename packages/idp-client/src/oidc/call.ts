@@ -1,9 +1,9 @@
 import type { CustomFetchOptions, DPoPHandle } from 'openid-client'
 import { allowInsecureRequests, Configuration, customFetch } from 'openid-client'
 import { isIdpError } from '../errors/base.ts'
+import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { pause } from '../lib/pause.ts'
-import type { ProviderEndpoint } from '../log/log.ts'
 import { clientAuthentication, clientMetadata } from './client-auth.ts'
 import { dpopHandle, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
@@ -12,7 +12,7 @@ import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { endpointOf, wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
-import { invalidResponse, oauthError, originOf, reportFailure, retryAfterSeconds } from './translate.ts'
+import { invalidResponse, oauthError, originOf, retryAfterSeconds } from './translate.ts'
 
 /** Endpoints that are asked through `openid-client`. */
 export type CalledEndpoint = Extract<
@@ -24,7 +24,7 @@ export type CalledEndpoint = Extract<
   | 'userinfoEndpoint'
 >
 
-const logNames: Record<CalledEndpoint, ProviderEndpoint> = {
+const endpointNames: Record<CalledEndpoint, ProviderEndpoint> = {
   tokenEndpoint: 'token',
   parEndpoint: 'par',
   revocationEndpoint: 'revocation',
@@ -40,8 +40,6 @@ export interface Call {
   readonly amend?: (form: URLSearchParams) => void
   /** What `openid-client` is to see of an answer, where it refuses what is read leniently here. */
   readonly present?: (response: Response, answer: Answer) => Response
-  /** Whether a failure is part of the protocol and none to report. */
-  readonly expects?: (error: OAuthError) => boolean
   readonly signal?: AbortSignal
   /** Whether possession is proven; by default with `useDPoP`, never at revocation. */
   readonly bound?: boolean
@@ -79,6 +77,13 @@ function outgoing({ body, headers, method }: CustomFetchOptions, { amend, signal
   return { method: 'POST', body, ...limits }
 }
 
+/** The `error` of a challenge that a protected resource responds (RFC 6750 section 3, RFC 9449 section 7.1). */
+function challengeError(header: string | null): string | undefined {
+  return /^(?:bearer|dpop)\s/i.test(header ?? '')
+    ? /[\s,]error="([a-z_]{1,64})"/.exec(header ?? '')?.[1]
+    : undefined
+}
+
 async function proofs({ bound, endpoint, provider }: Call): Promise<{ DPoP?: DPoPHandle }> {
   const { config } = provider
   if (!(bound ?? config.dpop.enabled) || endpoint === 'revocationEndpoint') return {}
@@ -89,7 +94,7 @@ async function proofs({ bound, endpoint, provider }: Call): Promise<{ DPoP?: DPo
 /**
  * One request to the provider through `openid-client`, with a configuration that lives as long as it; `read` takes from
  * the answer what the caller needs. Nothing is sent twice but what a DPoP nonce challenge demands, once. Throws
- * `OAuthError`, reported to the log, `DiscoveryError` when the provider does not advertise the endpoint, and
+ * `OAuthError`, `DiscoveryError` when the provider does not advertise the endpoint, and
  * `InvalidConfigurationError` when keys cannot be used.
  */
 export async function call<T>(request: Call, operation: Operation, read: (answer: Answer) => T): Promise<T> {
@@ -105,6 +110,7 @@ export async function call<T>(request: Call, operation: Operation, read: (answer
       status: response.status,
       body: parseObject(await response.clone().text()),
       retryAfter: retryAfterSeconds(response.headers.get('retry-after'), config.clock()),
+      challenge: challengeError(response.headers.get('www-authenticate')),
     }
     if (options.DPoP && !challenged && isNonceChallenge(response, answer.body)) {
       challenged = true
@@ -119,8 +125,8 @@ export async function call<T>(request: Call, operation: Operation, read: (answer
   } catch (thrown) {
     const origin = originOf(thrown)
     if (isIdpError(origin) && !(origin instanceof OAuthError)) throw origin
-    const error = oauthError(origin, answer)
-    if (!request.expects?.(error)) reportFailure(config.log, logNames[request.endpoint], error)
+    const error = oauthError(origin, answer, config)
+    error.endpoint ??= endpointNames[request.endpoint]
     throw error
   }
 }

@@ -1,8 +1,10 @@
 import { genericGrantRequest, initiateBackchannelAuthentication } from 'openid-client'
+import type { Config } from '../config/config.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
+import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
 import type { IdTokenClaims } from './id-token.ts'
 import type { JsonObject } from './json.ts'
@@ -116,7 +118,11 @@ function intervalAfter(error: unknown, interval: number): number {
  */
 async function poll(
   started: Started,
-  { clock, pause, signal }: { clock: () => number; pause: Pause; signal: AbortSignal | undefined },
+  {
+    config: { clock, log },
+    pause,
+    signal,
+  }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
   ask: () => Promise<TokenAnswer>,
 ): Promise<TokenAnswer> {
   const began = clock()
@@ -125,7 +131,7 @@ async function poll(
   let waited = 0
   for (;;) {
     const elapsed = Math.max(waited, clock() - began)
-    if (elapsed + wait > started.expiresIn) throw refusal('expired_token', undefined)
+    if (elapsed + wait > started.expiresIn) throw refusal({ error: 'expired_token' })
     await pause(wait * 1000, signal)
     waited += wait
     checkAborted(signal)
@@ -134,6 +140,7 @@ async function poll(
     } catch (error) {
       checkAborted(signal)
       interval = intervalAfter(error, interval)
+      if (error instanceof OAuthError && !isPending(error)) reportFailure(log, error)
       wait = Math.max(interval, error instanceof OAuthError ? (error.retryAfter ?? 0) : 0)
     }
   }
@@ -155,7 +162,8 @@ export async function authenticateByBackchannel(
   request: BackchannelRequest,
   pause: Pause = realPause,
 ): Promise<BackchannelGrant> {
-  const { clock } = provider.config
+  const { config } = provider
+  const { clock } = config
   const { signal, subject } = request
   checkAborted(signal)
   const metadata = await provider.metadata()
@@ -166,8 +174,8 @@ export async function authenticateByBackchannel(
   })
   let asked = startedAt
   const parameters = { auth_req_id: started.authReqId }
-  const target = { provider, metadata, expects: isPending, ...(signal ? { signal } : {}) }
-  const answer = await poll(started, { clock, pause, signal }, () => {
+  const target = { provider, metadata, ...(signal ? { signal } : {}) }
+  const answer = await poll(started, { config, pause, signal }, () => {
     asked = clock()
     return requestTokens(target, (configuration, options) =>
       genericGrantRequest(configuration, GRANT_TYPE, parameters, options),
@@ -177,7 +185,8 @@ export async function authenticateByBackchannel(
   const checks = { startedAt, subject, ...(organization === undefined ? {} : { organization }) }
   const grant = await grantOf(provider, answer, checks, asked)
   const { claims, idToken } = grant
-  if (idToken === undefined || !claims) throw invalidResponse('id_token is missing.')
+  if (idToken === undefined || !claims)
+    throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
   const authorizationDetails = detailsOf(answer)
   return { ...grant, claims, idToken, ...(authorizationDetails ? { authorizationDetails } : {}) }
 }

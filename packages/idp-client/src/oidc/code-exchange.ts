@@ -35,7 +35,7 @@ function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchan
   const error = callback.get('error')
   if (error) {
     throw new CallbackError('AUTHORIZATION_ERROR', {
-      cause: refusal(error, callback.get('error_description')),
+      cause: refusal({ error, description: callback.get('error_description') }),
     })
   }
   const code = callback.get('code')
@@ -89,10 +89,11 @@ export async function exchangeCode(
     const grant = await exchange(provider, metadata, input)
     const { claims, idToken } = grant
     if (idToken !== undefined && claims) return { ...grant, idToken, claims }
-    throw invalidResponse('id_token is missing; the scope must contain openid.')
+    throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
-    throw new CallbackError(code, { cause: error })
+    const remedy = error.error === 'invalid_grant' ? { remedy: 'CODE_REFUSED' as const } : {}
+    throw new CallbackError(code, { cause: error, ...remedy })
   }
 }

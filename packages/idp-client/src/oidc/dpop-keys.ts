@@ -16,7 +16,7 @@ export interface ImportedKeys {
 }
 
 function unusable(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'DPOP_KEYS' })
 }
 
 const signature = { name: 'ECDSA', hash: 'SHA-256' }

@@ -1,5 +1,6 @@
 import { encode } from 'jose/base64url'
 import { OAuthError } from '../errors/provider.ts'
+import type { Remedy } from '../errors/remedies.ts'
 import { utf8 } from '../lib/base64url.ts'
 import type { JsonObject } from './json.ts'
 import { isOfOrganization, isSameOrganization } from './organization.ts'
@@ -37,8 +38,8 @@ export interface IdTokenChecks {
   readonly previous?: JsonObject
 }
 
-function refuse(detail: string): never {
-  throw new OAuthError('ID_TOKEN_INVALID', { detail })
+function refuse(detail: string, remedy?: Remedy): never {
+  throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
 }
 
 export const demand: Demand = demandOf(refuse)
@@ -51,10 +52,11 @@ export const kind: TokenKind = {
 export function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
   demand(typeof sub === 'string' && sub !== '', 'sub is missing or no text.')
-  demand(azp === undefined || azp === clientId, 'azp is not the client id.')
+  demand(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
   demand(
     audiencesOf(claims).length === 1 || azp === clientId,
     'aud names further audiences without azp being the client id.',
+    'ID_TOKEN_AUDIENCE',
   )
 }
 
@@ -62,7 +64,7 @@ function checkLifetime(claims: JsonObject, moment: Moment, startedAt: number | u
   demand(claims['exp'] !== undefined, 'exp is missing.')
   const iat = checkTimes(claims, moment, demand)
   const tooOld = startedAt !== undefined && iat < startedAt + moment.skew - moment.tolerance
-  demand(!tooOld, 'iat is older than the login: compare the clocks of both servers.')
+  demand(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
 }
 
 function checkAuthenticationAge(
@@ -72,9 +74,13 @@ function checkAuthenticationAge(
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
-  demand(isTime(authTime), 'auth_time is missing or no number, although max_age was sent.')
-  demand(authTime <= now + tolerance, 'auth_time is in the future: compare the clocks of both servers.')
-  demand(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.')
+  demand(isTime(authTime), 'auth_time is missing or no number, although max_age was sent.', 'MAX_AGE_NOT_MET')
+  demand(
+    authTime <= now + tolerance,
+    'auth_time is in the future: compare the clocks of both servers.',
+    'CLOCKS_DIFFER',
+  )
+  demand(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
 /** Hashes that `at_hash` may be made with: providers do not agree on the one for EdDSA, which names none (RFC 8037). */
@@ -110,7 +116,7 @@ export async function checkAccessTokenHash(
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
   const isIt = isOfOrganization(config, claims, organization)
-  demand(isIt, 'org_id or org_name is not the organization that was asked for.')
+  demand(isIt, 'org_id or org_name is not the organization that was asked for.', 'ID_TOKEN_ORGANIZATION')
 }
 
 function sameAudiences(one: JsonObject, other: JsonObject): boolean {
@@ -154,6 +160,7 @@ export async function validateIdToken(
   demand(
     checks.nonce === undefined || claims['nonce'] === checks.nonce,
     'nonce is not the one that was sent.',
+    'ID_TOKEN_NONCE',
   )
   checkAuthenticationAge(claims, moment, checks.maxAge)
   await checkAccessTokenHash(signed, checks.accessToken, provider)

@@ -27,7 +27,7 @@ function mayBePublicKey(entry: unknown): entry is JsonObject & { kty: string } {
 }
 
 function unusable(reason: string): DiscoveryError {
-  return new DiscoveryError('JWKS_ERROR', { detail: `The JSON Web Key Set ${reason}.` })
+  return new DiscoveryError('JWKS_ERROR', { endpoint: 'jwks', detail: `The JSON Web Key Set ${reason}.` })
 }
 
 /** Reads a JWKS document. Throws `DiscoveryError` `JWKS_ERROR`. */

@@ -1,4 +1,5 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
+import type { Remedy } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
@@ -29,8 +30,10 @@ const WITHOUT_END = `The provider's logout tokens have no exp, which OpenID Conn
 /** Before tokens had types (RFC 8725 section 3.11) providers sent none, or `JWT`. */
 const TYPES: readonly unknown[] = ['logout+jwt', 'application/logout+jwt', 'jwt', undefined]
 
-function refuse(detail: string): never {
-  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail })
+function refuse(detail: string, remedy?: Remedy): never {
+  // The others speak of ID tokens.
+  const clocks = remedy === 'CLOCKS_DIFFER' ? { remedy } : {}
+  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail, ...clocks })
 }
 
 const demand: Demand = demandOf(refuse)
@@ -50,7 +53,7 @@ function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefin
 function checkAge(provider: Provider, claims: JsonObject): number {
   const moment = momentOf(provider)
   const lastAt = checkTimes(claims, moment, demand) + LONGEST_AGE + moment.tolerance
-  demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.')
+  demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
   return lastAt - moment.skew + 1
 }

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
@@ -51,6 +51,11 @@ export function wireNameOf(name: EndpointName): string {
 /** Asymmetric algorithms whose hash is known, which `at_hash` needs. */
 const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 
+/** Whether tokens that are signed with this algorithm can be verified here: never `none` or a symmetric one. */
+export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
+  return typeof algorithm === 'string' && ALGORITHM.test(algorithm)
+}
+
 /** Why an address that the provider names must not be used; null when it may. */
 export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
   if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
@@ -80,7 +85,34 @@ function readEndpoints(
 
 function idTokenAlgorithms(document: JsonObject): readonly string[] {
   const advertised = stringList(document, 'id_token_signing_alg_values_supported')
-  return advertised ? advertised.filter((algorithm) => ALGORITHM.test(algorithm)) : ['RS256']
+  return advertised ? advertised.filter(isSupportedAlgorithm) : ['RS256']
+}
+
+/** Where the metadata of a provider is (OpenID Connect Discovery 1.0 section 4). */
+export function discoveryUrl({ url }: ProviderAddress): string {
+  return `${url}/.well-known/openid-configuration`
+}
+
+/** Where two URLs differ, in our own words: what the provider names as its issuer is not repeated. */
+function differenceOf(issuer: unknown, configured: string): string {
+  if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or no URL'
+  const [theirs, ours] = [new URL(issuer), new URL(configured)]
+  const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
+  const parts = [
+    ...(theirs.protocol === ours.protocol ? [] : ['scheme']),
+    ...(theirs.hostname === ours.hostname ? [] : ['host']),
+    ...(theirs.port === ours.port ? [] : ['port']),
+    ...(trimmed(theirs) === trimmed(ours) ? [] : ['path']),
+  ]
+  return parts.length === 0 ? 'differs in the trailing slash' : `differs in ${parts.join(', ')}`
+}
+
+function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError {
+  const url = discoveryUrl(address)
+  const difference = differenceOf(issuer, address.url)
+  const detail = `Requested: ${url}. The issuer in the document is not the option domain (IDP_DOMAIN): it ${difference}.`
+  const place = { endpoint: 'discovery', url } as const
+  return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'DISCOVERY_ISSUER_MISMATCH', ...place })
 }
 
 /**
@@ -93,8 +125,7 @@ export function readMetadata(
 ): ServerMetadata {
   const issuer = document['issuer']
   if (typeof issuer !== 'string' || !config.provider.issuers.includes(issuer)) {
-    const detail = 'Its issuer is not the one that the option domain (IDP_DOMAIN) names.'
-    throw new DiscoveryError('DISCOVERY_ERROR', { detail })
+    throw otherIssuer(issuer, config.provider)
   }
   const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
   const clientAuthMethods = stringList(document, 'token_endpoint_auth_methods_supported')
@@ -117,5 +148,5 @@ export function endpointOf(metadata: ServerMetadata, name: EndpointName): string
   if (address !== undefined) return address
   const wireName = endpoints[name]
   const detail = `${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`
-  throw new DiscoveryError('DISCOVERY_ERROR', { detail })
+  throw new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
 }

@@ -1,13 +1,13 @@
 import type { Authenticator, MfaChallengeResult, MfaEnrollment } from '../config/mfa.ts'
 import type { ChallengeRequest, EnrollmentRequest } from '../config/mfa-options.ts'
-import type { ProviderEndpoint } from '../log/log.ts'
+import type { ProviderEndpoint } from '../errors/provider.ts'
 import { clientCredentials } from './client-auth.ts'
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject, parseObjects, stringList, stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
-import { invalidResponse, oauthError, refusal, reportFailure, retryAfterSeconds } from './translate.ts'
+import { invalidResponse, oauthError, refusalIn, retryAfterSeconds } from './translate.ts'
 import type { VendorKey } from './vendor.ts'
 import { vendorValue } from './vendor.ts'
 
@@ -34,14 +34,7 @@ function withJson(body: JsonObject): ProviderRequest {
 
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
 
-/** What was wrong with an answer that is no success, in the provider's words if it has some. */
-function failureOf(answer: Answer): Error {
-  const said = answer.body ? stringMember(answer.body, 'error') : undefined
-  if (!answer.body || said === undefined) return invalidResponse('It has an unexpected HTTP status.', answer)
-  return refusal(said, stringMember(answer.body, 'error_description'), answer)
-}
-
-/** One request, never repeated; a failure is reported. */
+/** One request, never repeated. */
 async function ask<T>(
   { config, send }: Provider,
   { name, path }: Endpoint,
@@ -54,11 +47,11 @@ async function ask<T>(
     const text = await response.text()
     const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), config.clock())
     answer = { status: response.status, body: parseObject(text), retryAfter }
-    if (!response.ok) throw failureOf(answer)
+    if (!response.ok) throw refusalIn(answer) ?? invalidResponse('It has an unexpected HTTP status.', answer)
     return read(text, answer)
   } catch (thrown) {
     const error = oauthError(thrown, answer)
-    reportFailure(config.log, name, error)
+    error.endpoint ??= name
     throw error
   }
 }

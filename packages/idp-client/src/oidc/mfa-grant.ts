@@ -3,7 +3,7 @@ import type { FactorProof } from '../config/mfa-options.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
-import { isPending, requestTokens } from './token-endpoint.ts'
+import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { grantOf } from './token-grant.ts'
 import type { VendorKey } from './vendor.ts'
@@ -63,7 +63,7 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
     ...(scope === undefined ? {} : { scope }),
   }
   const grantType = vendorValue(provider.config, grantTypes[proof.kind])
-  const answer = await requestTokens({ provider, metadata, expects: isPending }, (configuration, options) =>
+  const answer = await requestTokens({ provider, metadata }, (configuration, options) =>
     genericGrantRequest(configuration, grantType, parameters, options),
   )
   const checks = {

@@ -28,7 +28,7 @@ function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
   const name = wireNameOf('parEndpoint')
   if (parEndpoint !== undefined || unusable.has(name)) return
   const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { reportFailure } from '../log/failure.ts'
+import type { AgedSource } from './aged.ts'
 import { Aged } from './aged.ts'
 import type { ProviderFetch } from './fetch.ts'
 import { providerFetch } from './fetch.ts'
@@ -8,8 +10,9 @@ import { parseObject } from './json.ts'
 import type { KeySet } from './keys.ts'
 import { readKeySet } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { endpointOf, readMetadata } from './metadata.ts'
-import { discoveryError, reportFailure } from './translate.ts'
+import { discoveryUrl, endpointOf, readMetadata } from './metadata.ts'
+import type { DocumentRequest } from './translate.ts'
+import { discoveryError, unusableDocument } from './translate.ts'
 
 export type { ServerMetadata } from './metadata.ts'
 
@@ -60,35 +63,42 @@ export function createProvider(config: Config): Provider {
   const { allowInsecureRequests, clock, provider } = config
   const send = providerFetch(config)
   const caches = cachesOf(config.fetch)
+  const report = (error: unknown): void => reportFailure(config.log, error)
 
-  async function load<T>(endpoint: 'discovery' | 'jwks', url: string, read: (text: string) => T): Promise<T> {
+  async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
     try {
       const response = await send(url, { headers: { accept: 'application/json' } })
-      if (response.status !== 200) throw discoveryError(endpoint, null, response.status)
+      if (response.status !== 200) throw unusableDocument(request, response.status)
       return read(await response.text())
     } catch (thrown) {
-      const error = discoveryError(endpoint, thrown)
-      reportFailure(config.log, endpoint, error)
-      throw error
+      throw discoveryError(request, thrown)
     }
   }
 
+  const url = discoveryUrl(provider)
+  const ofDiscovery = { endpoint: 'discovery', url } as const
+
   function readDiscovery(text: string): ServerMetadata {
     const document = parseObject(text)
-    if (!document) throw discoveryError('discovery', null, 200)
+    if (!document) throw unusableDocument(ofDiscovery, 200)
     return readMetadata(document, config)
   }
 
   const discovery = {
     clock,
-    load: () => load('discovery', `${provider.url}/.well-known/openid-configuration`, readDiscovery),
+    report,
+    load: () => load(ofDiscovery, url, readDiscovery),
   }
   const metadata = (): Promise<ServerMetadata> =>
     entry(caches.metadata, [provider.url, provider.issuers, allowInsecureRequests]).read(discovery)
 
-  async function keys(): Promise<[Aged<KeySet>, { clock: typeof clock; load: () => Promise<KeySet> }]> {
+  async function keys(): Promise<[Aged<KeySet>, AgedSource<KeySet>]> {
     const address = endpointOf(await metadata(), 'jwksUri')
-    const source = { clock, load: () => load('jwks', address, readKeySet) }
+    const source: AgedSource<KeySet> = {
+      clock,
+      report,
+      load: () => load({ endpoint: 'jwks' }, address, readKeySet),
+    }
     return [entry(caches.keys, [address, allowInsecureRequests]), source]
   }
 

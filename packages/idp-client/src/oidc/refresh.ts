@@ -6,7 +6,7 @@ import { validateRefreshedIdToken } from './refreshed-id-token.ts'
 import type { TokenAnswer } from './token-endpoint.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { reportRefusal, toAccessGrant } from './token-grant.ts'
+import { toAccessGrant } from './token-grant.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
@@ -32,7 +32,7 @@ async function acceptIdToken(
   if (received === undefined || received === null || received === '') return {}
   const idToken = typeof received === 'string' ? received : JSON.stringify(received)
   const checks = { metadata, accessToken, subject, ...(previous ? { previous } : {}) }
-  const outcome = await reportRefusal(provider, () => validateRefreshedIdToken(provider, idToken, checks))
+  const outcome = await validateRefreshedIdToken(provider, idToken, checks)
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
   provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', reason, detail })

@@ -1,20 +1,23 @@
 import { decode } from 'jose/base64url'
 import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import type { Remedy } from '../errors/remedies.ts'
 import { strictText } from '../lib/base64url.ts'
+import { reportFailure } from '../log/failure.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault } from './keys.ts'
 import { verifyWith } from './keys.ts'
+import { isSupportedAlgorithm } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
 
-/** Goes on when the condition holds; else the token is refused, with a detail of our own. */
-export type Demand = (condition: boolean, detail: string) => asserts condition
+/** Goes on when the condition holds; else the token is refused, with a detail of our own and what helps. */
+export type Demand = (condition: boolean, detail: string, remedy?: Remedy) => asserts condition
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {
   /** Throws the error of this kind. */
-  readonly refuse: (detail: string) => never
+  readonly refuse: (detail: string, remedy?: Remedy) => never
   /** Whether a token with this `typ` in its header may be of this kind; undefined: it has none. */
   readonly accepts: (typ: unknown) => boolean
 }
@@ -35,9 +38,16 @@ export interface DecodedToken extends SignedToken {
 const LENGTH_LIMIT = 1_048_576
 
 export function demandOf(refuse: TokenKind['refuse']): Demand {
-  return (condition, detail) => {
-    if (!condition) refuse(detail)
+  return (condition, detail, remedy) => {
+    if (!condition) refuse(detail, remedy)
   }
+}
+
+/* Registered names (RFC 7518, RFC 8037, RFC 8812): all that is repeated of what a header says. */
+const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
+
+function algorithmName(alg: unknown): string {
+  return typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
 }
 
 /** What can be refused by the header alone. Keys and addresses in it (`jwk`, `jku`, `x5c` …) are never looked at. */
@@ -54,9 +64,16 @@ function readHeader(
   )
   const header = decodeHeader(token)
   demand(header !== null, 'Its header is not readable.')
+  const name = algorithmName(header.alg)
   demand(
-    header.alg !== undefined && algorithms.includes(header.alg),
-    'Its algorithm is not one that the metadata of the provider allows (id_token_signing_alg_values_supported).',
+    isSupportedAlgorithm(header.alg),
+    `It is signed with ${name}, which this library does not accept.`,
+    'ID_TOKEN_ALGORITHM_UNSUPPORTED',
+  )
+  demand(
+    algorithms.includes(header.alg),
+    `It is signed with ${name}, which the metadata of the provider does not list (id_token_signing_alg_values_supported).`,
+    'ID_TOKEN_ALGORITHM',
   )
   demand(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
   demand(accepts(header.typ), 'Its type says that it is another kind of token.')
@@ -93,7 +110,7 @@ async function verifiedClaims(
     const newer = await provider.newerKeys(keys)
     if (newer) outcome = await verifyWith(newer, token, algorithms)
   }
-  if (typeof outcome === 'string') return refuse(signatureFaults[outcome])
+  if (typeof outcome === 'string') return refuse(signatureFaults[outcome], 'ID_TOKEN_SIGNATURE')
   return decodeClaims(outcome) ?? refuse('Its payload is no JSON object.')
 }
 
@@ -139,8 +156,8 @@ export async function judgeSignature(
     const keys = await provider.keys()
     if (typeof (await verifyWith(keys, token, algorithms)) !== 'string') return 'valid'
     newer = await provider.newerKeys(keys)
-  } catch {
-    // Reported where they were loaded.
+  } catch (error) {
+    reportFailure(provider.config.log, error)
     return 'undecided'
   }
   if (!newer) return 'undecided'
@@ -171,8 +188,8 @@ export function checkIssuerAndAudience(
   { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
   demand: Demand,
 ): void {
-  demand(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-  demand(audiencesOf(claims).includes(clientId), 'aud does not contain the client id.')
+  demand(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
+  demand(audiencesOf(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
 }
 
 /** The provider's time, and the seconds by which it may differ from what its clock showed. */
@@ -210,6 +227,6 @@ export function timeFault({ exp, iat, nbf }: JsonObject, { now, tolerance }: Mom
 export function checkTimes(claims: JsonObject, moment: Moment, demand: Demand): number {
   const iat = checkTimeTypes(claims, demand)
   const fault = timeFault(claims, moment)
-  demand(fault === undefined, fault ?? '')
+  demand(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
   return iat
 }

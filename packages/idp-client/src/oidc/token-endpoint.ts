@@ -22,11 +22,10 @@ export interface TokenRequest {
   readonly redirectUri?: string
   /** The token is one of another issuer, which this client's keys mean nothing to: it may be a Bearer token. */
   readonly upstream?: boolean
-  readonly expects?: (error: OAuthError) => boolean
   readonly signal?: AbortSignal
 }
 
-/** The user has not decided yet: on another device, that is. Part of the protocol, and nothing to report. */
+/** The user has not decided yet: on another device, that is. Part of the protocol. */
 export const isPending = ({ error }: OAuthError): boolean =>
   error === 'authorization_pending' || error === 'slow_down'
 
@@ -44,15 +43,14 @@ const tokenTypes: ReadonlyMap<string, TokenAnswer['tokenType']> = new Map([
 
 function read(answer: Answer, mustBeBound: boolean): TokenAnswer {
   const { body } = answer
-  if (!body) throw invalidResponse('It is no JSON object.', answer)
+  if (!body) throw invalidResponse('It is no JSON object.', answer, 'RESPONSE_NOT_OAUTH')
   const accessToken = stringMember(body, 'access_token')
   if (accessToken === undefined) throw invalidResponse('access_token is missing.', answer)
   const tokenType = tokenTypes.get(stringMember(body, 'token_type')?.toLowerCase() ?? '')
   if (!tokenType) throw invalidResponse('token_type is missing or neither Bearer nor DPoP.', answer)
   if (mustBeBound && tokenType !== 'DPoP') {
-    const detail =
-      'token_type is Bearer, although useDPoP is on: enable DPoP at the provider, for the client and for the API.'
-    throw invalidResponse(detail, answer)
+    const detail = 'token_type is Bearer, although useDPoP is on.'
+    throw invalidResponse(detail, answer, 'DPOP_NOT_ENABLED')
   }
   return { body, accessToken, tokenType }
 }

@@ -1,11 +1,9 @@
 import { decodeJwt } from 'jose/jwt/decode'
-import { OAuthError } from '../errors/provider.ts'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken } from './id-token.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { TokenAnswer } from './token-endpoint.ts'
-import { reportFailure } from './translate.ts'
 
 /** What a token request brought, checked. */
 export interface TokenGrant {
@@ -49,16 +47,6 @@ function expiresAtOf({ accessToken, body }: TokenAnswer, now: number): number {
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
-/** Validates the ID token of a response; one that is refused is reported. */
-export async function reportRefusal<T>({ config }: Provider, validate: () => Promise<T>): Promise<T> {
-  try {
-    return await validate()
-  } catch (error) {
-    if (error instanceof OAuthError) reportFailure(config.log, 'token', error)
-    throw error
-  }
-}
-
 /** The tokens of a response without its ID token. `now` is when the request was sent: lifetimes count from there. */
 export function toAccessGrant(answer: TokenAnswer, now: number): TokenGrant {
   const { accessToken, body, tokenType } = answer
@@ -84,8 +72,6 @@ export async function grantOf(
   const idToken = stringMember(body, 'id_token')
   const grant = toAccessGrant(answer, now)
   if (idToken === undefined) return grant
-  const claims = await reportRefusal(provider, () =>
-    validateIdToken(provider, idToken, { ...checks, accessToken }),
-  )
+  const claims = await validateIdToken(provider, idToken, { ...checks, accessToken })
   return { ...grant, idToken, claims }
 }

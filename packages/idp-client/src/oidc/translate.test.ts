@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
-import type { LogEvent } from '../log/log.ts'
 import {
   discoveryError,
   oauthError,
   originOf,
   refusal,
-  reportFailure,
+  refusalIn,
   retryAfterSeconds,
+  unusableDocument,
 } from './translate.ts'
 import { networkFault, WireFault } from './wire-fault.ts'
 
@@ -24,8 +24,8 @@ describe('the transport', () => {
     const fault = new WireFault(kind)
     expect(oauthError(fault)).toMatchObject({ code, transient, cause: fault })
     const expected = kind === 'timeout' ? 'DISCOVERY_TIMEOUT' : 'DISCOVERY_ERROR'
-    expect(discoveryError('discovery', fault)).toMatchObject({ code: expected, cause: fault })
-    expect(discoveryError('jwks', fault)).toMatchObject({ code: 'JWKS_ERROR', cause: fault })
+    expect(discoveryError({ endpoint: 'discovery' }, fault)).toMatchObject({ code: expected, cause: fault })
+    expect(discoveryError({ endpoint: 'jwks' }, fault)).toMatchObject({ code: 'JWKS_ERROR', cause: fault })
   })
 
   test('of a foreign error only the code of the system, or its name, survives', () => {
@@ -88,7 +88,10 @@ describe('answers', () => {
   })
 
   test('words of the provider are bounded and stripped of control characters', () => {
-    const { description, error } = refusal(`no"\\${'e'.repeat(300)}`, `line\r\nline\u0000${'d'.repeat(900)}`)
+    const { description, error } = refusal({
+      error: `no"\\${'e'.repeat(300)}`,
+      description: `line\r\nline\u0000${'d'.repeat(900)}`,
+    })
     expect(error).toBe(`no${'e'.repeat(98)}`)
     expect(description).toMatch(/^line {2}line d+$/)
     expect(description).toHaveLength(500)
@@ -109,7 +112,7 @@ test('our own errors come through the wrappers of openid-client', () => {
   const foreign = new Error('a', { cause: 'text' })
   expect(originOf(foreign)).toBe(foreign)
   const discovery = new DiscoveryError('JWKS_ERROR')
-  expect(discoveryError('discovery', discovery)).toBe(discovery)
+  expect(discoveryError({ endpoint: 'discovery' }, discovery)).toBe(discovery)
 })
 
 test('Retry-After is a number of seconds or a date', () => {
@@ -122,29 +125,93 @@ test('Retry-After is a number of seconds or a date', () => {
   expect(retryAfterSeconds(null, now)).toBeUndefined()
 })
 
-test('failures are reported without anything the provider said', () => {
-  const events: LogEvent[] = []
-  const log = { emit: (event: LogEvent) => void events.push(event), once() {} }
-  reportFailure(
-    log,
-    'token',
-    refusal('invalid_grant', 'secret', { status: 400, body: {}, retryAfter: undefined }),
-  )
-  reportFailure(log, 'jwks', new DiscoveryError('JWKS_ERROR'))
-  expect(events).toEqual([
-    { level: 'warn', code: 'PROVIDER_FAILURE', endpoint: 'token', error: 'OAUTH_ERROR', status: 400 },
-    { level: 'error', code: 'PROVIDER_FAILURE', endpoint: 'jwks', error: 'JWKS_ERROR' },
-  ])
+/* What the runtime says about connections that fail; and where nobody knows, what it is called. */
+test.each([
+  ['ENOTFOUND', 'UNKNOWN_HOST'],
+  ['EAI_AGAIN', 'UNKNOWN_HOST'],
+  ['ECONNREFUSED', 'CONNECTION_REFUSED'],
+  ['EHOSTUNREACH', 'NETWORK_UNREACHABLE'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'PROVIDER_TIMEOUT'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'CERTIFICATE_NOT_TRUSTED'],
+  ['SELF_SIGNED_CERT_IN_CHAIN', 'CERTIFICATE_NOT_TRUSTED'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'CERTIFICATE_NOT_TRUSTED'],
+  ['CERT_HAS_EXPIRED', 'CERTIFICATE_EXPIRED'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERTIFICATE_HOST'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'NOT_TLS'],
+  ['UND_ERR_SOCKET', 'CONNECTION_LOST'],
+  ['SOMETHING_NEW', 'REQUEST_FAILED'],
+])('[A1] %s is told with the remedy %s', (code, remedy) => {
+  const fault = networkFault(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) }))
+  const error = oauthError(fault)
+  expect(error).toMatchObject({ code: 'REQUEST_FAILED', systemCode: code, remedy })
+  expect(error.message).toContain(`(${code})`)
+  const generic = remedy === 'REQUEST_FAILED' ? 'DISCOVERY_ERROR' : remedy
+  const url = 'https://op.example/.well-known/openid-configuration'
+  const discovery = discoveryError({ endpoint: 'discovery', url }, fault)
+  expect(discovery).toMatchObject({ systemCode: code, remedy: generic, url, endpoint: 'discovery' })
+  expect(discovery.message).toContain(url)
+  expect(discoveryError({ endpoint: 'jwks' }, fault)).toMatchObject({ remedy: 'JWKS_ERROR', url: undefined })
 })
 
+test.each(['eyJhbGciOiJIUzI1NiJ9', 'SGVsbG8', 'a@b.example', 'AKIAIOSFODNN7EXAMPLE', 'X'.repeat(49), ''])(
+  '[A1] %s is no code of a system',
+  (code) => {
+    expect(networkFault(Object.assign(new Error('x'), { code })).systemCode).toBe('Error')
+  },
+)
+
 test.each([
-  ['mfa_required', 'info'],
-  ['authorization_pending', 'info'],
-  ['slow_down', 'info'],
-  ['invalid_grant', 'warn'],
-])('what the user has yet to do is no warning: %s', (error, level) => {
-  const events: LogEvent[] = []
-  const log = { emit: (event: LogEvent) => void events.push(event), once() {} }
-  reportFailure(log, 'token', refusal(error, undefined, { status: 403, body: {}, retryAfter: undefined }))
-  expect(events).toMatchObject([{ level, code: 'PROVIDER_FAILURE' }])
+  [200, 'DISCOVERY_NOT_JSON'],
+  [404, 'DISCOVERY_NOT_FOUND'],
+  [400, 'DISCOVERY_NOT_FOUND'],
+  [429, 'RATE_LIMITED'],
+  [503, 'PROVIDER_UNAVAILABLE'],
+])('[A1] a discovery document with status %i: %s', (status, remedy) => {
+  expect(unusableDocument({ endpoint: 'discovery' }, status)).toMatchObject({ status, remedy })
+  expect(unusableDocument({ endpoint: 'jwks' }, status)).toMatchObject({ status, remedy: 'JWKS_ERROR' })
+})
+
+describe('[A1] a refusal names its remedy, and the provider word only when it is registered', () => {
+  const answer = { status: 400, body: null, retryAfter: undefined }
+
+  test.each([
+    ['invalid_client', 'CLIENT_REFUSED'],
+    ['unauthorized_client', 'CLIENT_NOT_ALLOWED'],
+    ['invalid_scope', 'SCOPE_REFUSED'],
+    ['invalid_target', 'AUDIENCE_REFUSED'],
+    ['invalid_redirect_uri', 'REDIRECT_URI_REFUSED'],
+    ['invalid_request', 'REQUEST_REFUSED'],
+    ['use_dpop_nonce', 'DPOP_NONCE_REFUSED'],
+    ['access_denied', 'OAUTH_ERROR'],
+  ])('%s: %s', (error, remedy) => {
+    const refused = refusal({ error, answer })
+    expect(refused.remedy).toBe(remedy)
+    expect(refused.message).toContain(`It responded ${error} with HTTP status 400.`)
+  })
+
+  test('one that is not registered is not repeated', () => {
+    const refused = refusal({ error: 'alice-has-no-licence', description: 'Alice', answer })
+    expect(refused).toMatchObject({ error: 'alice-has-no-licence', remedy: 'OAUTH_ERROR' })
+    expect(refused.message).not.toMatch(/alice/i)
+  })
+
+  test('a status of the provider comes before its word', () => {
+    const busy = refusal({ error: 'invalid_client', answer: { ...answer, status: 503 } })
+    expect(busy.remedy).toBe('PROVIDER_UNAVAILABLE')
+  })
+
+  test('a client with a key, and one without DPoP, need something else', () => {
+    const key = { kind: 'assertion', key: 'pem', algorithms: ['ES256'] } as const
+    const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0 } as const
+    const client = { clientAuth: key, dpop: { ...dpop, retry: { delay: 0, jitter: false } } }
+    expect(refusal({ error: 'invalid_client', client }).remedy).toBe('CLIENT_ASSERTION_REFUSED')
+    expect(refusal({ error: 'invalid_dpop_proof', client }).remedy).toBe('DPOP_REQUIRED')
+    expect(refusal({ error: 'invalid_dpop_proof' }).remedy).toBe('DPOP_PROOF_REFUSED')
+  })
+
+  test('[A4] a protected resource says it in its challenge', () => {
+    const refused = refusalIn({ ...answer, status: 401, challenge: 'invalid_token' })
+    expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', status: 401 })
+    expect(refusalIn(answer)).toBeUndefined()
+  })
 })

@@ -1,10 +1,10 @@
+import type { Config } from '../config/config.ts'
 import { isIdpError } from '../errors/base.ts'
-import type { Code } from '../errors/codes.ts'
-import type { AccountApiError } from '../errors/connected-accounts.ts'
 import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
-import type { OAuthErrorOptions } from '../errors/provider.ts'
+import { registeredError } from '../errors/protocol-errors.ts'
+import type { DiscoveryErrorOptions, OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
-import type { Log, LogLevel, ProviderEndpoint } from '../log/log.ts'
+import type { Remedy } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import { mfaChallengeIn } from './mfa-challenge.ts'
@@ -15,13 +15,15 @@ import { networkFault, WireFault } from './wire-fault.ts'
  * as causes: they hold bodies, claims and tokens.
  */
 
-/** What is known of an answer of the provider when something is wrong with it. */
+/** What is known of a response of the provider when something is wrong with it. */
 export interface Answer {
   readonly status: number
   /** The JSON object of the body; null when it was none. */
   readonly body: JsonObject | null
   /** Seconds of its `Retry-After`. */
   readonly retryAfter: number | undefined
+  /** The `error` of its `WWW-Authenticate` (RFC 6750 section 3): how a protected resource says why it refuses. */
+  readonly challenge?: string | undefined
 }
 
 const ERROR_LENGTH = 100
@@ -43,12 +45,58 @@ function present(options: Given): OAuthErrorOptions {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
-/** An error that the provider put into words: in a redirect (no status) or in an answer. */
-export function refusal(error: string, description: string | undefined, answer?: Answer): OAuthError {
+/** What helps where the provider names the fault itself. */
+const refusals: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
+  ['invalid_client', 'CLIENT_REFUSED'],
+  ['unauthorized_client', 'CLIENT_NOT_ALLOWED'],
+  ['unsupported_grant_type', 'CLIENT_NOT_ALLOWED'],
+  ['unsupported_response_type', 'CLIENT_NOT_ALLOWED'],
+  ['invalid_redirect_uri', 'REDIRECT_URI_REFUSED'],
+  ['invalid_scope', 'SCOPE_REFUSED'],
+  ['invalid_target', 'AUDIENCE_REFUSED'],
+  ['invalid_request', 'REQUEST_REFUSED'],
+  ['invalid_authorization_details', 'REQUEST_REFUSED'],
+  ['invalid_dpop_proof', 'DPOP_PROOF_REFUSED'],
+  ['use_dpop_nonce', 'DPOP_NONCE_REFUSED'],
+  ['server_error', 'PROVIDER_UNAVAILABLE'],
+  ['temporarily_unavailable', 'PROVIDER_UNAVAILABLE'],
+])
+
+/** What helps where a response has another status than the protocol allows, and no word of it. */
+function remedyOfStatus(status: number | undefined): Remedy | undefined {
+  if (status === 429) return 'RATE_LIMITED'
+  return status !== undefined && status >= 500 ? 'PROVIDER_UNAVAILABLE' : undefined
+}
+
+/** Options that tell what a refusal means. */
+export type RefusedClient = Pick<Config, 'clientAuth' | 'dpop'>
+
+function remedyOfRefusal(error: string, client: RefusedClient | undefined): Remedy | undefined {
+  if (error === 'invalid_client' && client?.clientAuth.kind === 'assertion') return 'CLIENT_ASSERTION_REFUSED'
+  if (error === 'invalid_dpop_proof' && client?.dpop.enabled === false) return 'DPOP_REQUIRED'
+  return refusals.get(error)
+}
+
+interface Refusal {
+  readonly error: string
+  readonly description?: string | undefined
+  /** Absent for a redirect, which has no status. */
+  readonly answer?: Answer
+  readonly client?: RefusedClient
+}
+
+/** An error that the provider put into words: in a redirect or in a response. */
+export function refusal({ answer, client, description, error }: Refusal): OAuthError {
+  const said = errorText(error) ?? 'unknown_error'
+  const registered = registeredError(said)
+  const name = registered === 'other' ? 'an error code that is not registered' : registered
+  const status = answer === undefined ? '' : ` with HTTP status ${answer.status}`
   return new OAuthError(
     'OAUTH_ERROR',
     present({
-      error: errorText(error) ?? 'unknown_error',
+      error: said,
+      detail: `It responded ${name}${status}.`,
+      remedy: remedyOfStatus(answer?.status) ?? remedyOfRefusal(said, client),
       description: descriptionText(description),
       status: answer?.status,
       retryAfter: answer?.retryAfter,
@@ -56,26 +104,32 @@ export function refusal(error: string, description: string | undefined, answer?:
   )
 }
 
-export function invalidResponse(detail: string, answer?: Answer): OAuthError {
+export function invalidResponse(detail: string, answer?: Answer, remedy?: Remedy): OAuthError {
   return new OAuthError(
     'RESPONSE_INVALID',
-    present({ detail, status: answer?.status, retryAfter: answer?.retryAfter }),
+    present({
+      detail,
+      remedy,
+      status: answer?.status,
+      retryAfter: answer?.retryAfter,
+    }),
   )
 }
 
 function wireError(fault: WireFault): OAuthError {
-  const options = { cause: fault, detail: fault.message }
-  if (fault.kind === 'timeout') return new OAuthError('REQUEST_TIMEOUT', options)
-  if (fault.kind === 'network' || fault.kind === 'aborted') return new OAuthError('REQUEST_FAILED', options)
+  const { kind, message: detail, remedy, systemCode } = fault
+  const options = present({ cause: fault, detail, remedy, systemCode })
+  if (kind === 'timeout') return new OAuthError('REQUEST_TIMEOUT', options)
+  if (kind === 'network' || kind === 'aborted') return new OAuthError('REQUEST_FAILED', options)
   return new OAuthError('RESPONSE_INVALID', options)
 }
 
 const details: ReadonlyMap<string, string> = new Map([
-  ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'It has an unexpected HTTP status.'],
-  ['OAUTH_RESPONSE_IS_NOT_JSON', 'It is not JSON.'],
-  ['OAUTH_PARSE_ERROR', 'It is not JSON.'],
-  ['OAUTH_INVALID_RESPONSE', 'A required member is missing or has the wrong type.'],
-  ['OAUTH_UNSUPPORTED_OPERATION', 'It uses something that is not supported, for example another token type.'],
+  ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'It has an unexpected HTTP status'],
+  ['OAUTH_RESPONSE_IS_NOT_JSON', 'It is not JSON'],
+  ['OAUTH_PARSE_ERROR', 'It is not JSON'],
+  ['OAUTH_INVALID_RESPONSE', 'A required member is missing or has the wrong type'],
+  ['OAUTH_UNSUPPORTED_OPERATION', 'It uses something that is not supported, for example another token type'],
 ])
 
 /** `openid-client` wraps what it does not know, our own errors and those of the transport included. */
@@ -92,20 +146,33 @@ export function originOf(error: unknown): unknown {
 function detailOf(error: unknown): string {
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   const name = /^[A-Z][A-Z_]{1,63}$/.test(code) ? ` (${code})` : ''
-  return details.get(code) ?? `It could not be processed${name}.`
+  return details.get(code) ?? `It could not be processed${name}`
+}
+
+/** A response without a word of the protocol: an error page, a portal, a broken body. */
+function unreadable(error: unknown, answer: Answer | undefined): OAuthError {
+  if (!answer) return invalidResponse(`${detailOf(error)}.`)
+  const { body, status } = answer
+  const remedy = remedyOfStatus(status) ?? (body ? undefined : 'RESPONSE_NOT_OAUTH')
+  return invalidResponse(`${detailOf(error)} (HTTP status ${status}).`, answer, remedy)
+}
+
+/** The provider's own words in a response, if it has some. */
+export function refusalIn(answer: Answer, client?: RefusedClient): OAuthError | undefined {
+  const { body, challenge } = answer
+  const error = (body ? stringMember(body, 'error') : undefined) ?? challenge
+  if (error === undefined) return undefined
+  const description = body ? stringMember(body, 'error_description') : undefined
+  const refused = refusal({ error, description, answer, ...(client ? { client } : {}) })
+  if (error === 'mfa_required' && body) rememberMfaChallenge(refused, mfaChallengeIn(body))
+  return refused
 }
 
 /** `error` is what a request or its processing threw; `answer` what came back, if anything did. */
-export function oauthError(error: unknown, answer?: Answer): OAuthError {
+export function oauthError(error: unknown, answer?: Answer, client?: RefusedClient): OAuthError {
   if (error instanceof OAuthError) return error
   if (error instanceof WireFault) return wireError(error)
-  const said = answer?.body ? stringMember(answer.body, 'error') : undefined
-  if (answer?.body && said !== undefined) {
-    const refused = refusal(said, stringMember(answer.body, 'error_description'), answer)
-    if (said === 'mfa_required') rememberMfaChallenge(refused, mfaChallengeIn(answer.body))
-    return refused
-  }
-  return invalidResponse(detailOf(error), answer)
+  return (answer && refusalIn(answer, client)) ?? unreadable(error, answer)
 }
 
 /** Seconds that a `Retry-After` header asks for (RFC 9110 section 10.2.3): a number, or a date seen from `now`. */
@@ -117,50 +184,44 @@ export function retryAfterSeconds(header: string | null, now: number): number | 
   return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
 }
 
-/** `thrown` is what loading or reading threw; null with a status when the answer was none that can be read. */
-export function discoveryError(
-  endpoint: 'discovery' | 'jwks',
-  thrown: unknown,
-  status?: number,
+/** What was requested where a document of the provider could not be loaded. */
+export interface DocumentRequest {
+  readonly endpoint: 'discovery' | 'jwks'
+  /** Of the discovery document. That of the keys is the provider's to choose, so it is not repeated. */
+  readonly url?: string
+}
+
+function documentRemedy({ endpoint }: DocumentRequest, status: number): Remedy | undefined {
+  if (endpoint === 'jwks') return undefined
+  if (status === 200) return 'DISCOVERY_NOT_JSON'
+  return remedyOfStatus(status) ?? 'DISCOVERY_NOT_FOUND'
+}
+
+function documentError(
+  code: DiscoveryError['code'],
+  { endpoint, url }: DocumentRequest,
+  options: DiscoveryErrorOptions & { readonly detail: string },
 ): DiscoveryError {
+  const detail = url === undefined ? options.detail : `Requested: ${url}. ${options.detail}`
+  return new DiscoveryError(code, { ...options, detail, endpoint, ...(url === undefined ? {} : { url }) })
+}
+
+/** A document that came with another status than 200, or is no JSON object. */
+export function unusableDocument(request: DocumentRequest, status: number): DiscoveryError {
+  const detail =
+    status === 200 ? 'The response is no JSON object.' : `The response has HTTP status ${status}.`
+  const remedy = documentRemedy(request, status)
+  const code = request.endpoint === 'jwks' ? 'JWKS_ERROR' : 'DISCOVERY_ERROR'
+  return documentError(code, request, { detail, status, ...(remedy ? { remedy } : {}) })
+}
+
+/** A document that no response brought. `thrown` is what loading or reading threw. */
+export function discoveryError(request: DocumentRequest, thrown: unknown): DiscoveryError {
   if (thrown instanceof DiscoveryError) return thrown
-  const failed = endpoint === 'jwks' ? 'JWKS_ERROR' : 'DISCOVERY_ERROR'
-  if (status === 200) return new DiscoveryError(failed, { detail: 'The answer is no JSON object.' })
-  if (status !== undefined)
-    return new DiscoveryError(failed, { detail: `The answer has HTTP status ${status}.` })
   const cause = networkFault(thrown)
-  const timedOut = endpoint === 'discovery' && cause.kind === 'timeout'
-  return new DiscoveryError(timedOut ? 'DISCOVERY_TIMEOUT' : failed, { cause, detail: cause.message })
-}
-
-function statusOf(error: OAuthError | DiscoveryError | AccountApiError): number | undefined {
-  return error instanceof DiscoveryError ? undefined : error.status
-}
-
-/* What the user has yet to do; the flow goes on with it. */
-const unfinished: readonly unknown[] = ['mfa_required', 'authorization_pending', 'slow_down']
-
-function levelOf(error: OAuthError | DiscoveryError | AccountApiError): LogLevel {
-  if (error.code === 'MY_ACCOUNT_API_ERROR') return 'warn'
-  if (error.code !== 'OAUTH_ERROR') return 'error'
-  return 'error' in error && unfinished.includes(error.error) ? 'info' : 'warn'
-}
-
-/**
- * Tells the log; an error that the provider put into words is a warning, or no news where the user has yet to do
- * something, everything else an error.
- */
-export function reportFailure(
-  log: Log,
-  endpoint: ProviderEndpoint,
-  error: OAuthError | DiscoveryError | AccountApiError,
-): void {
-  const status = statusOf(error)
-  log.emit({
-    level: levelOf(error),
-    code: 'PROVIDER_FAILURE',
-    endpoint,
-    error: error.code satisfies Code,
-    ...(status === undefined ? {} : { status }),
-  })
+  const { message: detail, systemCode } = cause
+  const options = { cause, detail, ...(systemCode === undefined ? {} : { systemCode }) }
+  if (request.endpoint === 'jwks') return documentError('JWKS_ERROR', request, options)
+  const code = cause.kind === 'timeout' ? 'DISCOVERY_TIMEOUT' : 'DISCOVERY_ERROR'
+  return documentError(code, request, { ...options, ...(cause.remedy ? { remedy: cause.remedy } : {}) })
 }

@@ -17,7 +17,11 @@ export type UserInfoClaims = JsonObject & { readonly sub: string }
 /** Signed answers come for clients that are registered for them; this one reads what TLS has authenticated already. */
 function plain(response: Response): Response {
   if (!/^application\/jwt\b/i.test(response.headers.get('content-type') ?? '')) return response
-  throw invalidResponse('It is a signed UserInfo; remove userinfo_signed_response_alg from the client.')
+  throw invalidResponse(
+    'It is a signed UserInfo response, which is not supported.',
+    undefined,
+    'USERINFO_SIGNED',
+  )
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Engine } from '../engine.ts'
+import { diagnose } from '../errors/diagnosis.ts'
 import { callback as endTransaction } from '../flows/callback.ts'
 import { completeLogin } from '../flows/complete-login.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
@@ -23,8 +24,9 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
     case 'popup': {
       const { popup, told } = outcome
       if ('user' in told) return popupPage(popup, told.user)
-      const { code } = told.error
-      return popupFailurePage(popup, { status: statusOf(told.error), code, id: request.id })
+      const { development, id } = request
+      const status = statusOf(told.error)
+      return popupFailurePage(popup, { status, diagnosis: diagnose(told.error), development, id })
     }
     case 'failure': {
       const { error, page, restart, returnTo } = outcome

@@ -1,10 +1,10 @@
 import type { RouteKey, Settings } from '../config/config.ts'
 import type { Application } from '../engine.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, noStore } from '../http/responses.ts'
+import type { OutcomeCode } from '../log/log.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -38,29 +38,33 @@ function turnedAway(route: Route, request: RequestView): Response | null {
   return acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
 }
 
-function asIdpError(thrown: unknown): IdpError {
-  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+/** Routes whose failures are those of a login or a connection. */
+const failureCodes: { readonly [Key in RouteKey]?: OutcomeCode } = {
+  login: 'LOGIN_FAILED',
+  callback: 'LOGIN_FAILED',
+  connectAccount: 'CONNECT_FAILED',
 }
 
-/** Who has to sign in or to prove a factor first is no news; what else was wrong with a request is no fault of ours. */
+/** 401 and 403 are expected: log at info. Other 4xx are client errors: log at warn. */
 function levelOf({ status }: Response): 'info' | 'warn' | 'error' {
   if (status === 401 || status === 403) return 'info'
   return status >= 400 && status < 500 ? 'warn' : 'error'
 }
 
-async function answer(application: Application, route: Route, request: RouteRequest): Promise<Response> {
+async function answer(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {
   const { settings } = application
-  const { handle, fail } = await route.load()
+  const { handle, fail } = await table[key].load()
   try {
     return await handle(application.engine(), request)
   } catch (thrown) {
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     const error = asIdpError(thrown)
     const failed = await fail(error, request, {
       home: `${settings.basePath}/`,
       login: loginPath(settings.basePath, settings.routes),
     })
-    const level = levelOf(failed)
-    settings.log.emit({ level, code: 'REQUEST_FAILED', id: request.id, error: error.code })
+    const code = failureCodes[key] ?? 'REQUEST_FAILED'
+    reportOutcome(settings.log, error, { level: levelOf(failed), code, id: request.id })
     return failed
   }
 }
@@ -76,14 +80,14 @@ export async function dispatch(
 ): Promise<Response | null> {
   const key = matchRoute(application.settings, exchange.request)
   if (key === null) return null
-  const route: Route = table[key]
   const response =
-    turnedAway(route, exchange.request) ??
-    (await answer(application, route, {
+    turnedAway(table[key], exchange.request) ??
+    (await answer(application, key, {
       exchange,
       hostRequest,
       query: exchange.request.url?.searchParams ?? new URLSearchParams(),
       id: newCorrelationId(),
+      development: application.settings.development,
     }))
   noStore(response.headers)
   return response

@@ -1,4 +1,5 @@
 import type { IdpError } from '../errors/base.ts'
+import { diagnose } from '../errors/diagnosis.ts'
 import { failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
@@ -8,7 +9,7 @@ import { statusOf } from './status.ts'
 /** The answer of routes that people meet: a page, or JSON if the client asked for it. */
 export function failWithPage(
   error: IdpError,
-  { exchange, id }: RouteRequest,
+  { development, exchange, id }: RouteRequest,
   links: Links,
   restartUrl?: string,
 ): Response {
@@ -17,7 +18,8 @@ export function failWithPage(
   if (demand) return demand
   return failurePage({
     status: statusOf(error),
-    code: error.code,
+    diagnosis: diagnose(error),
+    development,
     id,
     json,
     homeUrl: links.home,

@@ -1,5 +1,5 @@
 import type { Application, Engine } from '../engine.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
+import { IdpError } from '../errors/base.ts'
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
 import type { LoginParameters, Verdict } from '../flows/check-session.ts'
@@ -7,6 +7,7 @@ import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { json } from '../http/responses.ts'
+import { reporting } from '../log/reporting.ts'
 import type { Requirements, Unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
 import { loginPath } from './login-path.ts'
@@ -49,7 +50,7 @@ export async function pageAccess(
   { requirements, returnTo }: PageGuard,
 ): Promise<PageAccess> {
   const engine = application.engine()
-  const verdict = await verdictOn(engine, exchange, requirements)
+  const verdict = await reporting(engine.config.log, () => verdictOn(engine, exchange, requirements))
   if (verdict.kind === 'granted') return verdict
   if (verdict.kind === 'futile') throw new IdpError(UNMET[verdict.unmet])
   const { routes } = engine.config
@@ -110,7 +111,9 @@ export async function apiRefusal(
       ...(challenge === undefined ? {} : { challenge }),
     })
   } catch (thrown) {
-    const error = isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    const error = asIdpError(thrown)
+    reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
     return refusal(Math.max(500, statusOf(error)), error)
   }
 }

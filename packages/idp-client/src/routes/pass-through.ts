@@ -11,10 +11,9 @@ export async function passThrough(application: Application, exchange: Exchange):
   try {
     await touchSession(application.engine(), exchange)
   } catch (error) {
-    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
     // Configuration faults were reported at construction; repeating them per request would drown the log.
-    if (code !== 'INVALID_CONFIGURATION') {
-      application.settings.log.emit({ level: 'debug', code: 'REQUEST_FAILED', error: code })
-    }
+    if (isIdpError(error, 'INVALID_CONFIGURATION')) return
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    reportOutcome(application.settings.log, asIdpError(error), { level: 'debug', code: 'REQUEST_FAILED' })
   }
 }

@@ -11,6 +11,8 @@ export interface RouteRequest {
   readonly hostRequest: unknown
   /** Correlates log events with what the visitor was shown. */
   readonly id: string
+  /** Pages say what went wrong and what helps: `NODE_ENV` is `development` or `test`. */
+  readonly development: boolean
 }
 
 export interface Route {

@@ -4,6 +4,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
+import { reporting } from '../log/reporting.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login, over the configured ones, key by key. */
@@ -34,14 +35,16 @@ export async function startLogin(
     const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  // Loaded at the first login, like the login route.
-  const { login } = await import('../flows/login.ts')
-  const url = await login(application.engine(), exchange, {
-    parameters: authorizationParameters,
-    source: 'application',
-    returnTo,
-    correlationId: newCorrelationId(),
-    ...(challengeMode === 'popup' ? { popup: '' } : {}),
+  const url = await reporting(application.settings.log, async () => {
+    // Loaded at the first login, like the login route.
+    const { login } = await import('../flows/login.ts')
+    return login(application.engine(), exchange, {
+      parameters: authorizationParameters,
+      source: 'application',
+      returnTo,
+      correlationId: newCorrelationId(),
+      ...(challengeMode === 'popup' ? { popup: '' } : {}),
+    })
   })
   return redirect(url.href)
 }

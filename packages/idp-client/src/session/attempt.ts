@@ -2,10 +2,12 @@ import type { Config } from '../config/config.ts'
 import type { OnCallbackContext } from '../config/hooks.ts'
 import { randomToken } from '../crypto/random.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
+import { codes } from '../errors/codes.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
+import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from './hooks.ts'
 import type { SessionData } from './session-data.ts'
 
@@ -83,11 +85,7 @@ function failure(config: Config, { context, error, restart = false }: Failing): 
   }
 }
 
-export function asIdpError(thrown: unknown): IdpError {
-  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
-}
-
-/** What the provider or the person decided is nobody's fault, and no alarm. */
+/** What the provider or the user decided is nobody's fault, and no alarm. */
 const DECISIONS: ReadonlySet<string> = new Set([
   'access_denied',
   'login_required',
@@ -101,13 +99,15 @@ export interface Failed extends Failing {
   readonly id: string
 }
 
+function levelOf({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
+  const said = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
+  if (DECISIONS.has(said)) return 'info'
+  return codes[code].status < 500 ? 'warn' : 'error'
+}
+
 function report({ log }: Config, { context, error, id }: Failed): void {
-  const { cause } = error
-  const told = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
-  const decided = DECISIONS.has(told) ? { providerError: told } : undefined
-  const level = decided ? 'info' : 'warn'
   const code = context.responseType === 'connect_code' ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
-  log.emit({ level, code, id, error: error.code, ...decided })
+  reportOutcome(log, error, { level: levelOf(error), code, id })
 }
 
 /** The answer to an attempt that failed: the application's, if it has one, else the failure page. */

@@ -2,13 +2,13 @@ import type { Config } from '../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../config/options.ts'
 import { pause } from '../lib/pause.ts'
 import { shared } from '../lib/registry.ts'
+import { reportFailure } from '../log/failure.ts'
 import type { SessionData } from './session-data.ts'
-import type { StoreOperation } from './store-call.ts'
 import { askStore } from './store-call.ts'
 
 export type Change = (current: SessionData) => SessionData
 
-/** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`, told to the log; `update` is always there. */
+/** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`; `update` is always there. */
 export interface GuardedStore {
   get(id: string): Promise<unknown>
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
@@ -16,6 +16,8 @@ export interface GuardedStore {
   update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
   /** Absent where the store cannot lock. Waits until nobody else has the lease. */
   lock?(id: string): Promise<SessionLock>
+  /** Reports a failure that nobody else hears of. */
+  report(error: unknown): void
 }
 
 const RETRY_MILLISECONDS = 40
@@ -71,13 +73,13 @@ async function turnsEnded(milliseconds: number): Promise<boolean> {
  * change puts back what was deleted while it went on. Throws `SESSION_STORE_FAILED`.
  */
 export async function deleteForGood<T>(
-  { httpTimeout, log }: Config,
+  { httpTimeout }: Config,
   store: SessionDataStore,
   operation: 'delete' | 'logout',
   deletion: () => Promise<T>,
 ): Promise<T> {
-  const deleted = await askStore(log, operation, deletion)
-  if (!store.update && (await turnsEnded(httpTimeout))) await askStore(log, operation, deletion)
+  const deleted = await askStore(operation, deletion)
+  if (!store.update && (await turnsEnded(httpTimeout))) await askStore(operation, deletion)
   return deleted
 }
 
@@ -90,9 +92,6 @@ export function guardedStore(
   store: SessionDataStore,
   isSession: (record: unknown) => record is SessionData,
 ): GuardedStore {
-  const call = <T>(operation: StoreOperation, work: () => Promise<T>): Promise<T> =>
-    askStore(log, operation, work)
-
   const emulated = (id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null> =>
     inTurn(id, async () => {
       const current: unknown = await store.get(id)
@@ -140,16 +139,18 @@ export function guardedStore(
   }
 
   return {
-    get: (id) => call('get', () => store.get(id)),
-    set: (id, session, expiry) => call('set', () => store.set(id, session, expiry)),
-    delete: (id) => call('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
+    get: (id) => askStore('get', () => store.get(id)),
+    set: (id, session, expiry) => askStore('set', () => store.set(id, session, expiry)),
+    delete: (id) =>
+      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
     update: (id, change, expiry) =>
-      call('update', () =>
+      askStore('update', () =>
         update
           ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
             inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)
           : emulated(id, change, expiry),
       ),
-    ...(lock ? { lock: (id: string) => call('lock', () => acquire(id, lock)) } : {}),
+    report: (error) => reportFailure(log, error),
+    ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),
   }
 }

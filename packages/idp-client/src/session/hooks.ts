@@ -1,9 +1,18 @@
 import type { Config } from '../config/config.ts'
 import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
+import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { claimsOf, withoutProtocolClaims } from './claims.ts'
 import type { SessionData, TokenSet } from './session-data.ts'
 import { asJson, isSessionData } from './stored-session.ts'
+
+/** What a hook threw goes to the console in development; the error says which hook, and the class of what it threw. */
+async function hookThrew({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
+  log.printException(thrown)
+  const { classOf } = await import('../errors/diagnosis.ts')
+  const detail = `${hook} threw (${classOf(thrown)}).`
+  return new CallbackError('HOOK_FAILED', { cause: thrown, hook, detail, remedy: 'HOOK_FAILED' })
+}
 
 /** The session as it is saved: by the application's hook, else without the protocol's claims. `HOOK_FAILED`. */
 export async function beforeSaved(
@@ -18,14 +27,16 @@ export async function beforeSaved(
   let changed: unknown
   try {
     changed = await hook(given, idToken)
-  } catch (cause) {
-    throw new CallbackError('HOOK_FAILED', { cause, detail: 'beforeSessionSaved threw.' })
+  } catch (thrown) {
+    throw await hookThrew(config, 'beforeSessionSaved', thrown)
   }
   const plain = asJson(changed)
   const kept = typeof plain === 'object' && plain !== null ? { ...plain, internal: session.internal } : plain
   if (isSessionData(kept)) return { ...kept, tokenSet: withOwnIdToken(kept.tokenSet, session.tokenSet) }
   throw new CallbackError('HOOK_FAILED', {
+    hook: 'beforeSessionSaved',
     detail: 'beforeSessionSaved must return a session with user.sub and tokenSet, made of JSON.',
+    remedy: 'HOOK_RESULT',
   })
 }
 
@@ -58,8 +69,9 @@ export async function afterRefresh(
   const known = grant.claims ? undefined : claimsOf(session.tokenSet.idToken)
   try {
     return await beforeSaved(config, known ? { ...session, user: known } : session, grant.idToken)
-  } catch {
-    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: 'HOOK_FAILED' })
+  } catch (error) {
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
     return { ...session, user: grant.previous }
   }
 }
@@ -109,8 +121,8 @@ export async function decideCallback(config: Config, context: OnCallbackContext)
   let result: unknown
   try {
     result = await hook(context)
-  } catch (cause) {
-    throw new CallbackError('HOOK_FAILED', { cause, detail: 'onCallback threw.' })
+  } catch (thrown) {
+    throw await hookThrew(config, 'onCallback', thrown)
   }
   if (result === undefined || result === null) return { kind: 'go-on' }
   if (typeof result === 'object') {
@@ -119,6 +131,6 @@ export async function decideCallback(config: Config, context: OnCallbackContext)
     if (answer) return { kind: 'go-on', ...answer }
   }
   const detail =
-    'onCallback must return nothing, { returnTo?: string, cspNonce?: base64 text } or a Response.'
-  throw new CallbackError('HOOK_FAILED', { detail })
+    'onCallback must return nothing, { returnTo?: string, cspNonce?: base64 string } or a Response.'
+  throw new CallbackError('HOOK_FAILED', { hook: 'onCallback', detail, remedy: 'HOOK_RESULT' })
 }

@@ -89,9 +89,9 @@ export function inStore(parts: InStoreParts): SessionStorage {
   const stageCookie = cookieWriter(parts, cookies, reader)
   const { begin, isBegun } = beginningIn(records)
 
-  /** Deletes the records that a request names. A failure is in the log, and keeps nobody from logging out or in. */
+  /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
-    await Promise.all(references.map(({ handle }) => records.forget(handle).catch(() => {})))
+    await Promise.all(references.map(({ handle }) => records.forget(handle).catch(store.report)))
   }
 
   return {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { SessionDataStore } from '../config/options.ts'
-import { createLog } from '../log/log.ts'
 import { obeyOnce } from './obey-once.ts'
 
-const log = createLog(() => {})
 const order = { name: 'order', expiresAt: 1100, now: 1000 }
 const failing = (): Promise<void> => Promise.reject(new Error('not now'))
 
@@ -38,18 +36,18 @@ describe.each([
   test('is carried out once', async () => {
     const store = make()
     const { times, work } = counted()
-    expect(await obeyOnce(log, store, order, work)).toBe(true)
-    expect(await obeyOnce(log, store, order, work)).toBe(false)
-    expect(await obeyOnce(log, store, { ...order, name: 'other' }, work)).toBe(true)
+    expect(await obeyOnce(store, order, work)).toBe(true)
+    expect(await obeyOnce(store, order, work)).toBe(false)
+    expect(await obeyOnce(store, { ...order, name: 'other' }, work)).toBe(true)
     expect(times()).toBe(2)
   })
 
   test('shares its outcome with those that come meanwhile', async () => {
     const store = make()
     const { times, work } = counted()
-    const together = Array.from({ length: 5 }, () => obeyOnce(log, store, order, work))
+    const together = Array.from({ length: 5 }, () => obeyOnce(store, order, work))
     expect([await Promise.all(together), times()]).toEqual([[true, true, true, true, true], 1])
-    const others = Array.from({ length: 3 }, () => obeyOnce(log, store, { ...order, name: 'x' }, failing))
+    const others = Array.from({ length: 3 }, () => obeyOnce(store, { ...order, name: 'x' }, failing))
     const outcomes = await Promise.allSettled(others)
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   })
@@ -58,17 +56,17 @@ describe.each([
     const store = make()
     const { times, work } = counted()
     for (let attempt = 0; attempt < 2; attempt++) {
-      await expect(obeyOnce(log, store, order, failing)).rejects.toThrow('not now')
+      await expect(obeyOnce(store, order, failing)).rejects.toThrow('not now')
     }
-    expect(await obeyOnce(log, store, order, work)).toBe(true)
-    expect(await obeyOnce(log, store, order, work)).toBe(false)
+    expect(await obeyOnce(store, order, work)).toBe(true)
+    expect(await obeyOnce(store, order, work)).toBe(false)
     expect(times()).toBe(1)
   })
 
   test('is one about another store too', async () => {
     const { times, work } = counted()
-    expect(await obeyOnce(log, make(), order, work)).toBe(true)
-    expect(await obeyOnce(log, make(), order, work)).toBe(true)
+    expect(await obeyOnce(make(), order, work)).toBe(true)
+    expect(await obeyOnce(make(), order, work)).toBe(true)
     expect(times()).toBe(2)
   })
 })
@@ -76,18 +74,18 @@ describe.each([
 test('a process forgets what can come no more', async () => {
   const store = storeOver()
   const { work } = counted()
-  await obeyOnce(log, store, order, work)
-  expect(await obeyOnce(log, store, { ...order, now: 1099 }, work)).toBe(false)
-  expect(await obeyOnce(log, store, { ...order, now: 1100 }, work)).toBe(true)
+  await obeyOnce(store, order, work)
+  expect(await obeyOnce(store, { ...order, now: 1099 }, work)).toBe(false)
+  expect(await obeyOnce(store, { ...order, now: 1100 }, work)).toBe(true)
 })
 
 describe('processes that share a store', () => {
   test('carry an order out once, whichever of them it reaches', async () => {
     const names = new Set<string>()
     const { times, work } = counted()
-    expect(await obeyOnce(log, storeOver(names), order, work)).toBe(true)
+    expect(await obeyOnce(storeOver(names), order, work)).toBe(true)
     for (let again = 0; again < 5; again++) {
-      expect(await obeyOnce(log, storeOver(names), order, work)).toBe(false)
+      expect(await obeyOnce(storeOver(names), order, work)).toBe(false)
     }
     expect(times()).toBe(1)
   })
@@ -95,11 +93,11 @@ describe('processes that share a store', () => {
   test('take over from one that died, twice', async () => {
     const names = new Set<string>()
     const died = (): Promise<void> => new Promise(() => {})
-    void obeyOnce(log, storeOver(names), order, died)
-    void obeyOnce(log, storeOver(names), order, died)
+    void obeyOnce(storeOver(names), order, died)
+    void obeyOnce(storeOver(names), order, died)
     const { work } = counted()
-    expect(await obeyOnce(log, storeOver(names), order, work)).toBe(true)
-    expect(await obeyOnce(log, storeOver(names), order, work)).toBe(false)
+    expect(await obeyOnce(storeOver(names), order, work)).toBe(true)
+    expect(await obeyOnce(storeOver(names), order, work)).toBe(false)
   })
 
   test('let an order be repeated whose end the store did not take', async () => {
@@ -112,9 +110,9 @@ describe('processes that share a store', () => {
       return (await once?.(...given)) ?? false
     }
     const { times, work } = counted()
-    await expect(obeyOnce(log, flaky, order, work)).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
-    expect(await obeyOnce(log, storeOver(names), order, work)).toBe(true)
-    expect(await obeyOnce(log, storeOver(names), order, work)).toBe(false)
+    await expect(obeyOnce(flaky, order, work)).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+    expect(await obeyOnce(storeOver(names), order, work)).toBe(true)
+    expect(await obeyOnce(storeOver(names), order, work)).toBe(false)
     expect(times()).toBe(2)
   })
 })

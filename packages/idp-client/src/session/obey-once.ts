@@ -1,7 +1,6 @@
 import type { SessionDataStore, SessionExpiry } from '../config/options.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
-import type { Log } from '../log/log.ts'
 import { askStore } from './store-call.ts'
 
 /** What this process knows of the orders about one store. */
@@ -68,7 +67,6 @@ async function acrossProcesses(
  * meanwhile shares the outcome.
  */
 export async function obeyOnce(
-  log: Log,
   store: SessionDataStore,
   order: Order,
   work: () => Promise<void>,
@@ -79,7 +77,7 @@ export async function obeyOnce(
   if (running) return running
   const once = store.once?.bind(store)
   const run = once
-    ? acrossProcesses((part) => askStore(log, 'once', () => once(part, { expiresAt })), order, work)
+    ? acrossProcesses((part) => askStore('once', () => once(part, { expiresAt })), order, work)
     : inProcess(memory, order, work)
   memory.running.set(name, run)
   try {

@@ -1,28 +1,42 @@
 import { expect, test } from 'vitest'
-import type { LogEvent } from '../log/log.ts'
-import { createLog } from '../log/log.ts'
+import { SessionStoreError } from '../errors/session.ts'
 import { askStore } from './store-call.ts'
 
 class ClientClosedError extends Error {}
 
-async function reported(cause: unknown): Promise<LogEvent[]> {
-  const events: LogEvent[] = []
-  const log = createLog((event) => events.push(event))
-  const outcome = askStore(log, 'get', () => Promise.reject(cause))
-  await expect(outcome).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED', cause })
-  return events
+async function failureOf(cause: unknown): Promise<SessionStoreError> {
+  const error: unknown = await askStore('get', () => Promise.reject(cause)).catch((thrown: unknown) => thrown)
+  if (!(error instanceof SessionStoreError)) throw new TypeError('expected a SessionStoreError')
+  expect(error).toMatchObject({ code: 'SESSION_STORE_FAILED', operation: 'get', cause })
+  return error
 }
 
-const failed = { level: 'error', code: 'SESSION_STORE_FAILED', operation: 'get' }
-
 test.each([
-  [Object.assign(new Error('connect 127.0.0.1:6379'), { code: 'ECONNREFUSED' }), 'ECONNREFUSED'],
-  [Object.assign(new Error('relation "sessions" does not exist'), { code: '42P01' }), '42P01'],
-  [new ClientClosedError('The client is closed'), 'ClientClosedError'],
-  [Object.assign(new ClientClosedError('closed'), { code: 7 }), 'ClientClosedError'],
-])('a failure of the store is reported with the name that the driver gives it: %s', async (cause, reason) => {
-  expect(await reported(cause)).toEqual([{ ...failed, reason }])
-})
+  [
+    Object.assign(new Error('connect 127.0.0.1:6379'), { code: 'ECONNREFUSED' }),
+    'ECONNREFUSED',
+    'SESSION_STORE_UNREACHABLE',
+  ],
+  [
+    Object.assign(new Error('relation "sessions" does not exist'), { code: '42P01' }),
+    '42P01',
+    'SESSION_STORE_NOT_SET_UP',
+  ],
+  [new ClientClosedError('The client is closed'), 'ClientClosedError', 'SESSION_STORE_NOT_CONNECTED'],
+  [
+    Object.assign(new ClientClosedError('closed'), { code: 7 }),
+    'ClientClosedError',
+    'SESSION_STORE_NOT_CONNECTED',
+  ],
+  [Object.assign(new Error('no'), { code: 'ERR_ODD' }), 'ERR_ODD', 'SESSION_STORE_FAILED'],
+])(
+  'a failure of the store has the name that the driver gives it, and its remedy: %s',
+  async (cause, reason, remedy) => {
+    const error = await failureOf(cause)
+    expect(error).toMatchObject({ reason, remedy })
+    expect(error.message).toBe(`The session store could not be read or written. Operation: get, ${reason}.`)
+  },
+)
 
 test.each([
   ['without a name', new Error('somebody@example.test')],
@@ -30,6 +44,8 @@ test.each([
   ['with the id of a session for a code', Object.assign(new Error('no'), { code: 'x'.repeat(43) })],
   ['that is no error', 'somebody@example.test'],
   ['that is nothing', undefined],
-])('a failure %s is reported without a reason', async (_title, cause) => {
-  expect(await reported(cause)).toEqual([failed])
+])('a failure %s has no reason', async (_title, cause) => {
+  const error = await failureOf(cause)
+  expect(error).toMatchObject({ reason: undefined, remedy: 'SESSION_STORE_FAILED' })
+  expect(error.message).not.toContain('somebody')
 })

@@ -160,7 +160,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
     async read(handle) {
       const id = await recordId(handle)
       if (undeleted().get(id)) {
-        await forget(id).catch(() => {})
+        await forget(id).catch(store.report)
         return null
       }
       const record = sessionOf(await store.get(id), handle)
@@ -190,7 +190,8 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       let kept: StoredSession | null
       try {
         kept = await write(id, change)
-      } catch {
+      } catch (error) {
+        store.report(error)
         const late = onTopOf(unwritten().get(id), change)
         unwritten().set(id, late)
         return { session: late.session, written: false }

@@ -159,7 +159,11 @@ export async function freshToken(
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
     // Whoever forces a refresh may have had the valid token refused for want of just that factor.
     const isDemanded = want.force && mfaChallengeOf(error) !== undefined
-    if (fallback && !isDemanded) return fallback
+    if (fallback && !isDemanded) {
+      const { reportFailure } = await import('../log/failure.ts')
+      reportFailure(config.log, error)
+      return fallback
+    }
     if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
     throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
   }

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts'
-import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { endsAt } from '../session/lifetime.ts'
 import type { SessionStorage } from '../session/storage.ts'
@@ -40,7 +39,7 @@ export async function keep(
     await sessions.save(exchange, session)
   } catch (error) {
     // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
-    const code = isIdpError(error) ? error.code : 'INTERNAL_ERROR'
-    config.log.emit({ level: 'error', code: 'REQUEST_FAILED', error: code })
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
   }
 }

@@ -33,6 +33,7 @@ describe('incomplete configuration never fails open', () => {
   ]
 
   test.each(faults)('[S249,S250,S251,S252,S253,S254,U19b] %s', async (_, options) => {
+    vi.stubEnv('NODE_ENV', 'production')
     const events: LogEvent[] = []
     const client = new IdpClient({ ...options, logger: (event) => events.push(event) })
     const warnings = events.filter(({ code }) => code === 'CONFIGURATION')

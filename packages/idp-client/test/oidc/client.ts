@@ -3,6 +3,7 @@ import { resolve } from '../../src/config/resolve.ts'
 import { CallbackError } from '../../src/errors/callback.ts'
 import { OAuthError } from '../../src/errors/provider.ts'
 import type { LogEvent } from '../../src/log/log.ts'
+import { createLog } from '../../src/log/log.ts'
 import type { CodeExchange, TokenGrant } from '../../src/oidc/grants.ts'
 import { exchangeCode } from '../../src/oidc/grants.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
@@ -38,7 +39,7 @@ export function providerOf(issuer: string, changes: Partial<Config> = {}): Provi
 /** A log that keeps its events. */
 export function recordingLog(): Config['log'] & { readonly events: LogEvent[] } {
   const events: LogEvent[] = []
-  return { events, emit: (event) => void events.push(event), once() {} }
+  return { events, ...createLog((event) => events.push(event)) }
 }
 
 /** With characters that HTTP Basic must encode (RFC 6749 section 2.3.1). */

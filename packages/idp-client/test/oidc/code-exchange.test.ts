@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
+import { reportFailure } from '../../src/log/failure.ts'
 import {
   exchange,
   printed,
@@ -178,7 +179,7 @@ describe('the callback', () => {
     })
     expect(cause.description).toContain('<script>')
     expect(cause.description).not.toMatch(/[\r\n]/)
-    expect(error.message + cause.message).not.toMatch(/script|Set-Cookie|access_denied/)
+    expect(error.message + cause.message).not.toMatch(/script|Set-Cookie/)
     expect(op.count('token')).toBe(0)
   })
 
@@ -303,9 +304,18 @@ describe('the answer', () => {
     expect(outer.code).toBe('AUTHORIZATION_CODE_GRANT_ERROR')
     expect(cause).toMatchObject({ code: 'OAUTH_ERROR', error, status, description: 'No.', transient: false })
     expect(printed(outer)).not.toContain('leaked-token')
+    reportFailure(log, outer)
     expect(log.events).toEqual([
-      { level: 'warn', code: 'PROVIDER_FAILURE', endpoint: 'token', error: 'OAUTH_ERROR', status },
+      expect.objectContaining({
+        level: 'warn',
+        code: 'PROVIDER_FAILURE',
+        endpoint: 'token',
+        error: 'OAUTH_ERROR',
+        providerError: error === 'unknown_custom_error' ? 'other' : error,
+        status,
+      }),
     ])
+    expect(JSON.stringify(log.events)).not.toMatch(/leaked-token|unknown_custom_error|No\./)
   })
 
   test('TE-13 no error prints a token, code, verifier, secret or claim', async () => {

@@ -116,7 +116,15 @@ describe('the cache', () => {
       expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/elsewhere`)
     expect(op.count('discovery')).toBe(3)
     expect(log.events).toEqual([
-      { level: 'error', code: 'PROVIDER_FAILURE', endpoint: 'discovery', error: 'DISCOVERY_ERROR' },
+      expect.objectContaining({
+        level: 'error',
+        code: 'PROVIDER_FAILURE',
+        endpoint: 'discovery',
+        error: 'DISCOVERY_ERROR',
+        status: 500,
+        remedy: 'PROVIDER_UNAVAILABLE',
+        url: `${op.issuer}/.well-known/openid-configuration`,
+      }),
     ])
     op.answers.clear()
     op.metadata = {}

@@ -103,12 +103,15 @@ describe('DI-05 rotation', () => {
     op.answers.set('jwks', (response) => json(response, {}, 500))
     now += 3600
     expect((await exchange(provider)).claims?.sub).toBe('alice')
-    expect(log.events).toContainEqual({
-      level: 'error',
-      code: 'PROVIDER_FAILURE',
-      endpoint: 'jwks',
-      error: 'JWKS_ERROR',
-    })
+    expect(log.events).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        code: 'PROVIDER_FAILURE',
+        endpoint: 'jwks',
+        error: 'JWKS_ERROR',
+        status: 500,
+      }),
+    )
   })
 })
 

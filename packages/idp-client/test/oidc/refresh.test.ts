@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { reportFailure } from '../../src/log/failure.ts'
 import { refreshTokens } from '../../src/oidc/grants.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
@@ -93,6 +94,7 @@ describe('[RT-01] a refreshed ID token speaks about the same user', () => {
     const error = await rejection(refresh())
     expect(error).toMatchObject({ code: 'ID_TOKEN_INVALID', transient: false })
     expect(String(error)).toMatch(why)
+    reportFailure(log, error)
     expect(log.events.at(-1)).toMatchObject({ code: 'PROVIDER_FAILURE', error: 'ID_TOKEN_INVALID' })
   })
 

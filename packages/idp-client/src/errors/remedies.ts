@@ -1,10 +1,11 @@
 import type { Code } from './codes.ts'
 
 /**
- * What a developer or operator can do about each code: printed in docs/reference/errors.md. Apart from the codes, since
- * no program needs it and every byte of the codes is loaded with the library.
+ * What a developer or operator can do about a failure: the one closed list that events, the default logger, failure pages
+ * and docs share. A code has one row; where one code has several reasons, each reason has a row of its own, which an
+ * error names in `remedy`. Loaded with the first failure, never with the library.
  */
-export const advice: Readonly<Record<Code, string>> = {
+export const remedies = {
   INVALID_CONFIGURATION: 'Set the options or environment variables that the message names.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
@@ -41,7 +42,8 @@ export const advice: Readonly<Record<Code, string>> = {
     'The cause tells which check failed; check client id, client secret and redirect URI.',
   USERINFO_ERROR:
     'The cause tells why; set fetchUserInfo to false if the ID token has all claims that you need.',
-  HOOK_FAILED: 'The cause is the error of the hook; no session was written.',
+  HOOK_FAILED:
+    'Correct the hook: in development its exception is on the console, and the cause of the error in any case.',
   MISSING_SESSION: 'Send the user to the login route first.',
   MISSING_SESSION_DATA: 'Pass a SessionData object, as getSession returns it, with the changes in it.',
   SESSION_NOT_WRITABLE:
@@ -116,4 +118,144 @@ export const advice: Readonly<Record<Code, string>> = {
     'Send the user to the login route with the max_age and acr_values of the challenge (RFC 9470).',
   INSUFFICIENT_SCOPE: 'Send the user to the login route with the scope of the challenge.',
   WRONG_ORGANIZATION: 'Send the user to the login route with that organization.',
-}
+
+  // Reaching the provider.
+  UNKNOWN_HOST:
+    'Check the spelling of the host in domain (IDP_DOMAIN), and that this machine can resolve it (DNS, container network, VPN).',
+  CONNECTION_REFUSED: 'Start the provider, or correct host and port in domain (IDP_DOMAIN).',
+  CONNECTION_LOST:
+    'Look at what stands between this server and the provider (proxy, firewall, load balancer); a port that speaks https breaks off http:// requests like this, too.',
+  NETWORK_UNREACHABLE:
+    'Allow outgoing connections from this server to the provider, or set up the proxy of the network.',
+  PROVIDER_TIMEOUT:
+    'Check that the provider responds and that no firewall drops the connection; raise httpTimeout if it is slow.',
+  CERTIFICATE_NOT_TRUSTED:
+    'Make Node.js trust the certificate authority of the provider: start the process with NODE_EXTRA_CA_CERTS=<file of the CA>.',
+  CERTIFICATE_EXPIRED: "Renew the provider's TLS certificate, or correct the clock of this server.",
+  CERTIFICATE_HOST:
+    'Use the host name that the TLS certificate was issued for in domain (IDP_DOMAIN), or reissue the certificate.',
+  NOT_TLS:
+    'Use the port that speaks https in domain (IDP_DOMAIN); for a local provider on http, write http:// and set allowInsecureRequests.',
+  PROVIDER_UNAVAILABLE: 'Look at the status of the provider; its log has the reason. Nothing is wrong here.',
+  RATE_LIMITED: "Raise the provider's rate limit for this client, or send it fewer requests.",
+  PROVIDER_REDIRECTS:
+    'Write the final address into domain (IDP_DOMAIN); requests to the provider follow no redirect.',
+  DISCOVERY_NOT_FOUND:
+    'Correct the path in domain (IDP_DOMAIN): realm or tenant are part of it. Open that URL in a browser: it must show JSON.',
+  DISCOVERY_NOT_JSON:
+    'Correct domain (IDP_DOMAIN), or look for a proxy or captive portal that responds in place of the provider.',
+  DISCOVERY_ISSUER_MISMATCH:
+    'Set domain (IDP_DOMAIN) to exactly the issuer that the document at that URL names: scheme, host, port, path and trailing slash count.',
+  ENDPOINT_MISSING:
+    'Enable the feature at the provider, so that its metadata names the endpoint, or leave out the option that needs it.',
+  RESPONSE_NOT_OAUTH:
+    'Look for a proxy, firewall or error page that responds in place of the provider (a firewall may reject the Idp-Client header: enableTelemetry).',
+
+  // What the provider refuses.
+  CLIENT_REFUSED:
+    'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider, and how it expects the secret (client_secret_basic or client_secret_post).',
+  CLIENT_ASSERTION_REFUSED:
+    'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id, algorithm and the clocks.',
+  CLIENT_NOT_ALLOWED:
+    'Allow the grant type and response type code for this client at the provider (authorization code, refresh token).',
+  REDIRECT_URI_REFUSED:
+    'Register the callback URL at the provider, character by character: appBaseUrl (APP_BASE_URL) plus /auth/callback. The event LOGIN_STARTED shows the one that was sent.',
+  CODE_REFUSED:
+    'The code was used, has expired, or was issued for another redirect URI or client: start the login again, and compare the registered callback URL with appBaseUrl (APP_BASE_URL).',
+  SCOPE_REFUSED:
+    'Leave the scope out of authorizationParameters.scope, or allow it for this client at the provider; the default asks for offline_access.',
+  AUDIENCE_REFUSED:
+    'Register the API at the provider under exactly the audience that was asked for, and allow it for this client.',
+  REQUEST_REFUSED:
+    'Compare authorizationParameters with what the provider accepts; its own log names the parameter.',
+  PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
+  PAR_NOT_OFFERED: 'Set pushedAuthorizationRequests to false, or enable it at the provider.',
+  DPOP_REQUIRED: 'Set useDPoP to true, with a key pair: the provider binds the tokens of this client.',
+  DPOP_KEYS: 'Create a pair with generateDpopKeyPair(), and set both halves together.',
+  DPOP_NOT_ENABLED: 'Enable DPoP for the client and the API at the provider, or set useDPoP to false.',
+  DPOP_PROOF_REFUSED:
+    'Compare the clocks of both servers (dpopOptions.clockSkew), and the algorithms that the provider accepts for DPoP (ES256 is used).',
+  DPOP_NONCE_REFUSED:
+    'Look for something that removes or caches the DPoP-Nonce header between the provider and this server.',
+
+  // What is wrong with a token.
+  CLOCKS_DIFFER:
+    'Synchronise the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
+  ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
+  ID_TOKEN_ALGORITHM:
+    'Let the provider sign ID tokens of this client with an algorithm that its metadata lists (id_token_signing_alg_values_supported).',
+  ID_TOKEN_ALGORITHM_UNSUPPORTED:
+    'Let the provider sign ID tokens of this client with RS256, ES256, PS256 or EdDSA; HS256 and none are never accepted.',
+  ID_TOKEN_SIGNATURE:
+    "Compare the keys at the provider's jwks_uri with the one that signs; a cache or proxy may serve old keys.",
+  ID_TOKEN_AUDIENCE:
+    'Compare clientId (IDP_CLIENT_ID) with the client that the provider issues ID tokens for.',
+  ID_TOKEN_ISSUER:
+    'Compare the issuer of the ID token with that of the metadata: a custom domain is another issuer than the one of the tenant.',
+  ID_TOKEN_NONCE:
+    'The ID token belongs to another login: start again. If it happens every time, something at the provider drops or changes the nonce.',
+  ID_TOKEN_ORGANIZATION:
+    'Enable organizations for this client at the provider, and compare the value of organization with the id or name of the organization.',
+  MAX_AGE_NOT_MET: 'Let the provider honour max_age and send auth_time, or leave max_age out.',
+  USERINFO_TOKEN_REFUSED:
+    'Ask for the scope openid and for no audience of another API, so that the access token is good for UserInfo; or set fetchUserInfo to false.',
+  USERINFO_SIGNED: 'Remove userinfo_signed_response_alg from the client at the provider.',
+
+  // The application.
+  HOOK_RESULT: 'Correct what the hook returns; docs/reference/options.md shows what it may be.',
+  HOOK_SIGNATURE: 'Take one argument: onCallback({ error, session, returnTo }).',
+  SESSION_STORE_UNREACHABLE:
+    'Check that the database of sessionStore runs and that this server reaches it (address, port, firewall).',
+  SESSION_STORE_NOT_SET_UP:
+    'Create the tables with migrate(), and give the database user its rights; compare the connection string.',
+  SESSION_STORE_NOT_CONNECTED:
+    'Connect the client of the database (await client.connect()) before the first request.',
+} as const
+
+remedies satisfies Readonly<Record<Code, string>>
+
+/** Names a row of the list; docs/guides/troubleshooting.md has each. */
+export type Remedy = keyof typeof remedies
+
+/** Nothing to wait for: whoever set up the application or the provider has to correct something. */
+export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
+  'INVALID_CONFIGURATION',
+  'BASE_URL_UNKNOWN',
+  'BASE_URL_NOT_ALLOWED',
+  'UNKNOWN_HOST',
+  'CERTIFICATE_NOT_TRUSTED',
+  'CERTIFICATE_EXPIRED',
+  'CERTIFICATE_HOST',
+  'NOT_TLS',
+  'PROVIDER_REDIRECTS',
+  'DISCOVERY_NOT_FOUND',
+  'DISCOVERY_NOT_JSON',
+  'DISCOVERY_ISSUER_MISMATCH',
+  'ENDPOINT_MISSING',
+  'CLIENT_REFUSED',
+  'CLIENT_ASSERTION_REFUSED',
+  'CLIENT_NOT_ALLOWED',
+  'REDIRECT_URI_REFUSED',
+  'SCOPE_REFUSED',
+  'AUDIENCE_REFUSED',
+  'REQUEST_REFUSED',
+  'PAR_REQUIRED',
+  'PAR_NOT_OFFERED',
+  'DPOP_REQUIRED',
+  'DPOP_KEYS',
+  'DPOP_NOT_ENABLED',
+  'DPOP_PROOF_REFUSED',
+  'CLOCKS_DIFFER',
+  'ID_TOKEN_MISSING',
+  'ID_TOKEN_ALGORITHM',
+  'ID_TOKEN_ALGORITHM_UNSUPPORTED',
+  'ID_TOKEN_AUDIENCE',
+  'ID_TOKEN_ISSUER',
+  'MAX_AGE_NOT_MET',
+  'USERINFO_TOKEN_REFUSED',
+  'USERINFO_SIGNED',
+  'HOOK_RESULT',
+  'SESSION_TOO_LARGE',
+  'SESSION_STORE_NOT_SET_UP',
+  'SESSION_STORE_NOT_CONNECTED',
+])

@@ -1,0 +1,141 @@
+import type { IdpError } from './base.ts'
+import { isIdpError } from './base.ts'
+import type { Code } from './codes.ts'
+import { registeredError } from './protocol-errors.ts'
+import type { ProviderEndpoint } from './provider.ts'
+import type { Remedy } from './remedies.ts'
+import { remedies } from './remedies.ts'
+import type { StoreOperation } from './session.ts'
+
+/**
+ * Everything that may be told about a failure: our own sentences, codes from closed sets, numbers, names of options and
+ * session fields, the URL of discovery. Never text of the provider, of a request or of a user.
+ */
+export interface Diagnosis {
+  readonly error: Code
+  /** What happened and why, in our own words; the message of the error. */
+  readonly detail: string
+  /** Names what helps: a row of the troubleshooting guide. */
+  readonly remedy: Remedy
+  /** What helps, in a sentence. */
+  readonly advice: string
+  readonly endpoint?: ProviderEndpoint
+  /** The `error` that the provider responded, when it is a registered one, else `other`. */
+  readonly providerError?: string
+  /** HTTP status of the provider's response. */
+  readonly status?: number
+  /** How the system names the failure of a connection: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
+  readonly systemCode?: string
+  /** The URL of discovery, as it follows from the option `domain`. */
+  readonly url?: string
+  /** What the session store was asked. */
+  readonly operation?: StoreOperation
+  /** How the driver of the store names its failure: a code as `ECONNREFUSED` or `42P01`, else the class of the error. */
+  readonly reason?: string
+  /** The hook of the application that failed. */
+  readonly hook?: string
+  /** Class of what the application's code threw, or its type where that was no object. */
+  readonly exception?: string
+  /** With `SESSION_TOO_LARGE`: bytes of the session, and of its fields. */
+  readonly bytes?: number
+  readonly fields?: Readonly<Record<string, number>>
+}
+
+/** The error and those of ours that caused it, the outermost first. */
+export function causesOf(error: IdpError): readonly IdpError[] {
+  const all: IdpError[] = []
+  let current: unknown = error
+  while (isIdpError(current) && all.length < 6) {
+    all.push(current)
+    current = current.cause
+  }
+  return all
+}
+
+type Value = { readonly string: string; readonly number: number }
+
+/** The first value of that name and type in the chain of causes. */
+function find<Type extends keyof Value>(
+  errors: readonly IdpError[],
+  name: string,
+  type: Type,
+): Value[Type] | undefined {
+  for (const error of errors) {
+    const value: unknown = Reflect.get(error, name)
+    if (typeof value === type) return value as Value[Type]
+  }
+  return undefined
+}
+
+/* Claims are named by provider and application: words and namespaces of some length, never an address or a token. */
+const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*$/
+
+function fieldsOf(errors: readonly IdpError[]): Diagnosis['fields'] {
+  const error = errors.find(({ code }) => code === 'SESSION_TOO_LARGE')
+  const fields = error && 'fields' in error ? error.fields : undefined
+  if (typeof fields !== 'object' || fields === null) return undefined
+  const sizes = new Map<string, number>()
+  for (const [name, size] of Object.entries(fields)) {
+    const known = FIELD.test(name) ? name : 'other'
+    if (typeof size === 'number') sizes.set(known, (sizes.get(known) ?? 0) + size)
+  }
+  return Object.fromEntries(sizes)
+}
+
+/* Names of classes, and types where something else than an object was thrown. */
+const CLASS = /^[A-Za-z_$][\w$]{0,40}$/
+
+/** What kind of thing was thrown; nothing of what it says. */
+export function classOf(thrown: unknown): string {
+  if (typeof thrown !== 'object' || thrown === null) return typeof thrown
+  const kind: unknown = thrown.constructor
+  return typeof kind === 'function' && CLASS.test(kind.name) ? kind.name : 'object'
+}
+
+/** What failed in the application's own code, or where nobody expected it. */
+function foreignCause(errors: readonly IdpError[]): Pick<Diagnosis, 'exception'> {
+  const innermost = errors.at(-1)
+  const isOwnCode = innermost?.code === 'HOOK_FAILED' || innermost?.code === 'INTERNAL_ERROR'
+  return isOwnCode && 'cause' in innermost ? { exception: classOf(innermost.cause) } : {}
+}
+
+type Members = { readonly [Name in keyof Diagnosis]?: Diagnosis[Name] | undefined }
+
+function present(members: Members): Partial<Diagnosis> {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+}
+
+/**
+ * What may be told about a failure, and what helps: the one place that decides it for events, the lines of the default
+ * logger, and failure pages in development.
+ */
+export function diagnose(error: IdpError): Diagnosis {
+  const errors = causesOf(error)
+  const { code, message, remedy } = error
+  const said = find(
+    errors.filter(({ name }) => name === 'OAuthError'),
+    'error',
+    'string',
+  )
+  const fields = fieldsOf(errors)
+  return {
+    error: code,
+    detail: message,
+    // An error of another copy of the package may name a row that this one does not have.
+    remedy: Object.hasOwn(remedies, remedy) ? remedy : code,
+    advice: remedies[remedy] ?? remedies[code],
+    ...present({
+      endpoint: find(errors, 'endpoint', 'string') as ProviderEndpoint | undefined,
+      providerError: said === undefined ? undefined : registeredError(said),
+      status: find(errors, 'status', 'number'),
+      systemCode: find(errors, 'systemCode', 'string'),
+      url: find(errors, 'url', 'string'),
+      operation: find(errors, 'operation', 'string') as StoreOperation | undefined,
+      reason: find(errors, 'reason', 'string'),
+      hook: find(errors, 'hook', 'string'),
+      bytes: fields && find(errors, 'bytes', 'number'),
+      fields,
+    }),
+    ...foreignCause(errors),
+  }
+}

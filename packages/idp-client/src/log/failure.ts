@@ -1,0 +1,67 @@
+import { IdpError, isIdpError } from '../errors/base.ts'
+import type { Diagnosis } from '../errors/diagnosis.ts'
+import { causesOf, diagnose } from '../errors/diagnosis.ts'
+import { shared } from '../lib/registry.ts'
+import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
+
+/** Parts of the protocol while the user has yet to do something on another device: no failure. */
+const PENDING: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down'])
+
+function providerLevel({ error, providerError }: Diagnosis): LogLevel {
+  if (error === 'MY_ACCOUNT_API_ERROR') return 'warn'
+  if (error !== 'OAUTH_ERROR') return 'error'
+  return providerError === 'mfa_required' ? 'info' : 'warn'
+}
+
+/** The event about an error that itself says what the provider or the store did; undefined for every other. */
+function eventOf(error: IdpError, id: string | undefined): LogEvent | undefined {
+  const told = diagnose(error)
+  const { endpoint, operation, providerError } = told
+  const request = id === undefined ? {} : { id }
+  if (error.name === 'SessionStoreError' && operation)
+    return { level: 'error', code: 'SESSION_STORE_FAILED', ...request, ...told, operation }
+  const ofProvider = ['AccountApiError', 'DiscoveryError', 'OAuthError'].includes(error.name)
+  if (!ofProvider || !endpoint || PENDING.has(providerError)) return undefined
+  return { level: providerLevel(told), code: 'PROVIDER_FAILURE', ...request, ...told, endpoint }
+}
+
+/** Failures that are in the log: several requests may share one. */
+const reported = (): WeakSet<IdpError> => shared('reported-failures/1', () => new WeakSet())
+
+/** The event about what lies at the bottom of a failure, unless it was reported already. */
+function causeOf(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
+  for (const each of causesOf(error)) {
+    const cause = eventOf(each, id)
+    if (!cause) continue
+    if (reported().has(each)) return {}
+    reported().add(each)
+    return { cause }
+  }
+  return {}
+}
+
+export function asIdpError(thrown: unknown): IdpError {
+  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+}
+
+/**
+ * Reports what the provider or the store did to an operation, once however many share it. For failures that are thrown
+ * to the application, and for those that are overcome.
+ */
+export function reportFailure(log: Log, thrown: unknown): void {
+  if (isIdpError(thrown)) log.emitFailure(causeOf(thrown))
+}
+
+/** What a failure means for a request. */
+export interface Outcome {
+  readonly level: LogLevel
+  readonly code: OutcomeCode
+  readonly id?: string
+}
+
+/** Reports a failure with what it means for the request that it happened to. */
+export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Outcome): void {
+  const request = id === undefined ? {} : { id }
+  log.emitFailure({ ...causeOf(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
+  if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
+}
