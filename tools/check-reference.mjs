@@ -137,9 +137,13 @@ export function codeProblems(path, text, known) {
     .map((name) => `${path} names ${name}, which does not exist`)
 }
 
+/** Names of events in the text of the log module: `Event<'A'>`, `Event<'A' | 'B'>`. */
+const eventNames = (source) =>
+  [...source.matchAll(/\bEvent<((?:[\s|]*'[A-Z_]+')+)>/g)].flatMap((match) => match[1].match(/[A-Z_]+/g))
+
 /** `source` is the text of the log module, whose union of events exists as a type only. */
 export function eventProblems(text, source) {
-  const known = [...source.matchAll(/\bEvent<'([A-Z_]+)'>/g)].map((match) => match[1])
+  const known = eventNames(source)
   const rows = rowsOf(text).filter(({ cells }) => 'Level' in cells)
   const members = rows.flatMap(({ cells }) =>
     marked(cells['Further members'])
@@ -172,6 +176,13 @@ function numberIn(module, constant) {
   const found = new RegExp(`\\bconst ${constant}(?:: \\w+)? = ([\\d_.]+)`).exec(module ?? '')?.[1]
   return found === undefined ? undefined : Number(found.replaceAll('_', ''))
 }
+
+/** Codes of Node.js and OpenSSL that pages name. */
+const systemCodes = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]
 
 const sourceFolder = 'packages/idp-client/src'
 
@@ -208,13 +219,15 @@ async function problemsOfReference() {
     ['options', 'env', 'routes', 'errors', 'events', 'limits'].map((name) => [name, readText(page(name))]),
   )
   const log = readSource('log/log.ts')
-  const events = [...log.matchAll(/\bEvent<'([A-Z_]+)'>/g)].map((match) => match[1])
+  const events = eventNames(log)
   const limits = ['MAX_COOKIE_BYTES']
   const constants = rowsOf(text.limits).flatMap(({ cells }) => marked(cells['Set by'] ?? '').slice(1))
   const variables = [...source.variableNames, 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS']
   const exported = ['DEFAULT_ID_TOKEN_CLAIMS']
   const known = new Set([
     ...Object.keys(source.codes),
+    ...Object.keys(source.remedies),
+    ...systemCodes,
     ...events,
     ...constants,
     ...limits,

@@ -13,6 +13,7 @@ export { resolve } from './config/resolve.ts'
 export { optionPaths } from './config/unknown-keys.ts'
 import { remedies } from './errors/remedies.ts'
 import { codes as rows } from './errors/codes.ts'
+export { remedies }
 export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: remedies[code] }]))
 export { table } from './routes/table.ts'
 `
@@ -21,7 +22,7 @@ export { table } from './routes/table.ts'
  * What the source says about itself, loaded from the sources, so that no build is needed.
  *
  * @returns {Promise<{ optionPaths: string[], variableNames: string[], codes: object, table: object,
- *   resolve: (options: object, env: object) => object, defaultScope: string }>}
+ *   remedies: Record<string, string>, resolve: (options: object, env: object) => object, defaultScope: string }>}
  */
 export async function loadSource() {
   const folder = fromRoot(`node_modules/.cache/idp-reference-${process.pid}`)

@@ -162,7 +162,9 @@ export abstract class Operations<
       response,
       options = {},
     } = readArguments<HostRequest, HostResponse, StartInteractiveLoginOptions>('startInteractiveLogin', given)
-    return this.respond(request, response, (exchange) => startLogin(this.application, exchange, options))
+    return this.respond(request, response, (exchange) =>
+      this.run((engine) => startLogin(engine, exchange, options)),
+    )
   }
 
   /**

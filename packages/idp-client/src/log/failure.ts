@@ -65,3 +65,26 @@ export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Ou
   log.emitFailure({ ...causeOf(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
 }
+
+/** Routes whose failures are those of a login or a connection. */
+const routeCodes: ReadonlyMap<string, OutcomeCode> = new Map([
+  ['login', 'LOGIN_FAILED'],
+  ['callback', 'LOGIN_FAILED'],
+  ['connectAccount', 'CONNECT_FAILED'],
+])
+
+/** 401 and 403 are expected: log at info. Other 4xx are client errors: log at warn. */
+function responseLevel(status: number): LogLevel {
+  if (status === 401 || status === 403) return 'info'
+  return status >= 400 && status < 500 ? 'warn' : 'error'
+}
+
+/** Reports a failure that a mounted route responded to. */
+export function reportResponse(
+  log: Log,
+  error: IdpError,
+  { id, route, status }: { readonly id: string; readonly route: string; readonly status: number },
+): void {
+  const code = routeCodes.get(route) ?? 'REQUEST_FAILED'
+  reportOutcome(log, error, { level: responseLevel(status), code, id })
+}

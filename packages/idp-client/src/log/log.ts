@@ -14,17 +14,16 @@ interface Event<Name extends string> {
   readonly id?: string
 }
 
-/** What went wrong, why, and what helps; see `Diagnosis`. */
-interface FailureEvent<Name extends string> extends Event<Name>, Diagnosis {}
-
 /** What a failure means for a request. */
-export type OutcomeCode = 'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'
+interface OutcomeEvent extends Event<'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'>, Diagnosis {}
 
-interface ProviderFailure extends FailureEvent<'PROVIDER_FAILURE'> {
+export type OutcomeCode = OutcomeEvent['code']
+
+interface ProviderFailure extends Event<'PROVIDER_FAILURE'>, Diagnosis {
   readonly endpoint: ProviderEndpoint
 }
 
-interface StoreFailure extends FailureEvent<'SESSION_STORE_FAILED'> {
+interface StoreFailure extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
   readonly operation: StoreOperation
 }
 
@@ -35,7 +34,7 @@ interface StoreFailure extends FailureEvent<'SESSION_STORE_FAILED'> {
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
   | Event<'LOGIN_COMPLETED'>
-  | FailureEvent<OutcomeCode>
+  | OutcomeEvent
   | Event<'CONNECT_STARTED'>
   | Event<'CONNECT_COMPLETED'>
   | Event<'SESSION_ROLLED'>
@@ -79,9 +78,7 @@ const rememberedNotices = 500
 
 function textOf(event: LogEvent): string {
   if ('advice' in event) return `${event.detail} ${event.advice}`.replace(/\s*\n\s*/g, ' ')
-  if ('message' in event) return event.message
-  const { level: _level, code: _code, id: _id, ...rest } = event
-  return JSON.stringify(rest)
+  return 'message' in event ? event.message : JSON.stringify(event)
 }
 
 /** One line: what failed, for which request, at which endpoint; why; what helps, and where to read more. */

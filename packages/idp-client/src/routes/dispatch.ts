@@ -4,7 +4,6 @@ import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, noStore } from '../http/responses.ts'
-import type { OutcomeCode } from '../log/log.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -38,33 +37,19 @@ function turnedAway(route: Route, request: RequestView): Response | null {
   return acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
 }
 
-/** Routes whose failures are those of a login or a connection. */
-const failureCodes: { readonly [Key in RouteKey]?: OutcomeCode } = {
-  login: 'LOGIN_FAILED',
-  callback: 'LOGIN_FAILED',
-  connectAccount: 'CONNECT_FAILED',
-}
-
-/** 401 and 403 are expected: log at info. Other 4xx are client errors: log at warn. */
-function levelOf({ status }: Response): 'info' | 'warn' | 'error' {
-  if (status === 401 || status === 403) return 'info'
-  return status >= 400 && status < 500 ? 'warn' : 'error'
-}
-
 async function answer(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {
   const { settings } = application
   const { handle, fail } = await table[key].load()
   try {
     return await handle(application.engine(), request)
   } catch (thrown) {
-    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    const { asIdpError, reportResponse } = await import('../log/failure.ts')
     const error = asIdpError(thrown)
     const failed = await fail(error, request, {
       home: `${settings.basePath}/`,
       login: loginPath(settings.basePath, settings.routes),
     })
-    const code = failureCodes[key] ?? 'REQUEST_FAILED'
-    reportOutcome(settings.log, error, { level: levelOf(failed), code, id: request.id })
+    reportResponse(settings.log, error, { route: key, status: failed.status, id: request.id })
     return failed
   }
 }

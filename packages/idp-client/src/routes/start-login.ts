@@ -1,10 +1,9 @@
 import type { AuthorizationParameters } from '../config/options.ts'
-import type { Application } from '../engine.ts'
+import type { Engine } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
-import { reporting } from '../log/reporting.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login, over the configured ones, key by key. */
@@ -21,7 +20,7 @@ export interface StartInteractiveLoginOptions {
 
 /** Begins a login for code that asks for it: the redirect to the provider, its cookie staged in the exchange. */
 export async function startLogin(
-  application: Application,
+  engine: Engine,
   exchange: Exchange,
   options: StartInteractiveLoginOptions,
 ): Promise<Response> {
@@ -35,16 +34,14 @@ export async function startLogin(
     const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const url = await reporting(application.settings.log, async () => {
-    // Loaded at the first login, like the login route.
-    const { login } = await import('../flows/login.ts')
-    return login(application.engine(), exchange, {
-      parameters: authorizationParameters,
-      source: 'application',
-      returnTo,
-      correlationId: newCorrelationId(),
-      ...(challengeMode === 'popup' ? { popup: '' } : {}),
-    })
+  // Loaded at the first login, like the login route.
+  const { login } = await import('../flows/login.ts')
+  const url = await login(engine, exchange, {
+    parameters: authorizationParameters,
+    source: 'application',
+    returnTo,
+    correlationId: newCorrelationId(),
+    ...(challengeMode === 'popup' ? { popup: '' } : {}),
   })
   return redirect(url.href)
 }
