@@ -67,12 +67,12 @@ function readHeader(
   const name = algorithmName(header.alg)
   demand(
     isSupportedAlgorithm(header.alg),
-    `It is signed with ${name}, which this library does not accept.`,
+    `Its algorithm is ${name}, which this library does not accept.`,
     'ID_TOKEN_ALGORITHM_UNSUPPORTED',
   )
   demand(
     algorithms.includes(header.alg),
-    `It is signed with ${name}, which the metadata of the provider does not list (id_token_signing_alg_values_supported).`,
+    `Its algorithm is ${name}, which the metadata of the provider does not list (id_token_signing_alg_values_supported).`,
     'ID_TOKEN_ALGORITHM',
   )
   demand(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
