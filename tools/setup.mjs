@@ -19,6 +19,8 @@ const systemPackages = [
     present: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/dejavu'),
   },
   { name: 'redis-server', present: () => onPath('redis-server') && onPath('redis-cli') },
+  { name: 'nginx-light', present: () => onPath('nginx') || existsSync('/usr/sbin/nginx') },
+  { name: 'openssl', present: () => onPath('openssl') },
   { name: 'postgresql', present: () => onPath('initdb') || postgresPrograms() },
 ]
 

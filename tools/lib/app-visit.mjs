@@ -1,28 +1,45 @@
 import { equal, match, ok } from 'node:assert/strict'
+import { request as httpsRequest } from 'node:https'
 
 /** Visits an application as one person: keeps its cookies, follows nothing by itself. */
 export class Visitor {
   #cookies = new Map()
   #base
+  #fetch
 
-  constructor(base) {
+  /** @param {string} [ca] PEM of the certificate to trust, where the application has one of its own */
+  constructor(base, ca) {
     this.#base = base
+    this.#fetch = ca === undefined ? fetch : fetchTrusting(ca)
   }
 
-  async get(path) {
+  get(path) {
+    return this.request(path)
+  }
+
+  /** Like `fetch`, with the cookies of this visitor. */
+  async request(path, { headers, ...init } = {}) {
     const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const headers = { accept: 'text/html,application/json', ...(cookie === '' ? {} : { cookie }) }
-    const response = await fetch(new URL(path, this.#base), {
-      headers,
+    const response = await this.#fetch(new URL(path, this.#base), {
+      ...init,
+      headers: { accept: 'text/html,application/json', ...(cookie === '' ? {} : { cookie }), ...headers },
       redirect: 'manual',
       signal: AbortSignal.timeout(120_000),
     })
-    for (const line of response.headers.getSetCookie()) this.#keep(line)
+    const cookies = response.headers.getSetCookie()
+    for (const line of cookies) this.#keep(line)
     return {
       status: response.status,
       location: response.headers.get('location'),
+      type: response.headers.get('content-type')?.split(';', 1)[0],
+      cookies,
       text: await response.text(),
     }
+  }
+
+  /** Names of the cookies that this visitor has, sorted. */
+  cookieNames() {
+    return [...this.#cookies.keys()].sort()
   }
 
   #keep(line) {
@@ -35,11 +52,33 @@ export class Visitor {
   }
 }
 
+/** As much of `fetch` as a visitor needs: which certificates Node's own trusts is decided when the process starts. */
+function fetchTrusting(ca) {
+  return (url, { method = 'GET', headers, signal }) =>
+    new Promise((resolve, reject) => {
+      const sent = httpsRequest(url, { method, headers, signal, ca }, (incoming) => {
+        const chunks = []
+        incoming.on('data', (chunk) => chunks.push(chunk))
+        incoming.on('error', reject)
+        incoming.on('end', () => {
+          const pairs = Object.entries(incoming.headersDistinct).flatMap(([name, values]) =>
+            values.map((value) => [name, value]),
+          )
+          const body =
+            incoming.statusCode === 204 || incoming.statusCode === 304 ? null : Buffer.concat(chunks)
+          resolve(new Response(body, { status: incoming.statusCode, headers: pairs }))
+        })
+      })
+      sent.on('error', reject)
+      sent.end()
+    })
+}
+
 const pathOf = (location, base) => new URL(location ?? '', base).pathname
 
 /** Without a session, pages lead to the login and APIs refuse. */
-export async function expectDenied(base, { pages, apis }) {
-  const visitor = new Visitor(base)
+export async function expectDenied(base, { pages, apis }, ca) {
+  const visitor = new Visitor(base, ca)
   for (const page of pages) {
     const answer = await visitor.get(page)
     ok(answer.status >= 300 && answer.status < 400, `${page} answers ${answer.status} without a session`)
@@ -51,13 +90,14 @@ export async function expectDenied(base, { pages, apis }) {
 }
 
 /** A person logs in, sees protected pages, and logs out. */
-export async function expectLogin(base, { pages, apis }, provider) {
-  const visitor = new Visitor(base)
+export async function expectLogin(base, { pages, apis }, provider, { ca, user = 'alice' } = {}) {
+  const visitor = new Visitor(base, ca)
   const returnTo = pages[0]
   const begin = await visitor.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
   equal(begin.status, 302, `login answers ${begin.status}: ${begin.text.slice(0, 300)}`)
-  const { location } = await provider.login(begin.location, { user: 'alice' })
-  const { pathname, search } = new URL(location)
+  const { location } = await provider.login(begin.location, { user })
+  const { origin, pathname, search } = new URL(location)
+  equal(origin, base, 'the provider sends the browser back to the address that it used')
   const back = await visitor.get(pathname + search)
   equal(back.status, 302, `callback answers ${back.status}: ${back.text.slice(0, 300)}`)
   equal(pathOf(back.location, base), returnTo, 'the callback leads back')

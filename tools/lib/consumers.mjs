@@ -1,5 +1,10 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
+import { startConnectProxy } from './connect-proxy.mjs'
+import { readText } from './files.mjs'
+import { fencesOf } from './markdown.mjs'
+import { startNginx } from './nginx-front.mjs'
 import { freePort } from './ports.mjs'
 import { must } from './run.mjs'
 import { startServer, untilAnswers } from './server-process.mjs'
@@ -30,6 +35,7 @@ export const consumers = {
       ['every entry loads by require', ({ folder }) => requireEntries(folder)],
       ['the command prints a secret', ({ folder }) => secretCommand(folder)],
       ['a person logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
+      ['the same while the provider is reached by a corporate proxy', throughProxy],
     ],
   },
   'node-hosts': {
@@ -53,7 +59,11 @@ export const consumers = {
       ],
     ],
   },
-  'next-16': nextConsumer('next-16', [['every guard denies without variables', denyWithoutVariables]]),
+  'next-16': nextConsumer('next-16', [
+    ['every guard denies without variables', denyWithoutVariables],
+    ['a person logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
+    ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
+  ]),
   'next-15': nextConsumer('next-15'),
   'next-14': nextConsumer('next-14'),
 }
@@ -93,6 +103,40 @@ async function serve({ folder, provider }, args, work) {
   await running({ folder, args, env, base }, () => work(base, provider))
 }
 
+/** The client of the page about networks, where the only way to the provider is a proxy. */
+async function throughProxy({ folder, provider }) {
+  const page = 'docs/guides/deploy/network.md'
+  const { code } = fencesOf(readText(page)).find(({ language }) => language === 'js')
+  mkdirSync(join(folder, 'lib'), { recursive: true })
+  writeFileSync(join(folder, 'lib/idp.js'), code)
+  const proxy = await startConnectProxy()
+  try {
+    const context = { folder, provider: { ...provider, env: { ...provider.env, HTTPS_PROXY: proxy.url } } }
+    await serve(context, ['proxied.mjs'], (base) => loginSteps(nodePaths)(base, provider))
+    const { host } = new URL(provider.issuer)
+    if (!proxy.tunnels.includes(host)) throw new Error(`no request to ${host} went through the proxy`)
+  } finally {
+    await proxy.stop()
+  }
+}
+
+/** nginx as the page about it configures it; `baseUrlOf` gives the value of APP_BASE_URL. */
+async function behindNginx({ folder, provider }, baseUrlOf) {
+  const [port, upstream] = [await freePort(), await freePort()]
+  const base = `https://127.0.0.1:${port}`
+  const env = { ...provider.env, ...quiet, APP_BASE_URL: baseUrlOf(base), PORT: String(upstream) }
+  await running({ folder, args: nextStart, env, base: `http://127.0.0.1:${upstream}` }, async () => {
+    const { ca, stop } = await startNginx({ port, upstream })
+    try {
+      await expectDenied(base, nextPaths, ca)
+      // bob is in 60 groups: his session needs several cookies.
+      for (const user of ['alice', 'bob']) await expectLogin(base, nextPaths, provider, { ca, user })
+    } finally {
+      await stop()
+    }
+  })
+}
+
 async function denyWithoutVariables({ folder }) {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
@@ -100,7 +144,8 @@ async function denyWithoutVariables({ folder }) {
   await running({ folder, args: nextStart, env, base }, () => expectClosed(base, nextPaths))
 }
 
-async function running({ folder, args, env, base }, work) {
+/** Starts a program, waits until it answers, does the work, and stops it. */
+export async function running({ folder, args, env, base }, work) {
   const server = startServer(args, { cwd: folder, env })
   try {
     await untilAnswers(`${base}/`, server)
