@@ -41,7 +41,12 @@ export async function testConsumers(only = []) {
 
 async function testConsumer(name, { home, tarball, provider, counts }) {
   const folder = join(home, name)
-  const steps = [['installs', () => install(name, folder, tarball)], ...consumers[name].steps]
+  const steps = consumers[name].steps.map(([title, work]) => [title, () => work({ folder, provider })])
+  await runSteps(name, [['installs', () => install(name, folder, tarball)], ...steps], counts)
+}
+
+/** Runs the steps `[title, work()]` of one application and counts them. After a failure the rest is skipped. */
+export async function runSteps(name, steps, counts) {
   let broken = false
   for (const [title, work] of steps) {
     if (broken) {
@@ -50,7 +55,7 @@ async function testConsumer(name, { home, tarball, provider, counts }) {
     }
     const started = performance.now()
     try {
-      await work({ folder, provider })
+      await work()
       counts.passed += 1
       console.log(`ok      ${name}: ${title} (${seconds(started)} s)`)
     } catch (error) {

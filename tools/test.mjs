@@ -30,6 +30,10 @@ const parts = {
     const { testConsumers } = await import('./test-dist.mjs')
     return testConsumers()
   },
+  migration: async () => {
+    const { testMigrations } = await import('./test-migration.mjs')
+    return testMigrations()
+  },
   demo: async () =>
     (await runNode([fromRoot('tools/demo.mjs'), '--check'], { show: true })).code === 0 ? passed : failed,
   e2e: () => vitest('e2e'),

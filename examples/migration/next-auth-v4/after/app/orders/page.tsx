@@ -1,0 +1,6 @@
+import { idp } from '@/lib/idp'
+
+export default idp.withPageAuthRequired(async function Orders() {
+  const session = await idp.getSession()
+  return <p>{`signed in as ${session?.user.sub}`}</p>
+})

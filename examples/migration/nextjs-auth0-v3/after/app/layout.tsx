@@ -1,0 +1,12 @@
+import { IdpProvider } from 'idp-client/react'
+import type { ReactNode } from 'react'
+
+export default function Layout({ children }: { children: ReactNode }) {
+  return (
+    <html lang="en">
+      <IdpProvider>
+        <body>{children}</body>
+      </IdpProvider>
+    </html>
+  )
+}

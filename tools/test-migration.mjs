@@ -1,0 +1,165 @@
+// npm test -- migration, or node tools/test-migration.mjs [--before] [migration...]: builds and visits the
+// applications of the migration guides, outside the repository. `npm run test:migration` includes those before the
+// migration, with the other library, each installed from its own package.json.
+import { deepEqual, equal } from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Visitor } from './lib/app-visit.mjs'
+import { running } from './lib/consumers.mjs'
+import { migrations } from './lib/migrations.mjs'
+import { freePort } from './lib/ports.mjs'
+import { fromRoot, isMain, must } from './lib/run.mjs'
+import { pack } from './pack.mjs'
+import { runSteps } from './test-dist.mjs'
+
+/** A user with a claim that no standard names. */
+const carol = { name: 'carol', claims: { name: 'Carol', groups: ['staff'] } }
+
+const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
+
+/**
+ * Runs the applications, two at a time.
+ *
+ * @param {{ only?: string[], before?: boolean }} [what] names of migrations, all if empty; `before`: the applications
+ *   with the other library, too
+ * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ */
+export async function testMigrations({ only = [], before = false } = {}) {
+  const unknown = only.filter((name) => !(name in migrations))
+  if (unknown.length > 0)
+    throw new Error(`no migration ${unknown.join(', ')}; known: ${Object.keys(migrations).join(', ')}`)
+  const home = mkdtempSync(join(tmpdir(), 'idp-migration-'))
+  const counts = { passed: 0, failed: 0, skipped: 0 }
+  try {
+    const tarball = await pack('packages/idp-client', home)
+    const names = Object.keys(migrations).filter((name) => only.length === 0 || only.includes(name))
+    if (!before) await installOnce(names, { home, tarball })
+    const waiting = [...names]
+    const work = async () => {
+      for (let name = waiting.shift(); name; name = waiting.shift())
+        for (const side of before ? ['before', 'after'] : ['after'])
+          await testApplication({ name, side, home, tarball, own: before }, counts)
+    }
+    await Promise.all([work(), work()])
+  } finally {
+    rmSync(home, { recursive: true, force: true })
+  }
+  return counts
+}
+
+const source = (name, side) => fromRoot(`examples/migration/${name}/${side}`)
+
+/** One installation for all applications after the migration: of several versions of a package the newest. */
+async function installOnce(names, { home, tarball }) {
+  const manifest = { private: true, dependencies: {}, devDependencies: {} }
+  for (const name of names) {
+    const { dependencies, devDependencies } = manifestOf(source(name, 'after'))
+    takeNewest(manifest.dependencies, dependencies)
+    takeNewest(manifest.devDependencies, devDependencies)
+  }
+  await install(home, manifest, tarball)
+}
+
+function takeNewest(all, more) {
+  const newer = new Intl.Collator('en', { numeric: true })
+  for (const [name, version] of Object.entries(more))
+    if (all[name] === undefined || newer.compare(version, all[name]) > 0) all[name] = version
+}
+
+const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+async function install(folder, manifest, tarball) {
+  const { dependencies } = manifest
+  if ('idp-client' in dependencies) dependencies['idp-client'] = `file:${tarball}`
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
+  await must('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+}
+
+async function testApplication({ name, side, home, tarball, own }, counts) {
+  const application = migrations[name][side]
+  const folder = join(home, name, side)
+  mkdirSync(folder, { recursive: true })
+  cpSync(source(name, side), folder, { recursive: true })
+  const root = own ? folder : home
+  const node = (args, env) =>
+    must(process.execPath, [join(root, args[0]), ...args.slice(1)], {
+      cwd: folder,
+      env: { ...quiet, ...application.public, ...env },
+    })
+  const steps = [
+    ...(own ? [['installs', () => install(folder, manifestOf(folder), tarball)]] : []),
+    ['builds, types included', () => node(application.build)],
+    [
+      'a person logs in, and every difference of the guide is there',
+      () => visit({ name, side, folder, root }),
+    ],
+  ]
+  await runSteps(`${name}, ${side}`, steps, counts)
+}
+
+async function visit({ name, side, folder, root }) {
+  const application = migrations[name][side]
+  const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
+  const provider = await startDevProvider({ https: true, users: [carol] })
+  const base = `http://127.0.0.1:${await freePort()}`
+  const [program, ...args] = application.start
+  const asked = {
+    side,
+    provider,
+    visitor: () => new Visitor(base),
+    async signIn(user = 'alice') {
+      const visitor = new Visitor(base)
+      const { location } = await provider.login(await application.login(visitor), { user })
+      const { pathname, search } = new URL(location)
+      const back = await visitor.request(pathname + search)
+      equal(Math.floor(back.status / 100), 3, `callback responds ${back.status}: ${back.text.slice(0, 200)}`)
+      return visitor
+    },
+  }
+  const server = {
+    folder,
+    base,
+    args: [program.startsWith('node_modules/') ? join(root, program) : program, ...args],
+    env: {
+      ...quiet,
+      ...application.public,
+      ...application.env(provider, base),
+      NODE_EXTRA_CA_CERTS: provider.env.NODE_EXTRA_CA_CERTS,
+      APP_BASE_URL: base,
+      PORT: new URL(base).port,
+    },
+  }
+  try {
+    await running(server, async () => {
+      await expectSession(asked, migrations[name].apis)
+      for (const contrast of migrations[name].contrasts)
+        deepEqual(await contrast.ask(asked), contrast[side], `${contrast.row} (${side})`)
+    })
+  } finally {
+    await provider.stop()
+  }
+}
+
+/** Every application of the guides has the same page and the same API behind a login. */
+async function expectSession({ visitor, signIn }, apis = []) {
+  equal((await visitor().request('/api/orders')).status, 401, 'the API without a session')
+  const page = await visitor().request('/orders')
+  equal(Math.floor(page.status / 100), 3, 'the page without a session')
+  const alice = await signIn()
+  equal((await alice.request('/orders')).text.includes('signed in as dev|alice'), true, 'the page')
+  const { status, text } = await alice.request('/api/orders')
+  equal(status, 200, `the API: ${text.slice(0, 200)}`)
+  equal(JSON.parse(text).sub, 'dev|alice', 'the API')
+  for (const api of apis) equal((await alice.request(api)).status, 200, api)
+}
+
+if (isMain(import.meta)) {
+  const given = process.argv.slice(2)
+  const { passed, failed, skipped } = await testMigrations({
+    only: given.filter((name) => name !== '--before'),
+    before: given.includes('--before'),
+  })
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
