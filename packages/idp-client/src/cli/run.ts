@@ -1,8 +1,9 @@
 import { generateDpopKeyPair, pemPair } from '../crypto/keys.ts'
 import { version } from '../lib/version.ts'
+import { runCodemod } from './codemod/run-codemod.ts'
 
 export interface Output {
-  readonly code: 0 | 2
+  readonly code: 0 | 1 | 2
   readonly stdout: string
   readonly stderr: string
 }
@@ -12,6 +13,8 @@ const usage = `Usage: idp-client <command>
 Commands:
   secret      Prints a fresh cookie secret (32 random bytes as 64 hexadecimal digits), for IDP_SECRET
   dpop-keys   Prints a fresh ES256 key pair as the lines IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY
+  codemod nextjs-auth0 <folder> [--dry-run]
+              Rewrites an application that uses nextjs-auth0 4, and lists what is left to do by hand
 
 Options:
   --help      Prints this text
@@ -34,9 +37,31 @@ function printed(stdout: string): Output {
   return { code: 0, stdout, stderr: '' }
 }
 
-/** What the command line prints and its exit code: 0, or 2 for a command line that makes no sense. */
+const list = (title: string, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
+
+/** Exit code 1 when the folder cannot be read or written. */
+async function codemod(parameters: readonly string[]): Promise<Output> {
+  const [name, folder, ...flags] = parameters
+  const write = flags.length === 0
+  if (name !== 'nextjs-auth0' || folder === undefined || (!write && flags.join() !== '--dry-run'))
+    return misused
+  try {
+    const { changed, remarks } = await runCodemod(folder, write)
+    if (changed.length + remarks.length === 0) return printed('Nothing to change.\n')
+    return printed(list(write ? 'Changed:' : 'Would change:', changed) + list('To do by hand:', remarks))
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { code: 1, stdout: '', stderr: `${reason}\n` }
+  }
+}
+
+const misused: Output = { code: 2, stdout: '', stderr: usage }
+
+/** What the command line prints and its exit code: 0, 1 for a failure, or 2 for a command line that makes no sense. */
 export async function run(parameters: readonly string[]): Promise<Output> {
   const [command, ...rest] = parameters
+  if (command === 'codemod') return codemod(rest)
   if (command !== undefined && rest.length === 0) {
     switch (command) {
       case 'secret':
@@ -52,5 +77,5 @@ export async function run(parameters: readonly string[]): Promise<Output> {
         return printed(`${version}\n`)
     }
   }
-  return { code: 2, stdout: '', stderr: usage }
+  return misused
 }

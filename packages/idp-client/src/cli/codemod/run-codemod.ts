@@ -1,0 +1,64 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { basename, extname, join, relative, sep } from 'node:path'
+import { version } from '../../lib/version.ts'
+import type { Rewritten } from './nextjs-auth0.ts'
+import { remarkVariables, rewriteEnvironment, rewriteManifest, rewriteSource } from './nextjs-auth0.ts'
+
+export interface CodemodReport {
+  /** Paths of the files that changed, below the folder. */
+  readonly changed: readonly string[]
+  /** `path:line text` for what a person has to decide. */
+  readonly remarks: readonly string[]
+}
+
+const skippedFolders = new Set(['node_modules', 'dist', 'build', 'out', 'coverage'])
+const sources = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'])
+const deployment = new Set(['.yml', '.yaml', '.sh', '.toml', '.tf'])
+
+/** Files below a folder but for what is installed, built or hidden; environment files are not hidden. */
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true })
+  const found = await Promise.all(
+    entries.map(async (entry) => {
+      const path = join(folder, entry.name)
+      if (entry.isFile()) return [path]
+      const visited = entry.isDirectory() && !skippedFolders.has(entry.name) && !entry.name.startsWith('.')
+      return visited ? filesBelow(path) : []
+    }),
+  )
+  return found.flat()
+}
+
+function rewrite(path: string, text: string): Rewritten | null {
+  const name = basename(path)
+  if (/^\.env(?:\.|$)/.test(name)) return rewriteEnvironment(text)
+  if (name === 'package.json') return rewriteManifest(text, version)
+  if (sources.has(extname(name))) return rewriteSource(text)
+  if (deployment.has(extname(name)) || name.startsWith('Dockerfile'))
+    return { text, remarks: remarkVariables(text) }
+  return null
+}
+
+/**
+ * Rewrites an application from nextjs-auth0 4 to this package: imports, names, error codes and variables. It works on
+ * text, so what depends on meaning is reported and left alone.
+ *
+ * @param folder root of the application
+ * @param write false only reports
+ * @throws when the folder or a file in it cannot be read or written
+ */
+export async function runCodemod(folder: string, write: boolean): Promise<CodemodReport> {
+  const changed: string[] = []
+  const remarks: string[] = []
+  for (const path of (await filesBelow(folder)).sort()) {
+    const text = await readFile(path, 'utf8')
+    const result = rewrite(path, text)
+    if (result === null) continue
+    const name = relative(folder, path).replaceAll(sep, '/')
+    remarks.push(...result.remarks.map((remark) => `${name}:${remark.line} ${remark.text}`))
+    if (result.text === text) continue
+    changed.push(name)
+    if (write) await writeFile(path, result.text)
+  }
+  return { changed, remarks }
+}
