@@ -1,5 +1,6 @@
 // The reference pages must say what the source says: options, variables, routes, codes, events, limits.
 import { existsSync } from 'node:fs'
+import { llmsProblems } from './generate-llms.mjs'
 import { errorsPage } from './generate-reference.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
@@ -128,12 +129,16 @@ export function errorProblems(text, { codes }) {
   }
 }
 
+/** Names of others that pages mention: variables of other libraries, of hosts and of Node, codes of the system. */
+const foreign =
+  /^(?:NEXT_PUBLIC_)?(?:AUTH0|NEXTAUTH|AUTH|OIDC|VERCEL|NODE|STAFF)_|^(?:ISSUER_BASE_URL|BASE_URL|CLIENT_ID|CLIENT_SECRET|HTTPS?_PROXY|NO_PROXY|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$|^ERR_/
+
 /** Codes that pages mention must exist: upper-case names between code marks. */
 export function codeProblems(path, text, known) {
   const shape = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+$/
   const names = new Set(marked(text.replace(/^(```+)[\s\S]*?^\1$/gm, '')).filter((name) => shape.test(name)))
   return [...names]
-    .filter((name) => !known.has(name))
+    .filter((name) => !known.has(name) && !foreign.test(name))
     .map((name) => `${path} names ${name}, which does not exist`)
 }
 
@@ -206,7 +211,7 @@ function linkProblems(pages) {
         return known.includes(anchor) ? [] : [`${path}:${line} links to ${to}: no such heading`]
       }),
   )
-  const guides = filesBelow('docs', (path) => /^docs\/(?:guides|reference)\/.+\.md$/.test(path))
+  const guides = filesBelow('docs', (path) => /^docs\/(?:guides|reference|migration)\/.+\.md$/.test(path))
   return [
     ...problems,
     ...guides.filter((path) => !linked.has(path)).map((path) => `nothing links to ${path}`),
@@ -222,7 +227,7 @@ async function problemsOfReference() {
   const events = eventNames(log)
   const limits = ['MAX_COOKIE_BYTES']
   const constants = rowsOf(text.limits).flatMap(({ cells }) => marked(cells['Set by'] ?? '').slice(1))
-  const variables = [...source.variableNames, 'NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS']
+  const variables = [...source.variableNames]
   const exported = ['DEFAULT_ID_TOKEN_CLAIMS']
   const known = new Set([
     ...Object.keys(source.codes),
@@ -248,9 +253,13 @@ async function problemsOfReference() {
     ...limitProblems(text.limits, source, readSource),
     ...pages.flatMap((path) => codeProblems(path, readText(path), known)),
     ...linkProblems(pages),
+    ...llmsProblems(),
   ]
 }
 
 if (isMain(import.meta)) {
-  finish(await problemsOfReference(), 'options, variables, routes, codes, events, limits and links agree')
+  finish(
+    await problemsOfReference(),
+    'options, variables, routes, codes, events, limits, links and llms.txt agree',
+  )
 }

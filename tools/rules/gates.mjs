@@ -17,6 +17,7 @@ export const gates = [
   { name: 'version', args: script('check-version') },
   { name: 'words', args: script('check-words') },
   { name: 'links', args: script('check-links') },
+  { name: 'migration', args: script('check-migration') },
   { name: 'conformance', args: script('check-conformance') },
   ...(existsSync(fromRoot('tools/check-reference.mjs'))
     ? [{ name: 'reference', args: script('check-reference') }]
