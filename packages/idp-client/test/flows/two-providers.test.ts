@@ -1,0 +1,107 @@
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { IdpClient } from '../../src/index.ts'
+import { APP, Browser } from '../support/app.ts'
+import { SECRET } from '../support/engine.ts'
+
+// Two clients as docs/faq.md sets them up: each with its own routes, cookie and prefix.
+
+let customersAt: DevProvider
+let staffAt: DevProvider
+let customers: IdpClient
+let staff: IdpClient
+let browser: Browser
+
+const optionsFor = ({ issuer, clientId, clientSecret }: DevProvider) => ({
+  domain: issuer,
+  clientId,
+  clientSecret,
+  secret: SECRET,
+  appBaseUrl: APP,
+  allowInsecureRequests: true,
+})
+
+async function application(request: Request): Promise<Response> {
+  if (new URL(request.url).pathname === '/note') {
+    const session = await staff.getSession()
+    if (session) await staff.updateSession({ ...session, note: 'kept' })
+    return new Response(null, { status: 204 })
+  }
+  const [customer, employee] = await Promise.all([customers.getSession(), staff.getSession()])
+  return Response.json({
+    customer: customer?.user.sub,
+    employee: employee?.user.sub,
+    note: employee?.['note'],
+  })
+}
+
+beforeAll(async () => {
+  ;[customersAt, staffAt] = await Promise.all([startDevProvider(), startDevProvider()])
+  customers = new IdpClient(optionsFor(customersAt))
+  staff = new IdpClient({
+    ...optionsFor(staffAt),
+    routes: {
+      login: '/staff/login',
+      logout: '/staff/logout',
+      callback: '/staff/callback',
+      profile: '/staff/profile',
+      accessToken: '/staff/access-token',
+      backChannelLogout: '/staff/backchannel-logout',
+    },
+    session: { cookie: { name: '__staff' } },
+    transactionCookie: { prefix: '__staff_txn_' },
+  })
+})
+afterAll(() => Promise.all([customersAt.stop(), staffAt.stop()]))
+
+const middleware = (request: Request): Promise<Response> =>
+  customers.middleware(request, (passed) => staff.middleware(passed, application))
+
+const send = async (path: string): Promise<Response> => browser.store(await middleware(browser.request(path)))
+
+const seen = async (): Promise<unknown> => (await send('/')).json()
+
+async function login(provider: DevProvider, path: string, user: string): Promise<void> {
+  const begin = await send(path)
+  const { location } = await provider.login(begin.headers.get('location') ?? '', { user })
+  const { pathname, search } = new URL(location ?? '')
+  expect((await send(pathname + search)).status).toBe(302)
+}
+
+describe('two providers in one application', () => {
+  beforeEach(() => {
+    browser = new Browser(customers)
+  })
+
+  test('keep a session each, also when the logins cross', async () => {
+    const begun = await send('/staff/login')
+    await login(customersAt, '/auth/login', 'alice')
+    const { location } = await staffAt.login(begun.headers.get('location') ?? '', { user: 'bob' })
+    const { pathname, search } = new URL(location ?? '')
+    await send(pathname + search)
+    expect(await seen()).toEqual({ customer: 'dev|alice', employee: 'dev|bob' })
+  })
+
+  test('do not open the session of the other one', async () => {
+    await login(staffAt, '/staff/login', 'bob')
+    expect(await seen()).toEqual({ employee: 'dev|bob' })
+    expect((await send('/auth/profile')).status).toBe(401)
+    expect((await send('/staff/profile')).status).toBe(200)
+  })
+
+  test('log out of one and stay logged in to the other', async () => {
+    await login(customersAt, '/auth/login', 'alice')
+    await login(staffAt, '/staff/login', 'bob')
+    const out = await send('/auth/logout')
+    expect(out.headers.get('location')).toContain(customersAt.issuer)
+    expect(await seen()).toEqual({ employee: 'dev|bob' })
+  })
+
+  test('write the session of either one from the application', async () => {
+    await login(customersAt, '/auth/login', 'alice')
+    await login(staffAt, '/staff/login', 'bob')
+    await send('/note')
+    expect(await seen()).toEqual({ customer: 'dev|alice', employee: 'dev|bob', note: 'kept' })
+  })
+})
