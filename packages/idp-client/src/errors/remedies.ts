@@ -210,6 +210,8 @@ export const remedies = {
     'Create the tables with migrate(), and give the database user its rights; compare the connection string.',
   SESSION_STORE_NOT_CONNECTED:
     'Connect the client of the database (await client.connect()) before the first request.',
+  SESSION_STORE_UPDATE:
+    'Give sessionStore.update the signature update(id, change, expiry), or rename or remove it.',
 } as const
 
 remedies satisfies Readonly<Record<Code, string>>
@@ -258,4 +260,5 @@ export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
   'SESSION_TOO_LARGE',
   'SESSION_STORE_NOT_SET_UP',
   'SESSION_STORE_NOT_CONNECTED',
+  'SESSION_STORE_UPDATE',
 ])

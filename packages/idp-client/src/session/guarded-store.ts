@@ -5,6 +5,7 @@ import { shared } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { SessionData } from './session-data.ts'
 import { askStore } from './store-call.ts'
+import { assertUpdated, assertUpdateSignature } from './update-signature.ts'
 
 export type Change = (current: SessionData) => SessionData
 
@@ -83,6 +84,19 @@ export async function deleteForGood<T>(
   return deleted
 }
 
+/** Asks for a write, and before the first one whether the store's `update` is ours. */
+function writeTo<T>(
+  store: SessionDataStore,
+  operation: 'set' | 'update',
+  expiry: SessionExpiry,
+  write: () => Promise<T>,
+): Promise<T> {
+  return askStore(operation, async () => {
+    await assertUpdateSignature(store, expiry)
+    return write()
+  })
+}
+
 /**
  * `isSession` tells a record from anything else that a store may hold under an id: what is none cannot be changed, only
  * replaced by a new login.
@@ -117,7 +131,7 @@ export function guardedStore(
       return change(current)
     }
     try {
-      return await atomically(id, guarded, expiry)
+      return assertUpdated(await atomically(id, guarded, expiry))
     } catch (error) {
       if (!isThere) return null
       throw error
@@ -140,11 +154,11 @@ export function guardedStore(
 
   return {
     get: (id) => askStore('get', () => store.get(id)),
-    set: (id, session, expiry) => askStore('set', () => store.set(id, session, expiry)),
+    set: (id, session, expiry) => writeTo(store, 'set', expiry, () => store.set(id, session, expiry)),
     delete: (id) =>
       askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
     update: (id, change, expiry) =>
-      askStore('update', () =>
+      writeTo(store, 'update', expiry, () =>
         update
           ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
             inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)

@@ -1,3 +1,4 @@
+import { isIdpError } from '../errors/base.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import type { StoreFailure, StoreOperation } from '../errors/session.ts'
 import { SessionStoreError } from '../errors/session.ts'
@@ -24,6 +25,8 @@ export async function askStore<T>(operation: StoreOperation, work: () => Promise
   try {
     return await work()
   } catch (cause) {
+    // One of ours says more than its class.
+    if (isIdpError(cause, 'SESSION_STORE_FAILED')) throw cause
     const { reason } = reasonOf(cause)
     const named = reason === undefined ? operation : `${operation}, ${reason}`
     const remedy = remedies.find(([pattern]) => reason !== undefined && pattern.test(reason))?.[1]

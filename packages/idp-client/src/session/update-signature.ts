@@ -1,0 +1,29 @@
+import type { SessionDataStore, SessionExpiry } from '../config/options.ts'
+import { randomToken } from '../crypto/random.ts'
+import { SessionStoreError } from '../errors/session.ts'
+
+const PARAMETERS: Parameters<NonNullable<SessionDataStore['update']>>['length'] = 3
+
+/** Throws for the result of an `update` that other libraries define, which would store `change` in place of a session. */
+export function assertUpdated<T>(updated: T): T {
+  if (typeof updated !== 'boolean') return updated
+  throw new SessionStoreError('SESSION_STORE_FAILED', {
+    detail: 'sessionStore.update returned a boolean, as update(id, session) of other libraries does.',
+    operation: 'update',
+    remedy: 'SESSION_STORE_UPDATE',
+  })
+}
+
+/** Stores whose `update` has our signature. */
+const known = new WeakSet<SessionDataStore>()
+
+/**
+ * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
+ * in the result. An `update` with all of our parameters is believed to be ours.
+ */
+export async function assertUpdateSignature(store: SessionDataStore, expiry: SessionExpiry): Promise<void> {
+  const { update } = store
+  if (!update || update.length >= PARAMETERS || known.has(store)) return
+  assertUpdated(await update.call(store, randomToken(), (current) => current, expiry))
+  known.add(store)
+}

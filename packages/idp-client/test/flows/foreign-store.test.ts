@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { SessionData, SessionDataStore } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+const SENTENCE = 'sessionStore.update returned a boolean, as update(id, session) of other libraries does.'
+
+let world: World
+let records: Map<string, string>
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  records = new Map()
+  world.events.length = 0
+})
+
+const plain = (): SessionDataStore => ({
+  get: async (id) => JSON.parse(records.get(id) ?? 'null'),
+  set: async (id, session) => void records.set(id, JSON.stringify(session)),
+  delete: async (id) => void records.delete(id),
+})
+
+/** The same with an `update` that replaces a record, as other libraries define it. */
+function foreign(update: (id: string, session: unknown) => Promise<unknown>): SessionDataStore {
+  return { ...plain(), update: update as unknown as NonNullable<SessionDataStore['update']> }
+}
+
+const replaces = foreign(async (id, session) => {
+  const isThere = records.has(id)
+  if (isThere) records.set(id, JSON.stringify(session))
+  return isThere
+})
+
+const upserts = foreign(async (id, session) => {
+  records.set(id, JSON.stringify(session) ?? '')
+  return true
+})
+
+describe.each([
+  ['replaces', replaces],
+  ['inserts or replaces', upserts],
+])('an update of another library that %s', (_what, sessionStore) => {
+  test('[G4] is refused at the first login, with a sentence', async () => {
+    const { browser } = world.another({ sessionStore })
+    const answer = await world.login(browser)
+    expect(answer.status).toBe(503)
+    expect(world.events).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        detail: expect.stringContaining(SENTENCE),
+        advice: expect.stringContaining('rename or remove it'),
+        remedy: 'SESSION_STORE_UPDATE',
+      }),
+    )
+    expect(browser.names('__session')).toEqual([])
+  })
+
+  test('[G4] leaves the sessions alone that are in the store already', async () => {
+    const { browser: before } = world.another({ sessionStore: plain() })
+    await world.login(before)
+    const [id = '', stored] = [...records][0] ?? []
+    const { browser, client } = world.another({ sessionStore })
+    for (const [name, cookie] of before.cookies) browser.cookies.set(name, cookie)
+    const session = (await client.getSession(browser.request('/'))) as SessionData
+    await expect(
+      client.updateSession(browser.request('/'), new Headers(), { ...session, theme: 'dark' }),
+    ).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED', message: expect.stringContaining(SENTENCE) })
+    world.clock.now += 400
+    await browser.send('/')
+    expect(records.get(id)).toBe(stored)
+    expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|alice')
+  })
+})
+
+test('[G4] an update with three parameters that resolves to a boolean is refused as well', async () => {
+  const sessionStore: SessionDataStore = {
+    ...plain(),
+    update: (async (_id: string, _session: unknown, _expiry: unknown) => false) as never,
+  }
+  const { browser, client } = world.another({ sessionStore })
+  expect((await world.login(browser)).status).toBe(302)
+  const session = (await client.getSession(browser.request('/'))) as SessionData
+  await expect(
+    client.updateSession(browser.request('/'), new Headers(), { ...session, theme: 'dark' }),
+  ).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED', message: expect.stringContaining(SENTENCE) })
+})
+
+describe('an update of two parameters that has our signature', () => {
+  const calls: string[] = []
+  const ours = (): SessionDataStore => ({
+    ...plain(),
+    async update(id, change) {
+      calls.push(id)
+      const current = records.get(id)
+      if (current === undefined) return null
+      const changed = change(JSON.parse(current))
+      records.set(id, JSON.stringify(changed))
+      return changed
+    },
+  })
+
+  test('is asked for an unknown id once, and then used', async () => {
+    calls.length = 0
+    const { browser, client } = world.another({ sessionStore: ours() })
+    await world.login(browser)
+    const session = (await client.getSession(browser.request('/'))) as SessionData
+    await client.updateSession(browser.request('/'), new Headers(), { ...session, theme: 'dark' })
+    const [id] = records.keys()
+    expect(calls).toEqual([expect.not.stringMatching(String(id)), id])
+    expect(JSON.parse([...records.values()][0] ?? '')).toMatchObject({ theme: 'dark' })
+  })
+
+  test('is asked again when the store has failed', async () => {
+    calls.length = 0
+    let isDown = true
+    const store = ours()
+    const sessionStore: SessionDataStore = {
+      ...store,
+      async update(id, change) {
+        if (isDown) throw new Error('no route to the store')
+        return store.update?.(id, change, { expiresAt: 0 }) ?? null
+      },
+    }
+    const { browser } = world.another({ sessionStore })
+    expect((await world.login(browser)).status).toBe(503)
+    isDown = false
+    expect((await world.login(browser)).status).toBe(302)
+    expect(calls).toHaveLength(1)
+  })
+})
