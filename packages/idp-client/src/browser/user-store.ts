@@ -86,7 +86,8 @@ function createEntry(url: string, initial: UserState): UserEntry {
     } catch (error) {
       if (isRequest || state.isLoading)
         change({ ...state, isLoading: false, error: error as RouteRequestError })
-      for (const type of ['focus', 'online']) window.addEventListener(type, attend, { once: true })
+      // Absent where a test has taken its environment down meanwhile.
+      for (const type of ['focus', 'online']) globalThis.addEventListener?.(type, attend, { once: true })
       return
     }
     await use(watcher)

@@ -117,6 +117,8 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   }
 
   function attend(): void {
+    // A test may have taken its environment down while this code was loading.
+    if (typeof document === 'undefined') return
     if (listeners.size === 0) {
       shown.delete(self)
       listen(revisit, false)

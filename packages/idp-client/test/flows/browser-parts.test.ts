@@ -111,3 +111,40 @@ describe('a part that cannot be loaded', () => {
     end()
   })
 })
+
+describe('a page that goes away while the part loads', () => {
+  /** Rejections that nobody handled until the part was there, or was known to be missing. */
+  async function unhandled(work: () => unknown): Promise<unknown[]> {
+    const seen: unknown[] = []
+    const listen = (error: unknown): void => void seen.push(error)
+    process.on('unhandledRejection', listen)
+    work()
+    vi.unstubAllGlobals()
+    await failure(entry.getAccessToken())
+    await new Promise((resolve) => setImmediate(resolve))
+    process.off('unhandledRejection', listen)
+    return seen
+  }
+
+  const watch = (): unknown => entry.userStore().subscribe(() => undefined)
+
+  test('[G4] leaves no rejection behind, as after a test whose environment was torn down', async () => {
+    await arrive()
+    expect(await unhandled(watch)).toEqual([])
+  })
+
+  test('[G4] leaves none where the part cannot be loaded either', async () => {
+    expect(await unhandled(watch)).toEqual([])
+  })
+
+  test('[G4] answers who waits for the user', async () => {
+    await arrive()
+    let user: unknown = 'pending'
+    expect(
+      await unhandled(async () => {
+        user = await failure(entry.fetchUser())
+      }),
+    ).toEqual([])
+    expect(user).not.toBe('pending')
+  })
+})
