@@ -1,6 +1,7 @@
 'use client'
 
 export { type AccessTokenOptions, getAccessToken } from '../browser/get-access-token.ts'
+export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from '../browser/mfa.ts'
 export type {
   AccessTokenRequestError,
   BrowserMfaRequiredError,
@@ -8,6 +9,7 @@ export type {
 } from '../browser/request-error.ts'
 export type { BrowserRoutes } from '../browser/routes.ts'
 export type { AccessTokenResponse } from '../browser/token-cache.ts'
+export type * from '../config/mfa.ts'
 export type { User } from '../session/session-data.ts'
 export { IdpProvider, type IdpProviderProps } from './provider.tsx'
 export { type UserResult, type UseUserOptions, useUser } from './use-user.ts'
