@@ -1,7 +1,7 @@
 // npm test -- migration, or node tools/test-migration.mjs [--before] [migration...]: builds and visits the
 // applications of the migration guides, outside the repository. `npm run test:migration` includes those before the
 // migration, with the other library, each installed from its own package.json.
-import { deepEqual, equal } from 'node:assert/strict'
+import { deepEqual, equal, ok } from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,12 +9,15 @@ import { Visitor } from './lib/app-visit.mjs'
 import { running } from './lib/consumers.mjs'
 import { migrations } from './lib/migrations.mjs'
 import { freePort } from './lib/ports.mjs'
-import { fromRoot, isMain, must } from './lib/run.mjs'
+import { fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { pack } from './pack.mjs'
 import { runSteps } from './test-dist.mjs'
 
 /** A user with a claim that no standard names. */
 const carol = { name: 'carol', claims: { name: 'Carol', groups: ['staff'] } }
+
+/** The migration that the command knows. */
+const withCodemod = 'nextjs-auth0-v4'
 
 const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
 
@@ -42,6 +45,7 @@ export async function testMigrations({ only = [], before = false } = {}) {
           await testApplication({ name, side, home, tarball, own: before }, counts)
     }
     await Promise.all([work(), work()])
+    if (!before && names.includes(withCodemod)) await testCodemod(home, counts)
   } finally {
     rmSync(home, { recursive: true, force: true })
   }
@@ -91,11 +95,39 @@ async function testApplication({ name, side, home, tarball, own }, counts) {
     ...(own ? [['installs', () => install(folder, manifestOf(folder), tarball)]] : []),
     ['builds, types included', () => node(application.build)],
     [
-      'a person logs in, and every difference of the guide is there',
+      'a user logs in, and every difference of the guide is there',
       () => visit({ name, side, folder, root }),
     ],
   ]
   await runSteps(`${name}, ${side}`, steps, counts)
+}
+
+/** The codemod of the packed command, on the application before the migration: what it leaves undone it has listed. */
+async function testCodemod(home, counts) {
+  const folder = join(home, withCodemod, 'codemod')
+  cpSync(source(withCodemod, 'before'), folder, { recursive: true })
+  const command = join(home, 'node_modules/idp-client/dist/cli.js')
+  const compiler = join(home, 'node_modules/typescript/bin/tsc')
+  let listed = ''
+  const steps = [
+    [
+      'rewrites the application',
+      async () => {
+        listed = await must(process.execPath, [command, 'codemod', 'nextjs-auth0', folder])
+      },
+    ],
+    [
+      'lists every file in which the compiler then finds something',
+      async () => {
+        const { output } = await runNode([compiler, '-p', folder, '--pretty', 'false'], { cwd: folder })
+        const byHand = listed.split('To do by hand:')[1] ?? ''
+        const files = [...output.matchAll(/^(\S+?)\(\d+,\d+\): error/gm)].map((match) => match[1])
+        ok(files.length > 0, `nothing was left to do: ${output}`)
+        for (const file of files) ok(byHand.includes(`  ${file}:`), `${file} is not listed: ${output}`)
+      },
+    ],
+  ]
+  await runSteps('codemod', steps, counts)
 }
 
 async function visit({ name, side, folder, root }) {
