@@ -94,10 +94,7 @@ async function testApplication({ name, side, home, tarball, own }, counts) {
   const steps = [
     ...(own ? [['installs', () => install(folder, manifestOf(folder), tarball)]] : []),
     ['builds, types included', () => node(application.build)],
-    [
-      'a user logs in, and every difference of the guide is there',
-      () => visit({ name, side, folder, root }),
-    ],
+    ['a user logs in, and every difference of the guide is there', () => visit({ name, side, folder, root })],
   ]
   await runSteps(`${name}, ${side}`, steps, counts)
 }
