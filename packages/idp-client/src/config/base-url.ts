@@ -2,6 +2,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { RequestView } from '../http/exchange.ts'
 import type { AppBaseUrl, Config } from './config.ts'
 import type { Env } from './env.ts'
+import { hintFor, parseHost, parseHttpUrl } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Field, Note } from './readers.ts'
 import { field, isGiven, nameOf, refuse } from './readers.ts'
@@ -14,12 +15,8 @@ interface Entry {
 }
 
 function parseEntry(value: unknown): Entry | null {
-  if (typeof value !== 'string') return null
-  const text = value.trim()
-  if (!/^https?:\/\/[^/\\]/i.test(text) || /[\s\\]/.test(text) || !URL.canParse(text)) return null
-  const url = new URL(text)
-  if (url.username || url.password || text.includes('?') || text.includes('#')) return null
-  return { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
+  const url = typeof value === 'string' ? parseHttpUrl(value) : null
+  return url && { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
 function allowList(setting: Field, given: readonly unknown[], note: Note): AppBaseUrl | null {
@@ -35,7 +32,8 @@ function allowList(setting: Field, given: readonly unknown[], note: Note): AppBa
   for (const value of given) {
     const entry = parseEntry(value)
     if (!entry) {
-      refuse(setting, note, `has an entry that is not usable: each ${rule}`)
+      const hint = hintFor(value, 'each URL is an entry of its own')
+      refuse(setting, note, `has an entry that is not usable: each ${rule}${hint}`)
       return null
     }
     const same = entries.get(entry.origin)
@@ -51,7 +49,7 @@ function allowList(setting: Field, given: readonly unknown[], note: Note): AppBa
 function fixed(setting: Field, value: unknown, note: Note): AppBaseUrl | null {
   const entry = parseEntry(value)
   if (entry) return { kind: 'static', url: entry.url }
-  refuse(setting, note, rule)
+  refuse(setting, note, `${rule}${hintFor(value, 'for several URLs pass an array')}`)
   return null
 }
 
@@ -104,21 +102,6 @@ function read(setting: Field, note: Note): AppBaseUrl | null {
     parts.filter((part) => part !== ''),
     note,
   )
-}
-
-const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
-const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])(?::[1-9][0-9]{0,4})?$`)
-const longestHost = 253 + ':65535'.length
-
-/**
- * A host as a `Host` header may carry it (RFC 9110 section 7.2), or null. Whatever the URL parser would read in another
- * way than it is written (user names, paths, numbers that become addresses, Unicode) is refused, not corrected.
- */
-function parseHost(value: string): string | null {
-  const host = value.trim().toLowerCase()
-  if (host.length > longestHost || !hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null
-  const url = new URL(`http://${host}`)
-  return url.host === host.replace(/:80$/, '') ? host : null
 }
 
 export function isLoopback(host: string): boolean {

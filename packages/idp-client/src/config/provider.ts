@@ -1,5 +1,6 @@
 import type { ProviderAddress } from './config.ts'
 import type { Env } from './env.ts'
+import { hintFor, parseHttpUrl } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Note } from './readers.ts'
 import { field, isSet, readFlag, readText, refuse, waysToSet } from './readers.ts'
@@ -19,11 +20,7 @@ export function resolveInsecure(options: IdpClientOptions, production: boolean, 
 /** Absolute URL of a host, `host:port` or URL; null for anything that is no address of a provider. */
 function parseDomain(given: string): URL | null {
   const text = given.trim()
-  const absolute = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
-  if (!/^https?:\/\/[^/\\]/i.test(absolute) || /[\s\\?#]/.test(absolute) || !URL.canParse(absolute))
-    return null
-  const url = new URL(absolute)
-  return url.username || url.password ? null : url
+  return parseHttpUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
 }
 
 function addressOf(url: URL): ProviderAddress {
@@ -47,7 +44,10 @@ export function resolveProvider(
     return undefined
   }
   const url = parseDomain(given)
-  if (!url) return refuse(setting, note, 'must be a host (tenant.example.com), host:port, or an https URL')
+  if (!url) {
+    const hint = hintFor(given, 'a client has one provider, so no list')
+    return refuse(setting, note, `must be a host (tenant.example.com), host:port, or an https URL${hint}`)
+  }
   if (url.pathname.includes('/.well-known/')) {
     return refuse(
       setting,
