@@ -3,6 +3,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { GetAccessTokenOptions } from '../tokens/want.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
+import { nearestName, printable } from './unknown-keys.ts'
 
 /**
  * An access token with what is known of it: what `getAccessToken`, `getAccessTokenForConnection` and
@@ -74,11 +75,30 @@ function readBase(given: unknown, allowInsecureRequests: boolean): URL | null {
   return url
 }
 
+const NAMES = [
+  'useDPoP',
+  'getAccessToken',
+  'baseUrl',
+  'fetch',
+] as const satisfies readonly (keyof FetcherOptions)[]
+
+/** A misspelt `baseUrl` would not keep the token from other origins. */
+function checkNames(options: object): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || NAMES.some((known) => known === name)) continue
+    const meant = nearestName(name, NAMES)
+    const hint = meant === undefined ? `It takes ${NAMES.join(', ')}.` : `Did you mean ${meant}?`
+    throw wrong(`${printable.test(name) ? name : 'a key'} is not a known option. ${hint}`)
+  }
+}
+
 /**
- * Checks the options of one fetcher. `InvalidConfigurationError` names what is wrong: an option of the wrong kind, a
- * `baseUrl` that no token may be sent to, `useDPoP: true` without a key pair.
+ * Checks the options of one fetcher. `InvalidConfigurationError` names what is wrong: an unknown option or one of the
+ * wrong kind, a `baseUrl` that no token may be sent to, `useDPoP: true` without a key pair.
  */
 export function resolveFetcher(options: FetcherOptions, config: Config): FetcherConfig {
+  if (typeof options !== 'object' || options === null) throw wrong('they must be an object.')
+  checkNames(options)
   const { baseUrl, fetch, getAccessToken, useDPoP } = options
   const { allowInsecureRequests, dpop } = config
   if (useDPoP !== undefined && typeof useDPoP !== 'boolean') throw wrong('useDPoP must be true or false.')

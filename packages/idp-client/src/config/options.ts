@@ -4,6 +4,7 @@ import type { Logger } from '../log/log.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { LogoutStrategy } from './config.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
+import type { VendorKey } from './vendor.ts'
 
 /**
  * Key of an expert switch of `IdpClientOptions`: the `fetch` that carries every request to the provider (a proxy
@@ -219,9 +220,14 @@ export interface DpopOptions {
     | undefined
 }
 
+/** Rows of the option `vendor`; what each one means, and its built-in value, is in the reference of options. */
+export type VendorOptions = {
+  readonly [Key in VendorKey]?: string | undefined
+}
+
 /**
  * Options of `new IdpClient()`. Every one may be left out or be undefined; an empty text counts as left out. An option
- * wins over its environment variable, that over the default. `domain`, `clientId`, `secret` and one of `clientSecret`
+ * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`, `clientId`, `secret` and one of `clientSecret`
  * and `clientAssertionSigningKey` are required in one of the two ways: the constructor warns about what is missing,
  * and every use throws an `InvalidConfigurationError` until it is there. A wrong option makes the constructor throw.
  */
@@ -325,7 +331,7 @@ export interface IdpClientOptions {
    */
   fetchUserInfo?: boolean | undefined
   /** Wire values of the provider's own extensions, where they differ from the built-in ones. */
-  vendor?: Readonly<Record<string, string>> | undefined
+  vendor?: VendorOptions | undefined
   /** Receives every event of the library. Default: warnings and errors go to the console. */
   logger?: Logger | undefined
   [customFetch]?: typeof globalThis.fetch | undefined

@@ -16,7 +16,8 @@ export interface Field {
 export function field(option: string, given: unknown, env?: Env, variable?: VariableName): Field {
   return {
     option,
-    given,
+    // As variables are read: a value from a file ends with a line break, and a blank one is left out.
+    given: typeof given === 'string' ? given.trim() : given,
     variable: variable ?? null,
     text: variable ? env?.[variable]?.trim() || undefined : undefined,
   }

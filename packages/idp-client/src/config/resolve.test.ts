@@ -133,13 +133,18 @@ describe('complete configurations', () => {
   })
 
   test.each([
-    [{}, {}, true],
+    [{}, { NODE_ENV: 'development' }, true],
+    [{}, { NODE_ENV: 'test' }, true],
+    [{}, {}, false],
+    [{}, { NODE_ENV: 'staging' }, false],
     [{}, { NODE_ENV: 'production' }, false],
+    [{ appBaseUrl: ['https://a.example.com'] }, {}, true],
     [{ appBaseUrl: undefined }, { NODE_ENV: 'production' }, false],
     [{ appBaseUrl: ['https://a.example.com'] }, { NODE_ENV: 'production' }, true],
     [{ trustProxy: true }, { NODE_ENV: 'production' }, true],
-    [{ trustProxy: false }, {}, false],
-  ])('trustProxy with %j and %j is %s', (options, env, expected) => {
+    [{ trustProxy: true }, {}, true],
+    [{ trustProxy: false }, { NODE_ENV: 'test' }, false],
+  ])('[E3] trustProxy with %j and %j is %s', (options, env, expected) => {
     expect(configOf(options, env).trustProxy).toBe(expected)
   })
 
@@ -152,7 +157,12 @@ describe('complete configurations', () => {
   test('nothing of it can be changed, and nothing given is frozen', () => {
     const routes = { login: '/in' }
     const session = { cookie: { path: '/x' } }
-    const config = configOf({ routes, session, vendor: { a: 'b' }, appBaseUrl: ['https://a.example.com'] })
+    const config = configOf({
+      routes,
+      session,
+      vendor: { logoutPath: '/out' },
+      appBaseUrl: ['https://a.example.com'],
+    })
     const visit = (value: unknown): void => {
       if (typeof value !== 'object' || value === null) return
       expect(Object.isFrozen(value)).toBe(true)
@@ -160,6 +170,61 @@ describe('complete configurations', () => {
     }
     visit(config)
     expect([routes, session, session.cookie].some((given) => Object.isFrozen(given))).toBe(false)
+  })
+})
+
+describe('[E2] blanks', () => {
+  const credentials = ['clientId', 'clientSecret', 'domain'] as const
+
+  test.each(['', ' ', '\t\n', '\r\n'])('%j is left out', (blank) => {
+    for (const name of [...credentials, 'secret']) {
+      const { config, problems } = resolve({ ...complete, [name]: blank }, {})
+      expect(config).toBeNull()
+      expect(problems).toEqual([{ kind: 'missing', message: expect.stringMatching(`^${name} is missing`) }])
+    }
+    const env = { IDP_CLIENT_ID: 'variable', IDP_CLIENT_SECRET: 'variable', IDP_DOMAIN: 'variable.example.com' }
+    const config = configOf({ clientId: blank, clientSecret: blank, domain: blank }, env)
+    expect([config.clientId, config.clientAuth, config.provider.url]).toEqual([
+      'variable',
+      { kind: 'secret', secret: 'variable' },
+      'https://variable.example.com',
+    ])
+  })
+
+  test.each(['\n', '\r\n', ' ', '\n\n'])('around a text %j does not count: the file that it came from ends so', (end) => {
+    const options = Object.fromEntries(
+      [...credentials, 'secret' as const].map((name) => [name, `${end}${complete[name]}${end}`]),
+    )
+    const { clientAuth, clientId, provider, secrets } = configOf(options)
+    const plain = configOf()
+    expect({ clientAuth, clientId, provider, secrets }).toEqual({
+      clientAuth: plain.clientAuth,
+      clientId: plain.clientId,
+      provider: plain.provider,
+      secrets: plain.secrets,
+    })
+    expect(configOf({ secret: [`${complete.secret}${end}`] }).secrets).toEqual(plain.secrets)
+  })
+
+  test.each([['transactionCookie.maxAge', { transactionCookie: { maxAge: 0 } }], ['mfaTokenTtl', { mfaTokenTtl: 0 }]])(
+    '%s of 0 is refused: every attempt would be too late',
+    (name, options) => {
+      expect(resolve({ ...complete, ...options }, {}).problems).toEqual([
+        { kind: 'wrong-option', message: expect.stringMatching(`^${name} must be a number of seconds from 1 to`) },
+      ])
+    },
+  )
+
+  test('a row of vendor that is none is reported with the right name, and has no effect', () => {
+    const vendor = { logoutPth: '/a', mfaOTPGrantType: 'b', somethingElse: 'c', 'a b\n': 'd', logoutPath: '' }
+    const { config, problems } = resolve({ ...complete, vendor } as IdpClientOptions, {})
+    expect(problems.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
+      'notice: vendor.logoutPth is no option and has no effect. Did you mean vendor.logoutPath?',
+      'notice: vendor.mfaOTPGrantType is no option and has no effect. Did you mean vendor.mfaOtpGrantType?',
+      'notice: vendor.somethingElse is no option and has no effect.',
+      'notice: A key in vendor is no option and has no effect.',
+    ])
+    expect(config?.vendor).toEqual({ logoutPath: '' })
   })
 })
 

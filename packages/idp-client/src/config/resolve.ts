@@ -30,6 +30,7 @@ import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
 import { resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
 import { noteUnknownKeys } from './unknown-keys.ts'
+import { resolveVendor } from './vendor.ts'
 
 type FlagOption = {
   [Key in keyof IdpClientOptions]-?: IdpClientOptions[Key] extends boolean | undefined ? Key : never
@@ -47,11 +48,12 @@ interface Foundation {
 
 function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Foundation {
   const production = env.NODE_ENV === 'production'
+  // Anything else, or none at all, may be a deployment that visitors reach without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
   const basePath = resolveBasePath(env, note)
   const appBaseUrl = resolveAppBaseUrl(options, env, basePath, note)
   const clock: Clock = readFunction('[customClock]', options[customClock], note) ?? systemClock
-  const trustByDefault = !production || appBaseUrl?.kind === 'allow-list'
+  const trustByDefault = development || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
     development,
@@ -91,16 +93,6 @@ function resolveReturnPath(options: IdpClientOptions, note: Note): string {
   return '/'
 }
 
-function resolveVendor(options: IdpClientOptions, note: Note): Readonly<Record<string, string>> {
-  const given = readGroup('vendor', options.vendor, note)
-  const texts = Object.entries(given).flatMap(([name, value]) => {
-    if (typeof value === 'string') return [[name, value] as const]
-    if (isGiven(value)) refuse(field('vendor', given), note, 'has a member that is no string')
-    return []
-  })
-  return Object.fromEntries(texts)
-}
-
 /**
  * One function for the whole process: clients that fetch through the same function share what was fetched. It looks up
  * the global at each call, since frameworks put their own in place after this module was loaded.
@@ -128,14 +120,14 @@ type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl'>
 const longestTimer = 2_147_483_647
 
 function resolveLimits(options: IdpClientOptions, env: Env, note: Note): Limits {
-  const seconds = { min: 0, max: 31_536_000, unit: 'seconds' } as const
+  const longest = 31_536_000
   const timeout = field('httpTimeout', options.httpTimeout)
   const mfaTokenTtl = field('mfaTokenTtl', options.mfaTokenTtl, env, 'IDP_MFA_TOKEN_TTL')
   const buffer = field('tokenRefreshBuffer', options.tokenRefreshBuffer)
   return {
     httpTimeout: readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, note) ?? 5000,
-    tokenRefreshBuffer: readNumber(buffer, seconds, note) ?? 0,
-    mfaTokenTtl: readNumber(mfaTokenTtl, seconds, note) ?? 300,
+    tokenRefreshBuffer: readNumber(buffer, { min: 0, max: longest, unit: 'seconds' }, note) ?? 0,
+    mfaTokenTtl: readNumber(mfaTokenTtl, { min: 1, max: longest, unit: 'seconds' }, note) ?? 300,
   }
 }
 

@@ -31,8 +31,9 @@ export function resolveSecrets(
 ): readonly [string, ...string[]] | undefined {
   const setting = field('secret', options.secret, env, 'IDP_SECRET')
   const secrets: string[] = []
-  for (const candidate of candidates(setting)) {
-    if (typeof candidate !== 'string') return refuse(setting, note, 'must be a string or a list of strings')
+  for (const given of candidates(setting)) {
+    if (typeof given !== 'string') return refuse(setting, note, 'must be a string or a list of strings')
+    const candidate = given.trim()
     if (isWeak(candidate)) {
       note(
         'missing',

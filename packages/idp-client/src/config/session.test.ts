@@ -89,6 +89,17 @@ describe('session', () => {
     })
   })
 
+  test.each([0, 0.9, -1])('[E2] a lifetime of %j signs nobody in, and is refused', (seconds) => {
+    for (const name of ['absoluteDuration', 'inactivityDuration'] as const) {
+      const { problems } = session({ [name]: seconds })
+      expect(problems).toEqual([
+        { kind: 'wrong-option', message: expect.stringMatching(`^session.${name} must be a number of seconds from 1 to`) },
+      ])
+    }
+    expect(session({ absoluteDuration: 1, inactivityDuration: 1 }).problems).toEqual([])
+    expect(session({ rolling: false, inactivityDuration: Math.max(0, Math.trunc(seconds)) }).problems).toEqual([])
+  })
+
   test.each([
     ['S080', 'IDP_COOKIE_SECURE', 'true', { secure: true }],
     ['S082', 'IDP_COOKIE_SAME_SITE', 'strict', { sameSite: 'strict' }],

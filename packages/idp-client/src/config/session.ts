@@ -9,8 +9,8 @@ import { field, isGiven, readFlag, readGroup, readNumber, refuse } from './reade
 /** Browsers keep no cookie longer than 400 days (RFC 6265bis section 5.5); more would be cut off in silence. */
 const longestCookie = 400 * 24 * 60 * 60
 
-function readLifetime(setting: Field, fallback: number, note: Note): number {
-  return readNumber(setting, { min: 0, max: longestCookie, unit: 'seconds' }, note) ?? fallback
+function readLifetime(setting: Field, fallback: number, note: Note, min = 1): number {
+  return readNumber(setting, { min, max: longestCookie, unit: 'seconds' }, note) ?? fallback
 }
 
 export function resolveSession(
@@ -23,13 +23,16 @@ export function resolveSession(
   const cookie = readGroup('session.cookie', given.cookie, note)
   const name = readCookieName(field('session.cookie.name', cookie.name), '__session', note)
   const bytes = field('session.cookie.maxBytes', cookie.maxBytes)
+  const rolling = readFlag(field('session.rolling', given.rolling), note) ?? true
   return {
-    rolling: readFlag(field('session.rolling', given.rolling), note) ?? true,
+    rolling,
     absoluteDuration: readLifetime(field('session.absoluteDuration', given.absoluteDuration), 259_200, note),
     inactivityDuration: readLifetime(
       field('session.inactivityDuration', given.inactivityDuration),
       86_400,
       note,
+      // Without rolling it does not count.
+      rolling ? 1 : 0,
     ),
     cookie: {
       ...resolveCookie(

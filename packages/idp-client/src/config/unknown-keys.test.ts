@@ -37,6 +37,14 @@ test.each([
   expect(messages(options)[0]).toContain(`Did you mean ${meant}?`)
 })
 
+test.each([
+  ['mfaContextTtl', 'Did you mean mfaTokenTtl?'],
+  ['customFetch', 'Did you mean [customFetch]? Its key is the symbol customFetch, which this package exports.'],
+  ['customClock', 'Did you mean [customClock]? Its key is the symbol customClock, which this package exports.'],
+])('[E2] %s is reported: %s', (name, hint) => {
+  expect(messages({ [name]: 1 })).toEqual([`${name} is no option and has no effect. ${hint}`])
+})
+
 test('[S089] httpOnly is no option', () => {
   expect(messages({ session: { cookie: { httpOnly: false } } })).toEqual([
     'session.cookie.httpOnly is no option and has no effect.',

@@ -127,27 +127,42 @@ const aliases: Readonly<Record<string, string>> = {
   authorizationParams: 'authorizationParameters',
   cookies: 'session.cookie',
   cookie: 'session.cookie',
+  mfaContextTtl: 'mfaTokenTtl',
   fetch: '[customFetch]',
+  customFetch: '[customFetch]',
   clock: '[customClock]',
+  customClock: '[customClock]',
 }
 
 const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+
+/** The name that a misspelt one was probably meant to be. */
+export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
+  const key = misspelt.toLowerCase()
+  const tolerance = key.length > 5 ? 2 : 1
+  const near = names
+    .map((name) => ({ name, distance: editDistance(key, name.toLowerCase()) }))
+    .filter(({ distance }) => distance <= tolerance)
+    .sort((a, b) => a.distance - b.distance)
+  return near[0]?.name
+}
 
 /** The option that was probably meant: a known alias, a misspelt neighbour, or the same name at its right place. */
 function suggestion(path: string, siblings: readonly string[], prefix: string): string | undefined {
   if (Object.hasOwn(aliases, path)) return aliases[path]
   const key = lastOf(path).toLowerCase()
-  const tolerance = key.length > 5 ? 2 : 1
-  const near = siblings
-    .map((name) => ({ name, distance: editDistance(key, name.toLowerCase()) }))
-    .filter(({ distance }) => distance <= tolerance)
-    .sort((a, b) => a.distance - b.distance)
-  if (near[0]) return prefix + near[0].name
+  const near = nearestName(key, siblings)
+  if (near) return prefix + near
   return optionPaths.find((candidate) => lastOf(candidate).toLowerCase() === key)
 }
 
-// Names in options are written by the developer, but may be built from anything: only plain ones are repeated.
-const printable = /^[\w$-]{1,60}$/
+/** Names in options are written by the developer, but may be built from anything: only plain ones are repeated. */
+export const printable: RegExp = /^[\w$-]{1,60}$/
+
+function hintTo(meant: string): string {
+  const symbol = /^\[(\w+)\]$/.exec(meant)?.[1]
+  return ` Did you mean ${meant}?${symbol ? ` Its key is the symbol ${symbol}, which this package exports.` : ''}`
+}
 
 function visit(given: object, tree: Tree, prefix: string, note: Note): void {
   for (const [key, value] of Object.entries(given)) {
@@ -155,7 +170,7 @@ function visit(given: object, tree: Tree, prefix: string, note: Note): void {
     if (below === undefined) {
       const name = printable.test(key) ? `${prefix}${key}` : `A key in ${prefix || 'the options'}`
       const meant = suggestion(prefix + key, Object.keys(tree), prefix)
-      note('notice', `${name} is no option and has no effect.${meant ? ` Did you mean ${meant}?` : ''}`)
+      note('notice', `${name} is no option and has no effect.${meant ? hintTo(meant) : ''}`)
     } else if (below !== 'open' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
       visit(value, below, `${prefix}${key}.`, note)
     }

@@ -56,7 +56,7 @@ interface Checked {
   readonly authorizationDetails?: string
 }
 
-function checkOptions(options: BackchannelAuthenticationOptions): Checked {
+function checkOptions(options: Partial<BackchannelAuthenticationOptions>): Checked {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
   const subject: unknown = options.loginHint?.sub
   if (!isText(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
@@ -139,7 +139,7 @@ export async function backchannelAuthentication(
   options: BackchannelAuthenticationOptions,
 ): Promise<BackchannelAuthenticationResult> {
   const { config } = engine
-  const checked = checkOptions(options)
+  const checked = checkOptions(options ?? {})
   const asked = effectiveAuthorization(config, options.authorizationParams ?? {})
   const [{ authenticateByBackchannel }, { mayConfigurationSet }, { providerFor }] = await Promise.all([
     import('../oidc/ciba.ts'),

@@ -53,7 +53,7 @@ function isTokenType(value: unknown): value is string {
   return /^urn:/i.test(value) ? URN.test(value) : URL.canParse(value)
 }
 
-function checkOptions(options: CustomTokenExchangeOptions): void {
+function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
   const { actorToken, actorTokenType, subjectToken, subjectTokenType } = options
   if (isBlank(subjectToken)) throw new CustomTokenExchangeError('MISSING_SUBJECT_TOKEN')
   if (!isTokenType(subjectTokenType)) throw new CustomTokenExchangeError('INVALID_SUBJECT_TOKEN_TYPE')
@@ -123,7 +123,7 @@ export async function exchangeToken(
   engine: Engine,
   options: CustomTokenExchangeOptions,
 ): Promise<CustomTokenExchangeResult> {
-  checkOptions(options)
+  checkOptions(options ?? {})
   const { config } = engine
   const [{ exchangeTokens, mayExchangeSet }, { providerFor }] = await Promise.all([
     import('../oidc/token-exchange.ts'),

@@ -1,5 +1,6 @@
 import type { Authenticator, MfaChallengeResult, MfaEnrollment } from '../config/mfa.ts'
 import type { ChallengeRequest, EnrollmentRequest } from '../config/mfa-options.ts'
+import type { VendorKey } from '../config/vendor.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import { clientCredentials } from './client-auth.ts'
 import type { ProviderRequest } from './fetch.ts'
@@ -8,7 +9,6 @@ import { parseObject, parseObjects, stringList, stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
 import { invalidResponse, oauthError, refusalIn, retryAfterSeconds } from './translate.ts'
-import type { VendorKey } from './vendor.ts'
 import { vendorValue } from './vendor.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { genericGrantRequest } from 'openid-client'
 import type { FactorProof } from '../config/mfa-options.ts'
+import type { VendorKey } from '../config/vendor.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { grantOf } from './token-grant.ts'
-import type { VendorKey } from './vendor.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface FactorRequest {

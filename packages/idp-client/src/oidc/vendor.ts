@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { VendorKey } from '../config/vendor.ts'
 
 /**
  * Wire values that no standard defines: what the providers understand that offer these functions, sent byte for byte.
@@ -33,9 +34,7 @@ const values = {
   mfaAssociatePath: '/mfa/associate',
   /** `oob_channel` of push notifications. */
   mfaPushChannel: 'auth0',
-} as const
-
-export type VendorKey = keyof typeof values
+} as const satisfies Record<VendorKey, string>
 
 /** The wire value of this client's provider. */
 export function vendorValue(config: Pick<Config, 'vendor'>, key: VendorKey): string {

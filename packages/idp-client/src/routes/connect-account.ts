@@ -8,7 +8,7 @@ import type { RouteHandler, RouteRequest } from './route.ts'
 import { needsLogin } from './status.ts'
 
 /** Parameters of the route itself; all others are meant for the connected provider. */
-const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', 'scopes'])
+const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', 'scopes', 'scopes[]'])
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
@@ -18,7 +18,8 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   const options = {
     ...(connection === undefined ? {} : { connection }),
     ...(returnTo === undefined ? {} : { returnTo }),
-    scopes: query.getAll('scopes').filter((scope) => scope !== ''),
+    // Some helpers that build a query write lists with brackets.
+    scopes: [...query.getAll('scopes'), ...query.getAll('scopes[]')].filter((scope) => scope !== ''),
     authorizationParams: Object.fromEntries(further),
   }
   const input = { options, source: 'visitor', correlationId: id } as const
