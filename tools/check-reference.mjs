@@ -36,6 +36,7 @@ const defaults = {
   enableAccessTokenEndpoint: (config) => !config.disabledRoutes.has('accessToken'),
   enableConnectAccountEndpoint: (config) => !config.disabledRoutes.has('connectAccount'),
   noContentProfileResponseWhenUnauthenticated: (config) => config.noContentProfileResponseWhenUnauthenticated,
+  sessionLockTimeout: (config) => config.sessionLockTimeout,
   'session.rolling': (config) => config.session.rolling,
   'session.absoluteDuration': (config) => config.session.absoluteDuration,
   'session.inactivityDuration': (config) => config.session.inactivityDuration,

@@ -1,3 +1,4 @@
+import { reportAddress, reportMount } from './config/address-notices.ts'
 import { baseUrlFor } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
 import type { HostPrefix } from './config/env.ts'
@@ -29,6 +30,8 @@ export interface Engine {
   client(): Promise<string>
   /** Where the application lives as the browser of this request sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
+  /** Reports auth routes that are mounted elsewhere than the base path says. */
+  checkMount(exchange: Exchange): void
 }
 
 /** A cookie tells what its browser knows, so this process adds what it knows itself; a store tells what every process knows. */
@@ -47,7 +50,10 @@ function sessionsOf(parts: InCookieParts): SessionStorage {
 export function createEngine(config: Config): Engine {
   const sealer = createSealer(config.secrets)
   const client = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
-  const baseUrl = (exchange: Exchange): string => baseUrlFor(config, exchange.request)
+  const baseUrl = ({ request }: Exchange): string => {
+    reportAddress(config, request)
+    return baseUrlFor(config, request)
+  }
   const parts = { config, sealer, client, baseUrl }
   return {
     config,
@@ -56,6 +62,7 @@ export function createEngine(config: Config): Engine {
     transactions: transactionsInCookie(parts),
     client,
     baseUrl,
+    checkMount: ({ request }) => reportMount(config, request),
   }
 }
 

@@ -168,6 +168,9 @@ export function baseUrlFor(config: BaseUrlConfig, request: RequestView | null): 
   const listed = (scheme: string): string | undefined =>
     appBaseUrl.entries.find(({ origin }) => origin === originOf(scheme, host))?.url
   const url = listed(presumed) ?? listed(statedScheme(config, request))
-  if (url === undefined) throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED')
+  if (url === undefined) {
+    const detail = `Allowed: ${urlsOf(appBaseUrl).join(', ')}.`
+    throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED', { detail })
+  }
   return url
 }

@@ -118,7 +118,7 @@ export interface DpopConfig {
   readonly retry: { readonly delay: number; readonly jitter: boolean }
 }
 
-export type LogoutStrategy = 'auto' | 'oidc' | 'v2'
+export type LogoutStrategy = 'auto' | 'oidc' | 'v2' | 'local'
 
 /** What is known without the required options: enough to dispatch, answer failure pages and pass requests through. */
 export interface Settings {
@@ -153,6 +153,8 @@ export interface Config extends Settings {
   readonly transaction: TransactionConfig
   /** Absent: sessions live in the cookie. */
   readonly sessionStore?: SessionDataStore
+  /** Milliseconds. */
+  readonly sessionLockTimeout: number
   readonly logoutStrategy: LogoutStrategy
   readonly includeIdTokenHint: boolean
   readonly hooks: {

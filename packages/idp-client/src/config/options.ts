@@ -267,8 +267,9 @@ export interface IdpClientOptions {
    */
   appBaseUrl?: string | readonly string[] | undefined
   /**
-   * Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed when the base URL is not fixed. Default: true
-   * outside production and with a list in `appBaseUrl`, else false. Only behind a proxy that overwrites them.
+   * Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed when the base URL is not fixed. Default: true with a
+   * list in `appBaseUrl` and where `NODE_ENV` is `development` or `test`, else false. Only behind a proxy that overwrites
+   * them.
    */
   trustProxy?: boolean | undefined
   /**
@@ -288,7 +289,8 @@ export interface IdpClientOptions {
   enableParallelTransactions?: boolean | undefined
   /**
    * `oidc`: RP-Initiated Logout, `v2`: `/v2/logout`, `auto` (default): the first where the provider advertises it, else
-   * the second.
+   * the second. `local`: only the session of this application ends; whoever uses the same browser next is logged in
+   * again without being asked, while the provider's session lasts.
    */
   logoutStrategy?: LogoutStrategy | undefined
   /** Whether OIDC logout URLs carry `id_token_hint`. Default true; false keeps the ID token out of URLs. */
@@ -300,6 +302,11 @@ export interface IdpClientOptions {
    * own. Default: in encrypted cookies.
    */
   sessionStore?: SessionDataStore | undefined
+  /**
+   * Milliseconds that a process may hold the lock of a session in a store that has `lock`: the longest that one refresh
+   * can take. Default 15000; with an `httpTimeout` above 5000 twice that and 5000 more.
+   */
+  sessionLockTimeout?: number | undefined
   routes?: RoutesOptions | undefined
   /** Permits plain http to the provider, except when `NODE_ENV` is `production`. Default false. */
   allowInsecureRequests?: boolean | undefined

@@ -87,6 +87,9 @@ export interface Range {
   readonly unit: 'seconds' | 'milliseconds' | 'bytes'
 }
 
+/** Milliseconds: timers take no more than 31 bits of them; beyond it they would fire at once. */
+export const longestTimer = 2_147_483_647
+
 const decimal = /^-?\d+(?:\.\d+)?$/
 
 function asNumber(setting: Field): unknown {

@@ -78,7 +78,7 @@ describe('complete configurations', () => {
     expect(configOf({ signInReturnToPath: '/home?tab=1#top' }).signInReturnToPath).toBe('/home?tab=1#top')
   })
 
-  test.each(['auto', 'oidc', 'v2'] as const)('[S054] logoutStrategy %s', (logoutStrategy) => {
+  test.each(['auto', 'oidc', 'v2', 'local'] as const)('[S054, J7] logoutStrategy %s', (logoutStrategy) => {
     expect(configOf({ logoutStrategy }).logoutStrategy).toBe(logoutStrategy)
   })
 
@@ -182,7 +182,11 @@ describe('[E2] blanks', () => {
       expect(config).toBeNull()
       expect(problems).toEqual([{ kind: 'missing', message: expect.stringMatching(`^${name} is missing`) }])
     }
-    const env = { IDP_CLIENT_ID: 'variable', IDP_CLIENT_SECRET: 'variable', IDP_DOMAIN: 'variable.example.com' }
+    const env = {
+      IDP_CLIENT_ID: 'variable',
+      IDP_CLIENT_SECRET: 'variable',
+      IDP_DOMAIN: 'variable.example.com',
+    }
     const config = configOf({ clientId: blank, clientSecret: blank, domain: blank }, env)
     expect([config.clientId, config.clientAuth, config.provider.url]).toEqual([
       'variable',
@@ -191,29 +195,35 @@ describe('[E2] blanks', () => {
     ])
   })
 
-  test.each(['\n', '\r\n', ' ', '\n\n'])('around a text %j does not count: the file that it came from ends so', (end) => {
-    const options = Object.fromEntries(
-      [...credentials, 'secret' as const].map((name) => [name, `${end}${complete[name]}${end}`]),
-    )
-    const { clientAuth, clientId, provider, secrets } = configOf(options)
-    const plain = configOf()
-    expect({ clientAuth, clientId, provider, secrets }).toEqual({
-      clientAuth: plain.clientAuth,
-      clientId: plain.clientId,
-      provider: plain.provider,
-      secrets: plain.secrets,
-    })
-    expect(configOf({ secret: [`${complete.secret}${end}`] }).secrets).toEqual(plain.secrets)
-  })
-
-  test.each([['transactionCookie.maxAge', { transactionCookie: { maxAge: 0 } }], ['mfaTokenTtl', { mfaTokenTtl: 0 }]])(
-    '%s of 0 is refused: every attempt would be too late',
-    (name, options) => {
-      expect(resolve({ ...complete, ...options }, {}).problems).toEqual([
-        { kind: 'wrong-option', message: expect.stringMatching(`^${name} must be a number of seconds from 1 to`) },
-      ])
+  test.each(['\n', '\r\n', ' ', '\n\n'])(
+    'around a text %j does not count: the file that it came from ends so',
+    (end) => {
+      const options = Object.fromEntries(
+        [...credentials, 'secret' as const].map((name) => [name, `${end}${complete[name]}${end}`]),
+      )
+      const { clientAuth, clientId, provider, secrets } = configOf(options)
+      const plain = configOf()
+      expect({ clientAuth, clientId, provider, secrets }).toEqual({
+        clientAuth: plain.clientAuth,
+        clientId: plain.clientId,
+        provider: plain.provider,
+        secrets: plain.secrets,
+      })
+      expect(configOf({ secret: [`${complete.secret}${end}`] }).secrets).toEqual(plain.secrets)
     },
   )
+
+  test.each([
+    ['transactionCookie.maxAge', { transactionCookie: { maxAge: 0 } }],
+    ['mfaTokenTtl', { mfaTokenTtl: 0 }],
+  ])('%s of 0 is refused: every attempt would be too late', (name, options) => {
+    expect(resolve({ ...complete, ...options }, {}).problems).toEqual([
+      {
+        kind: 'wrong-option',
+        message: expect.stringMatching(`^${name} must be a number of seconds from 1 to`),
+      },
+    ])
+  })
 
   test('a row of vendor that is none is reported with the right name, and has no effect', () => {
     const vendor = { logoutPth: '/a', mfaOTPGrantType: 'b', somethingElse: 'c', 'a b\n': 'd', logoutPath: '' }
@@ -225,6 +235,35 @@ describe('[E2] blanks', () => {
       'notice: A key in vendor is no option and has no effect.',
     ])
     expect(config?.vendor).toEqual({ logoutPath: '' })
+  })
+})
+
+describe('[E4] sessionLockTimeout', () => {
+  test.each([
+    [{}, 15_000],
+    [{ httpTimeout: 250 }, 15_000],
+    [{ httpTimeout: 5000 }, 15_000],
+    [{ httpTimeout: 5001 }, 15_002],
+    [{ httpTimeout: 30_000 }, 65_000],
+    [{ sessionLockTimeout: 20_000 }, 20_000],
+    [{ sessionLockTimeout: 20_000, httpTimeout: 250 }, 20_000],
+    [{ sessionLockTimeout: 5500, httpTimeout: 250 }, 5500],
+  ])('%j: %i ms', (options, expected) => {
+    const { config, problems } = resolve({ ...complete, ...options }, {})
+    expect(problems).toEqual([])
+    expect(config?.sessionLockTimeout).toBe(expected)
+  })
+
+  test('one that ends before a refresh does is used, and reported', () => {
+    const { config, problems } = resolve({ ...complete, sessionLockTimeout: 14_999 }, {})
+    expect(config?.sessionLockTimeout).toBe(14_999)
+    expect(problems).toEqual([
+      { kind: 'notice', message: expect.stringMatching(/^sessionLockTimeout is too short: .* 15000 ms/) },
+    ])
+  })
+
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '15000', 2 ** 31])('%j is refused', (value) => {
+    expect(kindsOf({ ...complete, sessionLockTimeout: value as number })).toEqual(['wrong-option'])
   })
 })
 

@@ -17,6 +17,7 @@ import type { Note } from './readers.ts'
 import {
   field,
   isGiven,
+  longestTimer,
   readFlag,
   readFunction,
   readGroup,
@@ -28,7 +29,7 @@ import {
 } from './readers.ts'
 import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
-import { resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
+import { resolveLockTimeout, resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
 import { noteUnknownKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
 
@@ -114,18 +115,17 @@ function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
   return { ...(beforeSessionSaved ? { beforeSessionSaved } : {}), ...(onCallback ? { onCallback } : {}) }
 }
 
-type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl'>
-
-// Timers take no more than 31 bits of milliseconds; beyond it they would fire at once.
-const longestTimer = 2_147_483_647
+type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
 
 function resolveLimits(options: IdpClientOptions, env: Env, note: Note): Limits {
   const longest = 31_536_000
   const timeout = field('httpTimeout', options.httpTimeout)
   const mfaTokenTtl = field('mfaTokenTtl', options.mfaTokenTtl, env, 'IDP_MFA_TOKEN_TTL')
   const buffer = field('tokenRefreshBuffer', options.tokenRefreshBuffer)
+  const httpTimeout = readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, note) ?? 5000
   return {
-    httpTimeout: readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, note) ?? 5000,
+    httpTimeout,
+    sessionLockTimeout: resolveLockTimeout(options, httpTimeout, note),
     tokenRefreshBuffer: readNumber(buffer, { min: 0, max: longest, unit: 'seconds' }, note) ?? 0,
     mfaTokenTtl: readNumber(mfaTokenTtl, { min: 1, max: longest, unit: 'seconds' }, note) ?? 300,
   }
@@ -161,7 +161,7 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
     ),
     ...(sessionStore ? { sessionStore } : {}),
     signInReturnToPath: resolveReturnPath(options, note),
-    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2'], note) ?? 'auto',
+    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2', 'local'], note) ?? 'auto',
     includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, note),
     pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, note),
     fetchUserInfo: flag(options, 'fetchUserInfo', false, note),

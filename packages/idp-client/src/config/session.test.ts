@@ -93,11 +93,16 @@ describe('session', () => {
     for (const name of ['absoluteDuration', 'inactivityDuration'] as const) {
       const { problems } = session({ [name]: seconds })
       expect(problems).toEqual([
-        { kind: 'wrong-option', message: expect.stringMatching(`^session.${name} must be a number of seconds from 1 to`) },
+        {
+          kind: 'wrong-option',
+          message: expect.stringMatching(`^session.${name} must be a number of seconds from 1 to`),
+        },
       ])
     }
     expect(session({ absoluteDuration: 1, inactivityDuration: 1 }).problems).toEqual([])
-    expect(session({ rolling: false, inactivityDuration: Math.max(0, Math.trunc(seconds)) }).problems).toEqual([])
+    expect(
+      session({ rolling: false, inactivityDuration: Math.max(0, Math.trunc(seconds)) }).problems,
+    ).toEqual([])
   })
 
   test.each([

@@ -4,7 +4,7 @@ import { readCookieName, resolveCookie } from './cookies.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
 import type { Field, Note } from './readers.ts'
-import { field, isGiven, readFlag, readGroup, readNumber, refuse } from './readers.ts'
+import { field, isGiven, longestTimer, readFlag, readGroup, readNumber, refuse } from './readers.ts'
 
 /** Browsers keep no cookie longer than 400 days (RFC 6265bis section 5.5); more would be cut off in silence. */
 const longestCookie = 400 * 24 * 60 * 60
@@ -96,6 +96,27 @@ export function resolveTransaction(
       maxAge: readLifetime(field('transactionCookie.maxAge', given.maxAge), 3600, note),
     },
   }
+}
+
+/** Two requests to the provider (one for a DPoP nonce), two waits for a store that is away, and a second of our own. */
+function longestRefresh(httpTimeout: number): number {
+  return 2 * httpTimeout + 5000
+}
+
+/** How long a session may be locked: not shorter than a refresh, or a second process would use its refresh token. */
+export function resolveLockTimeout(options: IdpClientOptions, httpTimeout: number, note: Note): number {
+  const setting = field('sessionLockTimeout', options.sessionLockTimeout)
+  const given = readNumber(setting, { min: 1, max: longestTimer, unit: 'milliseconds' }, note)
+  const needed = longestRefresh(httpTimeout)
+  const timeout = given ?? Math.max(longestRefresh(5000), needed)
+  if (timeout < needed) {
+    note(
+      'notice',
+      `sessionLockTimeout is too short: with this httpTimeout a refresh may take ${needed} ms, and when the lock ends ` +
+        'before that, another process uses the same refresh token.',
+    )
+  }
+  return timeout
 }
 
 const required = ['get', 'set', 'delete'] as const

@@ -39,8 +39,14 @@ test.each([
 
 test.each([
   ['mfaContextTtl', 'Did you mean mfaTokenTtl?'],
-  ['customFetch', 'Did you mean [customFetch]? Its key is the symbol customFetch, which this package exports.'],
-  ['customClock', 'Did you mean [customClock]? Its key is the symbol customClock, which this package exports.'],
+  [
+    'customFetch',
+    'Did you mean [customFetch]? Its key is the symbol customFetch, which this package exports.',
+  ],
+  [
+    'customClock',
+    'Did you mean [customClock]? Its key is the symbol customClock, which this package exports.',
+  ],
 ])('[E2] %s is reported: %s', (name, hint) => {
   expect(messages({ [name]: 1 })).toEqual([`${name} is no option and has no effect. ${hint}`])
 })

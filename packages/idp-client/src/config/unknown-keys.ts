@@ -84,6 +84,7 @@ const known: Tree = {
   beforeSessionSaved: 'open',
   onCallback: 'open',
   sessionStore: 'open',
+  sessionLockTimeout: 'open',
   routes,
   allowInsecureRequests: 'open',
   httpTimeout: 'open',

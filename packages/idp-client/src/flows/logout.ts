@@ -64,13 +64,16 @@ async function decide(
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
   })
+  const local = (): Target => ({ strategy: 'local', location: localTarget(target, baseUrl) })
   if (config.logoutStrategy === 'v2') return v2()
+  if (config.logoutStrategy === 'local') return local()
   try {
     const url = await oidcTarget(engine, returnTo, session, input)
     if (url) return { strategy: 'oidc', location: url.href }
     if (config.logoutStrategy === 'auto') {
       config.log.once(
-        'The provider offers no RP-initiated logout: /v2/logout is used (logoutStrategy: auto).',
+        'The provider offers no RP-initiated logout: /v2/logout is used (logoutStrategy: auto), which few providers ' +
+          "have. If that page does not exist, set logoutStrategy: 'local' to end the session of this application only.",
       )
       return v2()
     }
@@ -84,7 +87,7 @@ async function decide(
       id: input.correlationId,
     })
   }
-  return { strategy: 'local', location: localTarget(target, baseUrl) }
+  return local()
 }
 
 /** How long the way out waits for a revocation, which goes on without it. Milliseconds. */

@@ -12,6 +12,8 @@ export interface RequestView {
    * from `url`.
    */
   readonly path?: string
+  /** The prefix that the host has removed from `path` (`/prefix`), locale excepted. Absent: none, or not known. */
+  readonly mount?: string
   /** The URL-encoded body; a body that another parser consumed already is rebuilt from what that parser left. */
   form(): Promise<URLSearchParams>
   /** The JSON object in the body, likewise; `INVALID_REQUEST` for anything else. A request has the one or the other. */

@@ -8,15 +8,20 @@ import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
 
+function withoutSlash(path: string): string {
+  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path || '/'
+}
+
 /** Path of a request below the base path, without its one trailing slash; null when it lies outside the base path. */
 export function pathBelow(basePath: string, request: RequestView): string | null {
   const full = request.path ?? request.url?.pathname ?? null
   if (full === null) return null
-  // A host that manages the prefix itself has removed it from `path` already.
+  // The host has removed the base path itself; one that is still there is a second one.
+  if (basePath !== '' && request.mount?.endsWith(basePath)) return withoutSlash(full)
   const inside = full === basePath || full.startsWith(`${basePath}/`)
   if (request.path === undefined && basePath !== '' && !inside) return null
   const below = basePath !== '' && inside ? full.slice(basePath.length) : full
-  return below.length > 1 && below.endsWith('/') ? below.slice(0, -1) : below || '/'
+  return withoutSlash(below)
 }
 
 /** Which route a request is for; exact text equality, so that no spelling of a path can reach another route. */
@@ -41,7 +46,9 @@ async function answer(application: Application, key: RouteKey, request: RouteReq
   const { settings } = application
   const { handle, fail } = await table[key].load()
   try {
-    return await handle(application.engine(), request)
+    const engine = application.engine()
+    engine.checkMount(request.exchange)
+    return await handle(engine, request)
   } catch (thrown) {
     const { asIdpError, reportResponse } = await import('../log/failure.ts')
     const error = asIdpError(thrown)

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
-import type { SessionDataStore } from '../config/options.ts'
+import type { IdpClientOptions, SessionDataStore } from '../config/options.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { guardedStore } from './guarded-store.ts'
 import type { SessionData } from './session-data.ts'
@@ -11,8 +11,11 @@ afterEach(() => {
   ;(globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined
 })
 
-function guarded(members: Partial<SessionDataStore>, httpTimeout = 5000): ReturnType<typeof guardedStore> {
-  const { config } = engineFor({ httpTimeout }).engine
+function guarded(
+  members: Partial<SessionDataStore>,
+  options: IdpClientOptions = {},
+): ReturnType<typeof guardedStore> {
+  const { config } = engineFor(options).engine
   return guardedStore(config, { ...memoryStore({ name: crypto.randomUUID() }), ...members }, isSessionData)
 }
 
@@ -32,6 +35,23 @@ test('a lease that never gets free is waited for as long as it can last, however
   // Two requests to the provider, two spells of insistence, and a second.
   expect(new Set(asked)).toEqual(new Set([15_000]))
   expect(asked).toHaveLength(8)
+})
+
+test('[E4] the lock lasts as long as sessionLockTimeout says, and no shorter for a shorter httpTimeout', async () => {
+  const asked: number[] = []
+  const lock: SessionDataStore['lock'] = async (_id, milliseconds) => {
+    asked.push(milliseconds)
+    return { release: async () => {} }
+  }
+  for (const options of [
+    {},
+    { httpTimeout: 1000 },
+    { sessionLockTimeout: 60_000 },
+    { httpTimeout: 10_000 },
+  ]) {
+    await guarded({ lock }, options).lock?.('id')
+  }
+  expect(asked).toEqual([15_000, 15_000, 60_000, 25_000])
 })
 
 const session: SessionData = {

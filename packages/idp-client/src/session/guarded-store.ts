@@ -24,7 +24,7 @@ export interface GuardedStore {
 const RETRY_MILLISECONDS = 40
 /** For so long a request waits for a store that does not take what must not be lost, and the process goes on trying. */
 export const INSISTENCE_MILLISECONDS = 2000
-/** What a redemption may take beside two requests (a nonce challenge) and that: reading, a hook. */
+/** For so long a request waits for a lock beyond its end. */
 const SLACK_MILLISECONDS = 1000
 
 /** Changes of one record in this process. */
@@ -102,7 +102,7 @@ function writeTo<T>(
  * replaced by a new login.
  */
 export function guardedStore(
-  { httpTimeout, log }: Config,
+  { httpTimeout, log, sessionLockTimeout }: Config,
   store: SessionDataStore,
   isSession: (record: unknown) => record is SessionData,
 ): GuardedStore {
@@ -138,14 +138,13 @@ export function guardedStore(
     }
   }
 
-  const lease = httpTimeout * 2 + INSISTENCE_MILLISECONDS * 2 + SLACK_MILLISECONDS
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
     // Whoever has the lease loses it after that time, alive or not.
-    const end = performance.now() + lease + SLACK_MILLISECONDS
+    const end = performance.now() + sessionLockTimeout + SLACK_MILLISECONDS
     do {
-      const lock = await take(id, lease)
+      const lock = await take(id, sessionLockTimeout)
       if (lock) return lock
       await pause(RETRY_MILLISECONDS)
     } while (performance.now() < end)

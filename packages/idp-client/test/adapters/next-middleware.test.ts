@@ -69,9 +69,9 @@ describe('requests that are for the application', () => {
   })
 
   test('a dead session cookie is deleted in the browser and for the application', async () => {
-    const response = await client().middleware(
-      nextRequest('/page', { headers: { cookie: '__session=dead' } }),
-    )
+    const { cookie } = await signedIn()
+    const dead = `${/__session=[^;]*/.exec(cookie)?.[0]}x`
+    const response = await client().middleware(nextRequest('/page', { headers: { cookie: dead } }))
     expect(response.headers.getSetCookie()[0]).toMatch(/^__session=;.*Max-Age=0/)
     expect(forwarded(response)).toEqual({ 'x-idp-return-path': '/page' })
   })

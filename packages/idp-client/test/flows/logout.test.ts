@@ -107,6 +107,16 @@ describe('providers without RP-initiated logout', () => {
     expect(query).toEqual({ returnTo: APP, client_id: plain.provider.clientId, federated: '' })
   })
 
+  test("[J7] auto: one notice names 'local'", async () => {
+    // Told before, perhaps, by another test: once in each process.
+    ;(globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined
+    plain.events.length = 0
+    for (let times = 0; times < 2; times++) await logout(plain, { logoutStrategy: 'auto' })
+    expect(plain.events.filter(({ code }) => code === 'NOTICE')).toEqual([
+      { level: 'warn', code: 'NOTICE', message: expect.stringContaining("logoutStrategy: 'local'") },
+    ])
+  })
+
   test('[S125,LO-03] oidc: the local session ends, the browser stays here', async () => {
     const { href } = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=/bye')
     expect(href).toBe(`${APP}/bye`)
@@ -118,6 +128,47 @@ describe('providers without RP-initiated logout', () => {
     const { at, query } = await logout(world, { logoutStrategy: 'v2' }, '?returnTo=https://*.example.com/out')
     expect(at).toBe(`${world.provider.origin}/v2/logout`)
     expect(query['returnTo']).toBe('https://*.example.com/out')
+  })
+})
+
+describe("[J7] logoutStrategy 'local'", () => {
+  const local: IdpClientOptions = { logoutStrategy: 'local' }
+
+  test.each([
+    ['', APP],
+    ['?returnTo=/bye', `${APP}/bye`],
+    ['?returnTo=/bye%3Fa%3Db%23c&state=abc&federated', `${APP}/bye?a=b#c`],
+    [`?returnTo=${encodeURIComponent(`${APP}/x`)}`, `${APP}/x`],
+    ['?returnTo=https://evil.example/', APP],
+    ['?returnTo=//evil.example/', APP],
+    ['?returnTo=javascript:alert(1)', APP],
+  ])('%s: the session ends here, and the browser stays at %s', async (query, expected) => {
+    const { href } = await logout(world, local, query)
+    // A URL without path has a slash.
+    expect(href.replace(/\/$/, '')).toBe(expected)
+    expect(world.events).toContainEqual(expect.objectContaining({ code: 'LOGOUT', strategy: 'local' }))
+    expect(world.events.filter(({ code }) => code === 'NOTICE')).toEqual([])
+  })
+
+  test('the refresh token is revoked, and the provider keeps its session', async () => {
+    const jar = world.provider.createJar()
+    const { browser } = world.another(local)
+    await world.login(browser, '', { user: 'alice', jar })
+    const before = world.provider.count('revocation')
+    await browser.send('/auth/logout')
+    expect(world.provider.count('revocation')).toBe(before + 1)
+    const again = await world.authorize(await world.begin(browser, '?prompt=none'), { jar })
+    expect(new URL(again).searchParams.has('code')).toBe(true)
+  })
+
+  test('a provider that cannot be reached is not asked where to go', async () => {
+    const down = await startDevProvider()
+    await down.stop()
+    const gone = await startWorld({ domain: down.issuer, httpTimeout: 1000, ...local })
+    const response = await gone.newBrowser().send('/auth/logout?returnTo=/bye')
+    expect([response.status, response.headers.get('location')]).toEqual([302, `${APP}/bye`])
+    expect(gone.events.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
+    await gone.provider.stop()
   })
 })
 

@@ -58,7 +58,10 @@ describe('[E2] operations without options, or with something else in their place
     ]
     const calls: [object, string][] = [
       ...operations.map((name): [object, string] => [client, name]),
-      ...['getAuthenticators', 'challenge', 'enroll', 'verify'].map((name): [object, string] => [client.mfa, name]),
+      ...['getAuthenticators', 'challenge', 'enroll', 'verify'].map((name): [object, string] => [
+        client.mfa,
+        name,
+      ]),
     ]
     for (const [self, name] of calls) {
       for (const each of [...given, [request], [request, null], [request, new Headers(), null]]) {
@@ -89,6 +92,8 @@ describe('[E2] createFetcher', () => {
 
   test('an option that is undefined is left out', async () => {
     const fetcher = { getAccessToken: () => 'token', baseURL: undefined }
-    expect(await thrownBy(client, 'createFetcher', [request, fetcher])).toMatchObject({ code: 'MISSING_SESSION' })
+    expect(await thrownBy(client, 'createFetcher', [request, fetcher])).toMatchObject({
+      code: 'MISSING_SESSION',
+    })
   })
 })

@@ -37,6 +37,7 @@ const values: Values = {
   beforeSessionSaved: (session) => session,
   onCallback: () => undefined,
   sessionStore: { get: async () => null, set: async () => undefined, delete: async () => undefined },
+  sessionLockTimeout: 20_000,
   routes: { login: '/in' },
   allowInsecureRequests: true,
   httpTimeout: 1000,
@@ -103,9 +104,11 @@ test('[S002] an option may be undefined, and one that does not exist does not co
   const misspelt: IdpClientOptions = { clientID: 'x' }
   // @ts-expect-error: the name is inactivityDuration
   const nested: IdpClientOptions = { session: { rollingDuration: 60 } }
+  // @ts-expect-error: the row is logoutPath
+  const row: IdpClientOptions = { vendor: { logoutPth: '/out' } }
   // @ts-expect-error: a text is no number
   const mistyped: IdpClientOptions = { httpTimeout: '5000' }
-  expect(construct(IdpClient, { ...misspelt, ...nested })).toBeInstanceOf(IdpClient)
+  expect(construct(IdpClient, { ...misspelt, ...nested, ...row })).toBeInstanceOf(IdpClient)
   expect(isIdpError(construct(IdpClient, mistyped), 'INVALID_CONFIGURATION')).toBe(true)
 })
 

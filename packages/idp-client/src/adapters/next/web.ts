@@ -29,7 +29,9 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
 /** The path without what Next manages: base path, locale, and the address of its data requests. */
 function withPath(request: Request, view: RequestView): RequestView {
   const { nextUrl } = request as Partial<NextRequest>
-  return nextUrl ? { ...view, path: nextUrl.pathname } : view
+  if (!nextUrl) return view
+  const { basePath, pathname } = nextUrl
+  return { ...view, path: pathname, ...(basePath ? { mount: basePath } : {}) }
 }
 
 /*

@@ -3,7 +3,7 @@ import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import { requestState } from '../../http/request-state.ts'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, viewOf } from './request.ts'
+import { mountedPath, mountPoint, viewOf } from './request.ts'
 import type { NodeResponse } from './response.ts'
 import { responseSink } from './response.ts'
 
@@ -14,14 +14,13 @@ export type { NodeResponse } from './response.ts'
  * Binds a request of `node:http`, or of a framework on top of it, and the response that its cookies go to, when there
  * is one. What is read of a request is read once, however often it is bound.
  *
- * @param path path of the request without the prefixes that the host manages; default: what the router left of it,
+ * @param given path of the request without the prefixes that the host manages; default: what the router left of it,
  * where it has removed its own prefix (`app.use('/prefix', ...)`).
  */
-export function bindNode(
-  request: NodeRequest,
-  response?: NodeResponse,
-  path: string | undefined = mountedPath(request),
-): Binding {
+export function bindNode(request: NodeRequest, response?: NodeResponse, given?: string): Binding {
+  const path = given ?? mountedPath(request)
+  const mount = given === undefined ? mountPoint(request) : undefined
+  const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
   const state = requestState(request, () => {
     const view = viewOf(request)
     return { request: view, cookies: new CookieJar(parseCookies(view.headers.get('cookie'))) }
@@ -29,7 +28,7 @@ export function bindNode(
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {
     exchange: {
-      request: path === undefined ? state.request : { ...state.request, path },
+      request: path === undefined ? state.request : { ...state.request, ...place },
       cookies: state.cookies,
       canWrite,
     },

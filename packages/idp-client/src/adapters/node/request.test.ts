@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, viewOf } from './request.ts'
+import { mountedPath, mountPoint, viewOf } from './request.ts'
 
 interface Given {
   readonly url?: string
@@ -95,6 +95,15 @@ test('the path below a mount prefix is told, and only there', () => {
   )
   expect(mountedPath(request({ url: '/app', originalUrl: '/app' }))).toBeUndefined()
   expect(mountedPath(request({ url: '/app' }))).toBeUndefined()
+})
+
+test('[E4] the prefix of a router is told where it is known', () => {
+  expect(mountPoint(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe('/app')
+  expect(mountPoint(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))).toBe('/a/b')
+  expect(mountPoint(request({ url: '/auth/login', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(mountPoint(request({ url: '/', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(mountPoint(request({ url: '/rewritten', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(mountPoint(request({ url: '/app' }))).toBeUndefined()
 })
 
 describe('the form of a request', () => {

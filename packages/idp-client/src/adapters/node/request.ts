@@ -54,6 +54,10 @@ function pathOf(target: string): string {
   return pathname.startsWith('/') ? pathname + search : '/'
 }
 
+function pathnameOf(target: string): string {
+  return new URL(`http://localhost${pathOf(target)}`).pathname
+}
+
 function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
@@ -132,6 +136,14 @@ export function viewOf(request: NodeRequest): RequestView {
   }
 }
 
+/** The prefix that a router is mounted under; undefined where no router has removed one. */
+export function mountPoint(request: NodeRequest): string | undefined {
+  const path = mountedPath(request)
+  const whole = pathnameOf(request.originalUrl ?? '/')
+  if (path === undefined || path === '/' || !whole.endsWith(path)) return undefined
+  return whole.slice(0, -path.length) || undefined
+}
+
 /**
  * Path below the prefix that a router is mounted under; undefined where no router has removed one. A pattern that matches
  * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, and is no prefix.
@@ -139,7 +151,7 @@ export function viewOf(request: NodeRequest): RequestView {
 export function mountedPath(request: NodeRequest): string | undefined {
   const { baseUrl, originalUrl, url } = request
   if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
-  const { pathname } = new URL(`http://localhost${pathOf(url)}`)
+  const pathname = pathnameOf(url)
   const [whole = ''] = pathOf(originalUrl).split('?', 1)
   return pathname === '/' && whole.replace(/\/$/, '') === baseUrl ? undefined : pathname
 }

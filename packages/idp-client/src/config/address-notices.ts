@@ -1,0 +1,57 @@
+import type { RequestView } from '../http/exchange.ts'
+import { baseUrlFor, isLoopback, urlsOf } from './base-url.ts'
+import type { Config } from './config.ts'
+import { parseHost } from './http-url.ts'
+
+const FORWARDED =
+  'X-Forwarded-Host or X-Forwarded-Proto names another address than the request itself, and is ignored. Behind a proxy ' +
+  'that overwrites both headers set trustProxy: true, or better set appBaseUrl (APP_BASE_URL) to the address that ' +
+  'browsers see.'
+
+const PLAIN_HTTP =
+  'appBaseUrl (APP_BASE_URL) is https, but this server received a request for that host over plain http: the provider ' +
+  'sends browsers back to an https address where nobody may listen. On this machine use http://, or serve https.'
+
+const MOUNTED =
+  'The auth routes are mounted below a path that the base path does not name, so callback URL and redirects miss it. Set ' +
+  'FRAMEWORK_PUBLIC_BASE_PATH (in Next.js NEXT_PUBLIC_BASE_PATH) to the path that browsers see.'
+
+type AddressConfig = Pick<Config, 'appBaseUrl' | 'log' | 'production' | 'trustProxy'>
+
+function addressOf(config: AddressConfig, request: RequestView): string | null {
+  try {
+    return baseUrlFor(config, request)
+  } catch {
+    return null
+  }
+}
+
+function ignoresHeaders(config: AddressConfig, request: RequestView): boolean {
+  const { headers } = request
+  if (config.trustProxy || config.appBaseUrl.kind === 'static') return false
+  if (!headers.has('x-forwarded-host') && !headers.has('x-forwarded-proto')) return false
+  const believed = addressOf({ ...config, trustProxy: true }, request)
+  return believed !== null && believed !== addressOf(config, request)
+}
+
+/** A proxy on this machine that terminates TLS says so; on other hosts some do not. */
+function speaksPlainHttp({ appBaseUrl }: AddressConfig, { headers, url }: RequestView): boolean {
+  if (appBaseUrl.kind !== 'static' || url?.protocol !== 'http:') return false
+  const expected = new URL(appBaseUrl.url)
+  if (expected.protocol !== 'https:' || !isLoopback(expected.host)) return false
+  if (parseHost(headers.get('host') ?? url.host) !== expected.host) return false
+  return !/https/i.test(`${headers.get('x-forwarded-proto')} ${headers.get('forwarded')}`)
+}
+
+/** Reports, once per process, what a request tells of the way to this application that the options do not fit. */
+export function reportAddress(config: AddressConfig, request: RequestView): void {
+  if (ignoresHeaders(config, request)) config.log.once(FORWARDED)
+  if (speaksPlainHttp(config, request)) config.log.once(PLAIN_HTTP)
+}
+
+/** The same of the path under which a host has mounted the auth routes. */
+export function reportMount({ appBaseUrl, basePath, log }: Config, { mount }: RequestView): void {
+  if (mount === undefined || mount === basePath) return
+  const isKnown = urlsOf(appBaseUrl).some((url) => new URL(url).pathname === mount)
+  if (!isKnown) log.once(MOUNTED)
+}

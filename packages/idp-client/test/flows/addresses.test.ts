@@ -1,0 +1,176 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.events.length = 0
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  // Each test is a process of its own: notices come once in each.
+  ;(globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined
+})
+
+const notices = (): string[] =>
+  world.events.flatMap((event) => (event.code === 'NOTICE' ? [event.message] : []))
+
+interface Asked {
+  readonly options: IdpClientOptions
+  readonly url?: string
+  readonly headers?: Record<string, string>
+}
+
+/** The redirect URI of a login that is begun there; null when the login is refused. */
+async function redirectUri({
+  options,
+  url = 'http://inside:3000',
+  headers = {},
+}: Asked): Promise<string | null> {
+  const { client } = world.another(options)
+  const host = new URL(url).host
+  const response = await client.middleware(
+    new Request(`${url}/auth/login`, { headers: { host, ...headers } }),
+  )
+  const location = response.headers.get('location')
+  return location === null ? null : new URL(location).searchParams.get('redirect_uri')
+}
+
+const outside = { 'x-forwarded-host': 'app.example.com', 'x-forwarded-proto': 'https' }
+const inferred: IdpClientOptions = { appBaseUrl: undefined, trustProxy: false }
+
+describe('[J6] forwarded headers that are ignored', () => {
+  test('and name another address: one notice names the options', async () => {
+    for (let times = 0; times < 3; times++) {
+      const uri = await redirectUri({ options: inferred, headers: outside })
+      expect(uri).toBe('http://inside:3000/auth/callback')
+    }
+    expect(notices()).toEqual([expect.stringMatching(/trustProxy: true.*appBaseUrl \(APP_BASE_URL\)/)])
+    expect(notices()[0]).not.toMatch(/inside|example\.com/)
+  })
+
+  test.each<[string, Record<string, string>]>([
+    ['another host', { 'x-forwarded-host': 'app.example.com' }],
+    ['another protocol', { 'x-forwarded-proto': 'https' }],
+  ])('%s alone', async (_name, headers) => {
+    await redirectUri({ options: inferred, headers })
+    expect(notices()).toHaveLength(1)
+  })
+
+  test.each<[string, Asked]>([
+    ['are not there', { options: inferred }],
+    [
+      'say the same',
+      { options: inferred, headers: { 'x-forwarded-host': 'inside:3000', 'x-forwarded-proto': 'http' } },
+    ],
+    [
+      'are no address',
+      { options: inferred, headers: { 'x-forwarded-host': 'a b', 'x-forwarded-proto': 'ftp' } },
+    ],
+    ['are believed', { options: { ...inferred, trustProxy: true }, headers: outside }],
+    ['do not matter', { options: { appBaseUrl: 'https://app.example.com' }, headers: outside }],
+  ])('none when they %s', async (_name, asked) => {
+    await redirectUri(asked)
+    expect(notices()).toEqual([])
+  })
+
+  test('none in production where they say the https that is presumed', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    const options = { ...inferred, domain: world.provider.issuer.replace('http:', 'https:') }
+    const headers = { 'x-forwarded-host': 'app.example.com', 'x-forwarded-proto': 'https' }
+    await redirectUri({ options, url: 'http://app.example.com', headers })
+    expect(notices().filter((message) => message.includes('X-Forwarded'))).toEqual([])
+    await redirectUri({ options, url: 'http://inside:3000', headers })
+    expect(notices().filter((message) => message.includes('X-Forwarded'))).toHaveLength(1)
+  })
+
+  test('with a list: the notice, and an error that names the origins, which no page shows', async () => {
+    const options: IdpClientOptions = {
+      appBaseUrl: ['https://app.example.com', 'https://b.example.com/shop'],
+      trustProxy: false,
+    }
+    expect(await redirectUri({ options, headers: outside })).toBeNull()
+    expect(notices()).toEqual([expect.stringContaining('trustProxy')])
+    const { client } = world.another(options)
+    const request = () => new Request('http://inside:3000/auth/login', { headers: { host: 'inside:3000' } })
+    const refused = client.startInteractiveLogin({}, request())
+    await expect(refused).rejects.toMatchObject({
+      code: 'BASE_URL_NOT_ALLOWED',
+      message: expect.stringContaining('Allowed: https://app.example.com, https://b.example.com/shop.'),
+    })
+    vi.stubEnv('NODE_ENV', 'production')
+    const response = await client.middleware(request())
+    expect(response.status).toBe(400)
+    expect(await response.text()).not.toContain('example.com')
+  })
+})
+
+describe('[E2] an https base URL in front of a server that speaks http', () => {
+  const options: IdpClientOptions = { appBaseUrl: 'https://localhost:3000' }
+
+  test('one notice: the way back from the provider ends nowhere', async () => {
+    for (let times = 0; times < 2; times++) await redirectUri({ options, url: 'http://localhost:3000' })
+    expect(notices()).toEqual([
+      expect.stringMatching(/^appBaseUrl \(APP_BASE_URL\) is https, but .* plain http/),
+    ])
+  })
+
+  test.each<[string, Asked]>([
+    [
+      'a proxy that says so',
+      { options, url: 'http://localhost:3000', headers: { 'x-forwarded-proto': 'https' } },
+    ],
+    [
+      'a proxy that says so as RFC 7239',
+      { options, url: 'http://localhost:3000', headers: { forwarded: 'proto=https' } },
+    ],
+    ['a server that speaks https', { options, url: 'https://localhost:3000' }],
+    ['another port inside', { options, url: 'http://localhost:8080' }],
+    [
+      'a proxy elsewhere, which need not say so',
+      { options: { appBaseUrl: 'https://app.example.com' }, url: 'http://app.example.com' },
+    ],
+    [
+      'http as configured',
+      { options: { appBaseUrl: 'http://localhost:3000' }, url: 'http://localhost:3000' },
+    ],
+  ])('none for %s', async (_name, asked) => {
+    await redirectUri(asked)
+    expect(notices()).toEqual([])
+  })
+})
+
+describe('[E3] NODE_ENV that is not set', () => {
+  test.each([undefined, 'staging', ''])(
+    '%j: forwarded headers are not believed, plain http to the provider is allowed',
+    async (value) => {
+      vi.stubEnv('NODE_ENV', value)
+      const options = { appBaseUrl: undefined }
+      expect(await redirectUri({ options, headers: outside })).toBe('http://inside:3000/auth/callback')
+      expect(notices()).toHaveLength(1)
+      expect(await redirectUri({ options: { ...options, trustProxy: true }, headers: outside })).toBe(
+        'https://app.example.com/auth/callback',
+      )
+    },
+  )
+
+  test.each(['development', 'test'])('%s: they are', async (value) => {
+    vi.stubEnv('NODE_ENV', value)
+    expect(await redirectUri({ options: { appBaseUrl: undefined }, headers: outside })).toBe(
+      'https://app.example.com/auth/callback',
+    )
+  })
+
+  test('failures show no more than in production', async () => {
+    vi.stubEnv('NODE_ENV', undefined)
+    const { client } = world.another({ appBaseUrl: ['https://app.example.com'], trustProxy: false })
+    const response = await client.middleware(new Request('http://inside:3000/auth/login'))
+    expect(response.status).toBe(400)
+    expect(await response.text()).not.toContain('example.com')
+  })
+})
