@@ -89,7 +89,7 @@ describe('[J6] forwarded headers that are ignored', () => {
     expect(notices().filter((message) => message.includes('X-Forwarded'))).toHaveLength(1)
   })
 
-  test('with a list: the notice, and an error that names the origins, which no page shows', async () => {
+  test('with a list: the notice, and an error that names the origins, as do the log and the page in development', async () => {
     const options: IdpClientOptions = {
       appBaseUrl: ['https://app.example.com', 'https://b.example.com/shop'],
       trustProxy: false,
@@ -103,10 +103,16 @@ describe('[J6] forwarded headers that are ignored', () => {
       code: 'BASE_URL_NOT_ALLOWED',
       message: expect.stringContaining('Allowed: https://app.example.com, https://b.example.com/shop.'),
     })
-    vi.stubEnv('NODE_ENV', 'production')
     const response = await client.middleware(request())
     expect(response.status).toBe(400)
-    expect(await response.text()).not.toContain('example.com')
+    expect(await response.text()).toContain('https://b.example.com/shop')
+    expect(world.events).toContainEqual(
+      expect.objectContaining({
+        code: 'LOGIN_FAILED',
+        error: 'BASE_URL_NOT_ALLOWED',
+        detail: expect.stringContaining('https://b.example.com/shop'),
+      }),
+    )
   })
 })
 
@@ -172,5 +178,6 @@ describe('[E3] NODE_ENV that is not set', () => {
     const response = await client.middleware(new Request('http://inside:3000/auth/login'))
     expect(response.status).toBe(400)
     expect(await response.text()).not.toContain('example.com')
+    expect(JSON.stringify(world.events)).toContain('Allowed: https://app.example.com')
   })
 })
