@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { LogEvent } from '../log/log.ts'
@@ -24,6 +24,34 @@ const complete = {
   clientSecret: 'client-secret',
   secret: '0123456789abcdef'.repeat(4),
 }
+
+describe('[A5] several evaluations of the module in one process, as in next build', () => {
+  test('say the same once, and something else again', async () => {
+    const events: LogEvent[] = []
+    const logger = (event: LogEvent) => events.push(event)
+    const incomplete = { ...complete, clientId: undefined, seldom: 1, logger } as IdpClientOptions
+    report(resolve(incomplete, {}))
+    // Each construction of one evaluation speaks for itself.
+    report(resolve(incomplete, {}))
+    expect(events.splice(0).map(({ code }) => code)).toEqual([
+      'NOTICE',
+      'CONFIGURATION',
+      'NOTICE',
+      'CONFIGURATION',
+    ])
+    for (let times = 0; times < 3; times++) {
+      vi.resetModules()
+      const another = await import('./report.ts')
+      another.report(resolve(incomplete, {}))
+      expect(events).toEqual([])
+      expect(() => another.report(resolve({ ...incomplete, httpTimeout: -1 }, {}))).toThrow('httpTimeout')
+    }
+    events.length = 0
+    const other = await import('./report.ts')
+    other.report(resolve({ ...incomplete, domain: undefined }, {}))
+    expect(events.map(({ code }) => code)).toEqual(['CONFIGURATION'])
+  })
+})
 
 describe('report', () => {
   test('nothing is said about a complete configuration', () => {

@@ -1,4 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
 import type { Problem, Resolved } from './config.ts'
 
 function listOf(problems: readonly Problem[]): string {
@@ -11,6 +13,17 @@ export function configurationError(problems: readonly Problem[]): InvalidConfigu
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: listOf(blocking) })
 }
 
+/** Stands for this evaluation of the module. A host evaluates it several times in one process: `next build`, hot reload. */
+const evaluation = Symbol('evaluation')
+
+/** Whether another evaluation of this module in the process has reported the same text. */
+function isRepeated(message: string): boolean {
+  const reported = shared('reported-configuration/1', () => new Lru<string, symbol>(100))
+  const by = reported.get(message)
+  if (by === undefined) reported.set(message, evaluation)
+  return by !== undefined && by !== evaluation
+}
+
 /**
  * Tells what construction found: a `NOTICE` for each oddity, then at most one `CONFIGURATION` warning that lists all
  * that is missing or wrong.
@@ -20,14 +33,12 @@ export function configurationError(problems: readonly Problem[]): InvalidConfigu
  */
 export function report({ settings, problems }: Resolved): void {
   for (const { kind, message } of problems) {
-    if (kind === 'notice') settings.log.emit({ level: 'warn', code: 'NOTICE', message })
+    if (kind === 'notice' && !isRepeated(message))
+      settings.log.emit({ level: 'warn', code: 'NOTICE', message })
   }
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   if (blocking.some(({ kind }) => kind === 'wrong-option')) throw configurationError(problems)
   if (blocking.length === 0) return
-  settings.log.emit({
-    level: 'warn',
-    code: 'CONFIGURATION',
-    message: `IdpClient cannot work yet; until this is corrected nobody is signed in:${listOf(blocking)}`,
-  })
+  const message = `IdpClient cannot work yet; until this is corrected nobody is signed in:${listOf(blocking)}`
+  if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message })
 }
