@@ -105,7 +105,7 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
       return devPage(state, front.log, call)
     case 'token':
       if (state.settings.refreshMovesAuthTime) await moveAuthTime(state, call)
-      return refusedAudience(state, call) ?? engineAnswer(state, call)
+      return refusedAudience(state, call) ?? refusedReuse(state, call) ?? engineAnswer(state, call)
     case 'userinfo':
       return (await apiUserinfo(state, call)) ?? engineAnswer(state, call)
     case 'backchannelAuthentication':
@@ -133,6 +133,14 @@ function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
     error: 'invalid_target',
     error_description: 'the audience is not a registered API',
   })
+}
+
+/** Refuses a used refresh token like a provider that rotates without looking for reuse: its successors stay good. */
+function refusedReuse({ settings, store }: ProviderState, call: Call): Answer | undefined {
+  const form = formOf(call)
+  if (settings.revokeOnReuse || form.get('grant_type') !== 'refresh_token') return undefined
+  if (store.find('RefreshToken', form.get('refresh_token') ?? '')?.consumed === undefined) return undefined
+  return jsonAnswer(400, { error: 'invalid_grant', error_description: 'refresh token already used' })
 }
 
 function withInterval(state: ProviderState, answer: Answer): Answer {

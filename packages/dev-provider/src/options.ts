@@ -24,6 +24,8 @@ export interface DevProviderSettings {
    * (RFC 9700, section 2.2.2). Default true.
    */
   rotateRefreshTokens: boolean
+  /** A used refresh token revokes its whole family. Default true; with false it is only refused. */
+  revokeOnReuse: boolean
   /**
    * `auth_time` of a refreshed ID token is that of the latest login in the same browser session, as at Keycloak. Default
    * false: that of the login which the refresh token comes from.
@@ -117,6 +119,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     codeTtl: options.codeTtl ?? 60,
     sessionTtl: options.sessionTtl ?? 14 * DAY,
     rotateRefreshTokens: options.rotateRefreshTokens ?? true,
+    revokeOnReuse: options.revokeOnReuse ?? true,
     refreshMovesAuthTime: options.refreshMovesAuthTime ?? false,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,

@@ -21,9 +21,11 @@ export function send(response: ServerResponse, answer: Answer): void {
 /** Answers a request under a fault. */
 export async function sendFaulty(response: ServerResponse, fault: Fault, produce: Produce): Promise<void> {
   switch (fault.kind) {
-    case 'delay':
+    case 'delay': {
+      const early = fault.commit ? await produce() : undefined
       await sleep(fault.ms)
-      return send(response, await produce())
+      return send(response, early ?? (await produce()))
+    }
     case 'respond':
       return respond(response, fault.status ?? 200, fault.headers ?? {}, fault.body ?? '')
     case 'reset':

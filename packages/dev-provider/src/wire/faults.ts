@@ -3,8 +3,10 @@ import type { LoggedRequest } from './request-log.ts'
 
 /** What can go wrong on the wire. Unless it says otherwise, the provider has not seen the request. */
 export type Fault =
-  /** Answers correctly, but only after so many milliseconds. */
-  | { readonly kind: 'delay'; readonly ms: number }
+  /**
+   * Responds correctly, but only after that many milliseconds; with `commit` the provider carries the request out first.
+   */
+  | { readonly kind: 'delay'; readonly ms: number; readonly commit?: boolean }
   /** Another answer: a 5xx, a 429 with `Retry-After`, a proxy's HTML. Status 200 and no body by default. */
   | {
       readonly kind: 'respond'

@@ -1,9 +1,12 @@
+import type { Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { StoredSession } from '../session/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { freshToken } from '../tokens/fresh-token.ts'
-import type { GetAccessTokenOptions } from '../tokens/want.ts'
+import { storedEntry } from '../tokens/select.ts'
+import type { GetAccessTokenOptions, Want } from '../tokens/want.ts'
 import { wantOf } from '../tokens/want.ts'
 
 /** An access token as it is handed to the application. */
@@ -29,6 +32,15 @@ function refreshGrant({ config }: Engine): RefreshGrant {
   }
 }
 
+/** Whether another request has brought what this one forces: its token is not the one that the browser still has. */
+function isNewer({ authorization }: Config, { behind, data }: StoredSession, want: Want): boolean {
+  if (!behind) return false
+  const [older, newer] = [behind, data].map(
+    (session) => storedEntry(authorization, session, want)?.accessToken,
+  )
+  return older !== newer
+}
+
 /**
  * An access token of the session for what `options` ask for:
  * 1. no session: `MISSING_SESSION`;
@@ -45,8 +57,7 @@ export async function getAccessToken(
   const want = wantOf(engine.config.authorization, options)
   const { config, sealer, sessions, client } = engine
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine) }
-  // What a request with an older cookie forces, another request has done already.
-  const once = session.behind ? { ...want, force: false } : want
+  const once = { ...want, force: want.force && !isNewer(config, session, want) }
   const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(
     parts,
     exchange,

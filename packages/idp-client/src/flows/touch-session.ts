@@ -4,6 +4,8 @@ import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import { rollIsDue } from '../session/lifetime.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { withoutRefreshToken } from '../tokens/apply.ts'
+import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
 
 /**
  * Ended meanwhile: the next request finds no session, and clears its cookies. A store that fails is
@@ -29,7 +31,8 @@ async function isKept(
  * 1. Nothing on prefetches and Server Actions: they are no use, and a cookie makes the host render again.
  * 2. Session cookies that open as no live session are deleted, once.
  * 3. A session that was refreshed where nothing could be written is written now.
- * 4. A roll keeps `createdAt`, so the absolute limit stays where it is.
+ * 4. Of a session whose refresh token was refused nothing is written for a minute, then it is written without it.
+ * 5. A roll keeps `createdAt`, so the absolute limit stays where it is.
  */
 export async function touchSession(engine: Engine, exchange: Exchange): Promise<boolean> {
   const { config, sessions } = engine
@@ -39,9 +42,12 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   if (!session) return sessions.sweep(exchange)
   const now = config.clock()
   const { createdAt } = session.data.internal
+  const since = await deadSince(engine, session.data.tokenSet.refreshToken)
+  if (since !== undefined && !mayRemove(exchange, since, now)) return false
   const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
-  if (!due && !session.behind) return false
-  if (!(await isKept(engine, exchange, { ...session, usedAt: now }))) return false
+  if (!due && !session.behind && since === undefined) return false
+  const data = since === undefined ? session.data : withoutRefreshToken(session.data)
+  if (!(await isKept(engine, exchange, { ...session, data, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true
 }

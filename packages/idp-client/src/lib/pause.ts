@@ -12,3 +12,13 @@ export const pause: Pause = (milliseconds, signal) =>
     const timer = setTimeout(done, milliseconds)
     signal?.addEventListener('abort', done, { once: true })
   })
+
+/** Resolves when `work` settles, or after that many milliseconds; never rejects. */
+export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const over = new AbortController()
+  const settled = work.then(
+    () => over.abort(),
+    () => over.abort(),
+  )
+  await Promise.race([settled, pause(milliseconds, over.signal)])
+}

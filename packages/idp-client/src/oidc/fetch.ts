@@ -13,6 +13,8 @@ export interface ProviderRequest {
   readonly body?: BodyInit
   /** Ends the request early; `httpTimeout` holds in any case. */
   readonly signal?: AbortSignal
+  /** Called when `httpTimeout` has passed: for how many milliseconds more the response is waited for. */
+  readonly onOverdue?: () => number
 }
 
 /** Sends one request to the provider. The answer is complete: its body is read, bounded and free to be read again. */
@@ -44,14 +46,19 @@ function identify(given: Readonly<Record<string, string>> | undefined, telemetry
  */
 async function bounded<T>(
   milliseconds: number,
-  outer: AbortSignal | undefined,
+  { onOverdue, signal: outer }: Pick<ProviderRequest, 'onOverdue' | 'signal'>,
   exchange: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const controller = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
   const ended = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new WireFault('timeout')), milliseconds)
+    const give = (): void => reject(new WireFault('timeout'))
+    timer = setTimeout(() => {
+      const more = onOverdue?.() ?? 0
+      if (more > 0) timer = setTimeout(give, more)
+      else give()
+    }, milliseconds)
     onAbort = () => reject(new WireFault('aborted'))
     if (outer?.aborted) onAbort()
     outer?.addEventListener('abort', onAbort, { once: true })
@@ -114,8 +121,8 @@ export function providerFetch(config: TransportConfig): ProviderFetch {
   const { fetch } = config
   return async (url, request = {}) => {
     assertAddress(url, config)
-    const { method = 'GET', body, headers, signal: outer } = request
-    return bounded(config.httpTimeout, outer, async (signal) => {
+    const { method = 'GET', body, headers } = request
+    return bounded(config.httpTimeout, request, async (signal) => {
       const init: RequestInit = {
         method,
         headers: identify(headers, config.telemetry),

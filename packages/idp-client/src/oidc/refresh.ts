@@ -1,4 +1,5 @@
 import { refreshTokenGrant } from 'openid-client'
+import type { OAuthError } from '../errors/provider.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -7,6 +8,8 @@ import type { TokenAnswer } from './token-endpoint.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { toAccessGrant } from './token-grant.ts'
+import { oauthError } from './translate.ts'
+import { WireFault } from './wire-fault.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
@@ -18,6 +21,31 @@ export interface RefreshRequest {
   readonly subject: string
   /** Claims of the session that a refreshed ID token must agree with; absent where none are known. */
   readonly previous?: JsonObject
+  /**
+   * Called when the response has not come within `httpTimeout`, with the error that this is for callers. Returns for how
+   * many milliseconds more it is waited for.
+   */
+  readonly onOverdue?: (error: OAuthError) => number
+}
+
+/** The provider for one refresh whose response may come late. A late response is the last: nothing is sent after it. */
+function withOverdue(provider: Provider, onOverdue: NonNullable<RefreshRequest['onOverdue']>): Provider {
+  let isOverdue = false
+  return {
+    ...provider,
+    send(url, request) {
+      if (isOverdue) return Promise.reject(new WireFault('timeout'))
+      return provider.send(url, {
+        ...request,
+        onOverdue() {
+          isOverdue = true
+          const error = oauthError(new WireFault('timeout'))
+          error.endpoint ??= 'token'
+          return onOverdue(error)
+        },
+      })
+    },
+  }
 }
 
 type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
@@ -53,7 +81,8 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
     ...(scope === undefined ? {} : { scope }),
     ...(audience === undefined ? {} : { audience }),
   }
-  const answer = await requestTokens({ provider, metadata }, (configuration, options) =>
+  const asked = request.onOverdue ? withOverdue(provider, request.onOverdue) : provider
+  const answer = await requestTokens({ provider: asked, metadata }, (configuration, options) =>
     refreshTokenGrant(configuration, refreshToken, parameters, options),
   )
   return { ...toAccessGrant(answer, now), ...(await acceptIdToken(provider, metadata, answer, request)) }

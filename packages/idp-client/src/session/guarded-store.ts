@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../config/options.ts'
-import { pause } from '../lib/pause.ts'
+import { atMost, pause } from '../lib/pause.ts'
 import { shared } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { SessionData } from './session-data.ts'
@@ -15,6 +15,8 @@ export interface GuardedStore {
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   delete(id: string): Promise<void>
   update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
+  /** How long a lease lasts. */
+  readonly leaseMilliseconds: number
   /** Absent where the store cannot lock. Waits until nobody else has the lease. */
   lock?(id: string): Promise<SessionLock>
   /** Reports a failure that nobody else hears of. */
@@ -29,16 +31,6 @@ const SLACK_MILLISECONDS = 1000
 
 /** Changes of one record in this process. */
 const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
-
-/** Resolves with the work, or after that time; never rejects. */
-async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController()
-  const ended = work.then(
-    () => over.abort(),
-    () => over.abort(),
-  )
-  await Promise.race([ended, pause(milliseconds, over.signal)])
-}
 
 /**
  * Runs what concerns one record after what was begun before, or after so many milliseconds; the key names a session that
@@ -164,6 +156,7 @@ export function guardedStore(
           : emulated(id, change, expiry),
       ),
     report: (error) => reportFailure(log, error),
+    leaseMilliseconds: lease,
     ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),
   }
 }

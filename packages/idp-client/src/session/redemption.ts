@@ -12,6 +12,9 @@ export interface RedemptionParts {
   readonly records: StoreRecords
 }
 
+/** What is left of a lock for writing what a late response brought. */
+const WRITE_MILLISECONDS = INSISTENCE_MILLISECONDS + 1000
+
 const FIRST_RETRY = 50
 const LONGEST_RETRY = 1000
 
@@ -53,6 +56,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
   return async (session, work) => {
     const { handle } = session
     const lease = await store.lock?.(await recordId(handle))
+    const until = lease && performance.now() + store.leaseMilliseconds - WRITE_MILLISECONDS
     const release = async (): Promise<void> => {
       await lease?.release().catch(() => {})
     }
@@ -60,7 +64,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
     try {
       const known = lease ? await records.read(handle) : records.known(session)
       if (!known) throw new IdpError('MISSING_SESSION')
-      const { from, result } = await attempt(known, work)
+      const { from, result } = await attempt(known, (current) => work(current, until))
       if (result.session === from.session) return result
       const kept = await records.keep(from, result.session)
       const settle = (): Promise<boolean> => records.settle(handle)

@@ -12,11 +12,12 @@ export interface SharedSessions {
   /**
    * Runs `work` on the session as it is now, while no other process does so if the store can lock, and keeps what comes
    * of it before anybody else reads it. Runs it a second time, on what another process made of the session, when it
-   * fails. Throws `MISSING_SESSION` when the session ended meanwhile, `SESSION_STORE_FAILED`.
+   * fails. `until` is when the lock has to be given back, by the monotonic clock in milliseconds; absent without a lock.
+   * Throws `MISSING_SESSION` when the session ended meanwhile, `SESSION_STORE_FAILED`.
    */
   exclusively<T extends SessionChange>(
     session: StoredSession,
-    work: (current: StoredSession) => Promise<T>,
+    work: (current: StoredSession, until?: number) => Promise<T>,
   ): Promise<T>
   /** The request goes on with a session that is kept already. */
   adopt(exchange: Exchange, session: StoredSession): Promise<void>

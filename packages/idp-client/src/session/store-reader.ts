@@ -83,7 +83,7 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
     if (!isAlive(timesOf(session), rules, now)) return null
     const { createdAt } = session.data.internal
     const isOld = rollIsDue({ createdAt, usedAt: reference.writtenAt }, rules, now)
-    return isOld ? { ...known, session: { ...session, behind: true } } : known
+    return isOld ? { ...known, session: { ...session, behind: session.data } } : known
   }
 
   async function open(jar: CookieJar): Promise<Known | null> {

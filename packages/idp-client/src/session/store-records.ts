@@ -170,7 +170,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       }
       const read = knownApart(record)
       const late = unwritten().get(id)
-      return late ? known({ ...withLate(read.session, late), behind: true }) : read
+      return late ? known({ ...withLate(read.session, late), behind: read.session.data }) : read
     },
 
     async create(session) {

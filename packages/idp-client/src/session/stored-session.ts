@@ -14,8 +14,8 @@ export interface StoredSession {
   readonly asked?: string
   /** What was proven in this session; absent: what the kept ID token tells. */
   readonly authentication?: Authentication
-  /** The browser's copy is older than this: the next answer that can should bring it the new one. */
-  readonly behind?: true
+  /** The older copy that the browser or the store has: the next response that can should bring the new one. */
+  readonly behind?: SessionData
 }
 
 /** The session as if it had been written and read again: nothing that somebody does to one copy reaches the other. */

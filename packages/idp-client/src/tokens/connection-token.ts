@@ -5,6 +5,7 @@ import type { ConnectionTokenSet, SessionData } from '../session/session-data.ts
 import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
+import { deadSince } from './dead-tokens.ts'
 import { isFinal } from './fresh-token.ts'
 import type { KeepParts } from './keep.ts'
 import { keep } from './keep.ts'
@@ -70,6 +71,8 @@ async function redeem(
     const tokenSet = rotated === undefined ? data.tokenSet : { ...data.tokenSet, refreshToken: rotated }
     return { session: { ...session, data: withConnection({ ...data, tokenSet }, want, entry) } }
   } catch (failure) {
+    // In a cookie nothing is written: another process may have redeemed the refresh token first.
+    if (isFinal(failure) && !parts.sessions.shared) throw failure
     // The stale entry goes: what it stood for may be disconnected. The refresh token stays, unless it is what died.
     if (!isFinal(failure) && !entryOf(data, want)) throw failure
     return { session: { ...session, data: withConnection(data, want) }, failure }
@@ -90,7 +93,8 @@ export async function connectionToken(
   const stored = storedConnectionToken(session.data, want, clock())
   if (stored) return stored
   const { refreshToken } = session.data.tokenSet
-  if (refreshToken === undefined) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
+  const isDead = (await deadSince(parts, refreshToken)) !== undefined
+  if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
     const { line, redemption } = await refreshOnce({
       session,
@@ -98,6 +102,7 @@ export async function connectionToken(
       client: await parts.client(),
       purpose: JSON.stringify(['connection', want.connection, want.loginHint]),
       clock,
+      patience: parts.config.httpTimeout,
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
       ...(parts.sessions.shared ? { shared: parts.sessions.shared } : {}),
       redeem: (latest, token) => redeem(parts, want, latest, token),

@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { isIdpError } from '../errors/base.ts'
-import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Authentication } from '../session/authentication.ts'
@@ -14,14 +13,15 @@ import type { StoredSession } from '../session/stored-session.ts'
 import { copyOf } from '../session/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
-import { keep } from './keep.ts'
+import { deadSince, markDead, mayRemove } from './dead-tokens.ts'
+import { handOver, keep } from './keep.ts'
 import { mayHandOver } from './lineage.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
-import { select } from './select.ts'
+import { select, storedEntry } from './select.ts'
 import type { Want } from './want.ts'
 
 /** The refresh grant, given by the flow, so that this folder knows no provider. */
@@ -32,7 +32,12 @@ export type RefreshGrant = (request: {
   readonly previous?: Readonly<Record<string, unknown>>
   readonly scope?: string
   readonly audience?: string
+  /** Called when the response is late; returns for how many milliseconds more it is waited for. */
+  readonly onOverdue?: (error: Error) => number
 }) => Promise<Refreshed>
+
+const SEVERAL_PROCESSES =
+  'The provider refused a refresh token (invalid_grant). If several processes serve this application and the provider rotates refresh tokens, sessions in cookies lose them this way: set sessionStore.'
 
 export interface FreshTokenParts extends MfaContextParts {
   readonly sessions: SessionStorage
@@ -84,21 +89,29 @@ export async function withGrant(
 }
 
 async function redeem(
-  { config, refresh }: FreshTokenParts,
+  parts: FreshTokenParts,
   session: StoredSession,
   want: Want,
-  refreshToken: string,
+  { onOverdue, refreshToken }: Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 'refreshToken'>,
 ): Promise<Redemption> {
+  const { config, refresh, sessions } = parts
   const { data } = session
+  // Another call that waited for its turn has found out.
+  if ((await deadSince(parts, refreshToken)) !== undefined)
+    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   try {
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
     const previous = comparableClaims(data, authentication)
-    const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent })
+    const late = onOverdue ? { onOverdue } : {}
+    const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
     return await withGrant(config, { ...session, authentication }, want, grant)
   } catch (failure) {
     if (!isFinal(failure)) throw failure
-    return { session: { ...session, data: withoutRefreshToken(data) }, failure }
+    if (sessions.shared) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
+    await markDead(parts, refreshToken, config.clock())
+    config.log.once(SEVERAL_PROCESSES)
+    return { session, failure }
   }
 }
 
@@ -106,10 +119,98 @@ function failedWith(cause: unknown): AccessTokenError {
   return new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 }
 
+async function report({ log }: Config, error: unknown): Promise<void> {
+  const { reportFailure } = await import('../log/failure.ts')
+  reportFailure(log, error)
+}
+
+/** What can be said before anything is asked: a token to hand out, the refresh token to redeem, or an error. */
+async function decide(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  session: StoredSession,
+  want: Want,
+): Promise<{ readonly entry: Entry } | { readonly refreshToken: string; readonly fallback?: Entry }> {
+  const { config, sessions } = parts
+  const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
+  if (selection.kind === 'usable' && !want.force) return selection
+  const fallback = selection.kind === 'refresh' && !want.force ? selection.fallback : undefined
+  const { refreshToken } = session.data.tokenSet
+  const since = await deadSince(parts, refreshToken)
+  if (refreshToken === undefined || since !== undefined) {
+    if (since !== undefined && mayRemove(exchange, since, config.clock()))
+      await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
+    if (fallback) return { entry: fallback }
+    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  }
+  if (!sessions.shared && !exchange.canWrite() && !mayHandOver(config.clock())) {
+    if (fallback) return { entry: fallback }
+    throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
+  }
+  return { refreshToken, ...(fallback ? { fallback } : {}) }
+}
+
+/** The token after a redemption, which somebody else may have made. */
+function tokenAfter(
+  parts: FreshTokenParts,
+  { entry, failure }: Redemption,
+  {
+    after,
+    before,
+    want,
+  }: { readonly after: StoredSession; readonly before: StoredSession; readonly want: Want },
+): Entry {
+  const found = chosen(parts, after, { ...want, force: false }, 0)
+  const usable = found.kind === 'usable' ? found.entry : undefined
+  if (entry) return usable ?? entry
+  if (failure !== undefined) throw failedWith(failure)
+  const old = storedEntry(parts.config.authorization, before.data, want)
+  if (usable && (!want.force || usable.accessToken !== old?.accessToken)) return usable
+  // Another process found out that it is dead.
+  const isDead = after.data.tokenSet.refreshToken === undefined
+  throw isDead ? new AccessTokenError('MISSING_REFRESH_TOKEN') : failedWith(undefined)
+}
+
+async function refreshed(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  {
+    refreshToken,
+    session,
+    want,
+  }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: Want },
+): Promise<Entry> {
+  const { config, sessions } = parts
+  const old = storedEntry(config.authorization, session.data, want)
+  const { line, redemption } = await refreshOnce({
+    session,
+    refreshToken,
+    client: await parts.client(),
+    purpose: JSON.stringify([want.audience, want.scope, want.force]),
+    clock: config.clock,
+    patience: config.httpTimeout,
+    isSatisfiedBy: (latest) => {
+      const found = chosen(parts, latest, { ...want, force: false }, config.tokenRefreshBuffer)
+      return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
+    },
+    ...(sessions.shared
+      ? { shared: sessions.shared }
+      : { keepLate: (line, late) => handOver(config, line, late) }),
+    reportLate: (error) => report(config, error),
+    redeem: (latest, token, onOverdue) => redeem(parts, latest, want, { refreshToken: token, onOverdue }),
+  })
+  const outcome = await redemption
+  const after = copyOf(outcome.session)
+  // A refused token in a cookie leaves nothing to write.
+  if (sessions.shared || outcome.failure === undefined) await keep(parts, exchange, { line, session: after })
+  return tokenAfter(parts, outcome, { after, before: session, want })
+}
+
 /**
  * An access token that is valid for what is wanted, refreshed if need be. Throws `AccessTokenError`:
  * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (cause: what the provider said or the network did),
- * `REFRESH_NOT_PERSISTABLE`; `MfaRequiredError` when the provider demands another factor.
+ * `REFRESH_NOT_PERSISTABLE`; `MfaRequiredError` when the provider demands another factor. A refresh that is forced never
+ * returns the token that it was to replace.
  */
 export async function freshToken(
   parts: FreshTokenParts,
@@ -117,53 +218,19 @@ export async function freshToken(
   session: StoredSession,
   want: Want,
 ): Promise<Entry> {
-  const { config } = parts
-  const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
-  if (selection.kind === 'usable') return selection.entry
-  const { refreshToken } = session.data.tokenSet
-  if (selection.kind === 'missing' || refreshToken === undefined)
-    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-  const { fallback } = selection
-  if (!exchange.canWrite() && !mayHandOver(config.clock())) {
-    if (fallback) return fallback
-    throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
-  }
-  const unforced = { ...want, force: false }
+  const decision = await decide(parts, exchange, session, want)
+  if ('entry' in decision) return decision.entry
+  const { fallback, refreshToken } = decision
   try {
-    const { line, redemption } = await refreshOnce({
-      session,
-      refreshToken,
-      client: await parts.client(),
-      purpose: JSON.stringify([want.audience, want.scope, want.force]),
-      clock: config.clock,
-      isSatisfiedBy: (latest) => {
-        const found = chosen(parts, latest, unforced, config.tokenRefreshBuffer)
-        return found.kind === 'usable' && found.entry.accessToken !== fallback?.accessToken
-      },
-      ...(parts.sessions.shared ? { shared: parts.sessions.shared } : {}),
-      redeem: (latest, token) => redeem(parts, latest, want, token),
-    })
-    const { entry, failure, session: redeemed } = await redemption
-    const after = copyOf(redeemed)
-    await keep(parts, exchange, { line, session: after })
-    const found = chosen(parts, after, unforced, 0)
-    if (found.kind === 'usable') return found.entry
-    if (entry) return entry
-    // Another process found out that it is dead.
-    if (failure === undefined && after.data.tokenSet.refreshToken === undefined)
-      throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-    throw failedWith(failure)
+    return await refreshed(parts, exchange, { refreshToken, session, want })
   } catch (error) {
-    if (isIdpError(error) && error.name === 'AccessTokenError') throw error
     // The session ended on another machine, while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
-    // Whoever forces a refresh may have had the valid token refused for want of just that factor.
-    const isDemanded = want.force && mfaChallengeOf(error) !== undefined
-    if (fallback && !isDemanded) {
-      const { reportFailure } = await import('../log/failure.ts')
-      reportFailure(config.log, error)
+    if (fallback) {
+      await report(parts.config, error)
       return fallback
     }
+    if (isIdpError(error) && error.name === 'AccessTokenError') throw error
     if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
     throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
   }

@@ -33,7 +33,7 @@ export function handedOver(storage: CookieSessionStorage, { client, clock }: Han
     const line = await lineOf(session)
     if (!line || !isBehind(session, line.latest)) return session
     const usedAt = Math.max(session.usedAt, line.latest.usedAt)
-    const led: StoredSession = { ...copyOf(line.latest), usedAt, behind: true }
+    const led: StoredSession = { ...copyOf(line.latest), usedAt, behind: session.data }
     if (!found.has(exchange.cookies)) found.set(exchange.cookies, copyOf(led))
     return led
   }

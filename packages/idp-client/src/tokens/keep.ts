@@ -16,15 +16,17 @@ export interface Kept {
   readonly session: StoredSession
 }
 
+/** Keeps a session in this process until a response can carry it. */
+export function handOver({ session: rules }: Config, line: Line, { data, usedAt }: StoredSession): void {
+  markUnwritten(line, endsAt({ createdAt: data.internal.createdAt, usedAt }, rules))
+}
+
 /** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
 export async function keep(
   { config, sessions }: KeepParts,
   exchange: Exchange,
   { line, session }: Kept,
 ): Promise<void> {
-  const { createdAt } = session.data.internal
-  const handOver = (): void =>
-    markUnwritten(line, endsAt({ createdAt, usedAt: session.usedAt }, config.session))
   if (sessions.shared) {
     // It was written with the redemption.
     await sessions.shared.adopt(exchange, session)
@@ -33,7 +35,7 @@ export async function keep(
   // The session ended while its token was redeemed: bringing it back would undo a logout or another login.
   if (line.closed) return
   // Until its cookie has left, what a redemption brought is only here.
-  handOver()
+  handOver(config, line, session)
   if (!exchange.canWrite()) return
   try {
     await sessions.save(exchange, session)

@@ -2,12 +2,13 @@ import { hashToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * One session and the refresh tokens that it had lately. Requests that still carry an older one are led to what the
  * session has become, so that a single-use token is never redeemed twice by this process.
  */
-export interface Line {
+export interface Line extends Turns {
   /** The session as this process knows it last. */
   latest: StoredSession
   /** What `latest` holds has reached no browser or store yet: a Server Component refreshed it. */
@@ -16,10 +17,6 @@ export interface Line {
   closed: boolean
   /** The key that it was opened under. */
   readonly key: string
-  /** Redemptions under way, by what they are for. */
-  readonly flights: Map<string, Promise<unknown>>
-  /** The end of the queue: redemptions of one line run one after the other. */
-  tail: Promise<unknown>
   /** Until when each older token leads here, seconds since the epoch. */
   readonly until: Map<string, number>
 }
@@ -36,7 +33,7 @@ const TOKENS = 20_000
 const UNWRITTEN = 1000
 
 const lines = (): Lines =>
-  shared('refresh-lines/1', () => ({ byToken: new Lru(TOKENS), unwritten: new Map() }))
+  shared('refresh-lines/2', () => ({ byToken: new Lru(TOKENS), unwritten: new Map() }))
 
 /** Name of a refresh token of one client at one provider; tells nothing of the token. */
 export async function tokenKey(client: string, refreshToken: string): Promise<string> {
@@ -61,8 +58,8 @@ export function openLine(key: string, session: StoredSession): Line {
     unwritten: false,
     closed: false,
     key,
+    current: undefined,
     flights: new Map(),
-    tail: Promise.resolve(),
     until: new Map(),
   }
   lines().byToken.set(key, line)

@@ -17,6 +17,7 @@ function request(of: ReturnType<typeof session>, changes: Partial<RefreshOnce> =
     client: 'client',
     purpose: 'api',
     clock: () => 0,
+    patience: 1000,
     isSatisfiedBy: ({ data }) => data.tokenSet.accessToken !== 'old',
     redeem: async (latest, token) => renewed(latest, `${token}+`),
     ...changes,

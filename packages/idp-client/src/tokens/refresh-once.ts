@@ -5,6 +5,8 @@ import type { StoredSession } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
 import { advance, dropUnused, findLine, openLine, tokenKey } from './lineage.ts'
 import type { Entry } from './select.ts'
+import type { OnOverdue } from './turns.ts'
+import { inTurn } from './turns.ts'
 
 /** What a redemption came to. With a `failure` the session has changed all the same: its dead token is gone. */
 export interface Redemption {
@@ -27,8 +29,18 @@ export interface RefreshOnce {
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Where processes share sessions: redeems from what the session is now, alone, and keeps what comes of it. */
   readonly shared?: SharedSessions
+  /** Milliseconds that a call waits for a response that is late already. */
+  readonly patience: number
+  /** Keeps what a late response brought, for which nobody may be waiting any more. */
+  readonly keepLate?: (line: Line, session: StoredSession) => void
+  /** Reports that nothing has come of a late response. */
+  readonly reportLate?: (error: unknown) => void
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
-  readonly redeem: (session: StoredSession, refreshToken: string) => Promise<Redemption>
+  readonly redeem: (
+    session: StoredSession,
+    refreshToken: string,
+    onOverdue: (error: Error) => number,
+  ) => Promise<Redemption>
 }
 
 export interface Refreshing {
@@ -56,15 +68,18 @@ function startOf({ latest }: Line, { session, shared }: RefreshOnce): StoredSess
   return shared && isSameToken && latest.usedAt < session.usedAt ? session : latest
 }
 
-async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
+async function run(line: Line, request: RefreshOnce, onOverdue: OnOverdue): Promise<Redemption> {
   const { client, clock, shared } = request
   const { latest } = line
   const before = startOf(line, request)
   const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
-  const redeemFrom = async (now: StoredSession): Promise<Redemption> => {
+  const redeemFrom = async (now: StoredSession, until = Number.POSITIVE_INFINITY): Promise<Redemption> => {
     const { refreshToken } = now.data.tokenSet
     const isServed = now !== request.session && (!refreshToken || request.isSatisfiedBy(now))
-    return isServed ? { session: now } : request.redeem(now, refreshToken ?? request.refreshToken)
+    if (isServed) return { session: now }
+    return request.redeem(now, refreshToken ?? request.refreshToken, (error) =>
+      onOverdue(error, until - performance.now()),
+    )
   }
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
   const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
@@ -82,18 +97,22 @@ async function run(line: Line, request: RefreshOnce): Promise<Redemption> {
  * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
  * sessions: the key is a hash of provider, client and refresh token, and the line checks the session's private handle.
  */
-export async function refreshOnce(request: RefreshOnce): Promise<Refreshing> {
-  const { client, clock, purpose, refreshToken, session } = request
+export async function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
+  const { behind, ...session } = given.session
+  // How far the browser is behind concerns one request, and no other that is led to this session.
+  const request = behind ? { ...given, session } : given
+  const { client, clock, keepLate, patience, purpose, refreshToken, reportLate } = request
   const key = await tokenKey(client, refreshToken)
-  const line = findLine(key, session, clock()) ?? openLine(key, session)
-  const joined = line.flights.get(purpose) as Promise<Redemption> | undefined
-  if (joined) return { line, redemption: joined }
-  const flight = line.tail.then(() => run(line, request))
-  line.flights.set(purpose, flight)
-  const landed = (): void => {
-    line.flights.delete(purpose)
-    dropUnused(key, line)
-  }
-  line.tail = flight.then(landed, landed)
-  return { line, redemption: flight }
+  const line = findLine(key, request.session, clock()) ?? openLine(key, request.session)
+  const redemption = inTurn<Redemption>(line, {
+    purpose,
+    patience,
+    run: (onOverdue) => run(line, request, onOverdue),
+    onLateLanding: ({ session: redeemed }) => {
+      if (!line.closed) keepLate?.(line, redeemed)
+    },
+    ...(reportLate ? { onLateFailure: reportLate } : {}),
+    onEnd: () => dropUnused(key, line),
+  })
+  return { line, redemption }
 }

@@ -51,6 +51,12 @@ export interface SelectionTime {
   readonly buffer: number
 }
 
+/** The token that a session holds for what is wanted, valid or not. */
+export function storedEntry(config: AuthorizationConfig, data: SessionData, want: Want): Entry | undefined {
+  const found: Entry | undefined = wantsMain(config, data, want) ? data.tokenSet : entryFor(data, want)
+  return found?.accessToken ? found : undefined
+}
+
 /** What to do about a wanted token, from the session alone. */
 export function select(
   config: AuthorizationConfig,
@@ -58,8 +64,7 @@ export function select(
   want: Want,
   { now, buffer }: SelectionTime,
 ): Selection {
-  const found: Entry | undefined = wantsMain(config, data, want) ? data.tokenSet : entryFor(data, want)
-  const entry = found?.accessToken ? found : undefined
+  const entry = storedEntry(config, data, want)
   const valid = entry && entry.expiresAt > now ? entry : undefined
   if (!data.tokenSet.refreshToken) return valid ? { kind: 'usable', entry: valid } : { kind: 'missing' }
   const due = !entry || want.force || entry.expiresAt <= now + buffer

@@ -69,6 +69,7 @@ async function inTurn(
     client: await parts.client(),
     purpose: JSON.stringify(['mfa', await hashToken(name)]),
     clock: config.clock,
+    patience: config.httpTimeout,
     isSatisfiedBy: () => false,
     ...(sessions.shared ? { shared: sessions.shared } : {}),
     redeem: async (latest) => withVerified(config, latest, want, await verify(latest)),

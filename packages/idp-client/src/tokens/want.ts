@@ -4,8 +4,8 @@ import { unitedScope } from './scope.ts'
 /** Options of `getAccessToken`. */
 export interface GetAccessTokenOptions {
   /**
-   * Refresh even if the token is still valid; default false. Without a refresh token it has no effect. When it fails, the
-   * valid token is handed out all the same, unless the provider demands another factor.
+   * Refresh even if the token is still valid; default false. The old token is then never returned: a refresh that fails
+   * throws `FAILED_TO_REFRESH_TOKEN`, and without a refresh token it is `MISSING_REFRESH_TOKEN`.
    */
   refresh?: boolean
   /** Scope that the token must have, space-delimited. */

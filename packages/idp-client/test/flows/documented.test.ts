@@ -1,27 +1,13 @@
-import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionDataStore } from '../../src/index.ts'
 import { IdpClient, isContinue } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { START, startWorld } from '../support/app.ts'
+import { pageText, tableBelow } from '../support/tables.ts'
 
 /* Where the contract leaves a point open, the answer is what the reference says; these tests hold it to that. */
-const page = (name: string): string =>
-  readFileSync(new URL(`../../../../docs/reference/${name}.md`, import.meta.url), 'utf8')
-
-/** Rows of the table below a heading, cells without code marks. */
-function tableBelow(text: string, heading: string): string[][] {
-  const rest = text.slice(text.indexOf(`${heading}\n`))
-  const table = /(?:^\|.*\n)+/m.exec(rest)?.[0] ?? ''
-  const rows = table.trim().split('\n').slice(2)
-  return rows.map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.replaceAll('`', '').trim()),
-  )
-}
+const page = (name: string): string => pageText(`reference/${name}.md`)
 
 let world: World
 beforeAll(async () => {

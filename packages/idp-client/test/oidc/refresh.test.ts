@@ -35,7 +35,7 @@ const request = (changes: Partial<RefreshRequest> = {}): RefreshRequest => ({
 })
 
 const refresh = (changes: Partial<RefreshRequest> = {}) =>
-  refreshTokens(providerOf(op.issuer, { log, httpTimeout: 500 }), request(changes))
+  refreshTokens(providerOf(op.issuer, { log }), request(changes))
 
 const form = () => Object.fromEntries(op.requests.find(({ endpoint }) => endpoint === 'token')?.form ?? [])
 

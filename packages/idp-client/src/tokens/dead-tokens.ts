@@ -1,0 +1,46 @@
+import type { Exchange } from '../http/exchange.ts'
+import { isNavigation, isPrefetch } from '../http/request-kind.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import { tokenKey } from './lineage.ts'
+
+const TOKENS = 20_000
+
+/** Seconds for which nothing is written of a session whose refresh token was refused. */
+const QUIET_SECONDS = 60
+
+/**
+ * Refresh tokens in cookies that the provider refused with `invalid_grant`, with when. Another process may have redeemed
+ * the token first, and its cookie may be on its way: a cookie of this process would take its place. So the token is
+ * remembered instead of removed.
+ */
+const deadTokens = (): Lru<string, number> => shared('dead-refresh-tokens/1', () => new Lru(TOKENS))
+
+export interface DeadTokenParts {
+  readonly client: () => Promise<string>
+}
+
+export async function markDead({ client }: DeadTokenParts, refreshToken: string, now: number): Promise<void> {
+  deadTokens().set(await tokenKey(await client(), refreshToken), now)
+}
+
+/** Returns since when a refresh token is known to be dead, in seconds; `undefined` for any other. */
+export async function deadSince(
+  { client }: DeadTokenParts,
+  refreshToken: string | undefined,
+): Promise<number | undefined> {
+  const dead = deadTokens()
+  if (refreshToken === undefined || dead.size === 0) return undefined
+  return dead.get(await tokenKey(await client(), refreshToken))
+}
+
+/** Whether a page of this application, or the user, makes the browser send the request. */
+function isOwn(headers: Headers): boolean {
+  const site = headers.get('sec-fetch-site')
+  return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
+}
+
+/** Whether a session may be written without its dead refresh token: a request this late would carry a newer one. */
+export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
+  return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)
+}

@@ -1,0 +1,133 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
+import { customFetch } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser, World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+import type { Holding } from '../support/holding.ts'
+import { holding } from '../support/holding.ts'
+
+const TTL = 600
+const TOKEN = '/auth/access-token'
+
+let world: World
+beforeEach(async () => {
+  world = await startWorld({}, { accessTokenTtl: TTL })
+})
+afterEach(() => world.provider.stop())
+
+const refreshes = () =>
+  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
+
+interface Late {
+  readonly browser: Browser
+  readonly client: IdpClient
+  readonly held: Holding
+}
+
+/**
+ * A browser whose session needs a refresh, in front of a client whose refreshes are answered when the test says so. What
+ * the client needs of the provider beside is known already, so that only that takes longer than its time.
+ */
+async function late(options: IdpClientOptions = {}, httpTimeout = 1500): Promise<Late> {
+  const held = holding()
+  const common = { ...options, [customFetch]: held.fetch }
+  const patient = world.another(common)
+  await world.login(patient.browser)
+  world.clock.now += TTL + 1
+  world.provider.clearRequests()
+  const { browser, client } = world.another({ ...common, httpTimeout })
+  for (const [name, cookie] of patient.browser.cookies) browser.cookies.set(name, cookie)
+  return { browser, client, held }
+}
+
+const tokenIn = async (response: Response): Promise<unknown> => {
+  expect(response.status).toBe(200)
+  return ((await response.json()) as { token: string }).token
+}
+
+describe.each<[string, () => IdpClientOptions]>([
+  ['in cookies', () => ({})],
+  [
+    'in a store',
+    () => ({ sessionStore: memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now }) }),
+  ],
+])('[B11] a late response to a refresh, sessions %s', (_where, options) => {
+  test('fails for who waited, and brings its tokens to a call that comes meanwhile', async () => {
+    const { browser, held } = await late(options())
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    const joining = browser.send(TOKEN)
+    held.release()
+    const token = await tokenIn(await joining)
+    expect(await tokenIn(await browser.send(TOKEN))).toBe(token)
+    expect(refreshes()).toHaveLength(1)
+    world.clock.now += TTL + 1
+    expect(await tokenIn(await browser.send(TOKEN))).not.toBe(token)
+    expect(refreshes()).toHaveLength(2)
+  })
+
+  test('is kept when nobody is left who waits for it, until a response carries it', async () => {
+    const { browser, client, held } = await late(options())
+    const accessToken = async (): Promise<unknown> =>
+      (await client.getSession(browser.request('/')))?.tokenSet.accessToken
+    const before = await accessToken()
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    held.release()
+    await expect.poll(accessToken, { timeout: 20_000 }).not.toBe(before)
+    world.clock.now += 100
+    expect(await tokenIn(await browser.send(TOKEN))).toBe(await accessToken())
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test('keeps calls for other tokens waiting, which then fail and send nothing', async () => {
+    const { browser, held } = await late(options(), 500)
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    expect((await browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)).status).toBe(504)
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    expect(refreshes()).toHaveLength(1)
+    held.release()
+    await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(200)
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test('is no longer waited for when its connection has ended: the next call sends the token again', async () => {
+    const { browser, held } = await late(options())
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    held.cut()
+    // The provider had rotated: it refuses the token that is spent.
+    await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
+    expect(refreshes()).toHaveLength(2)
+  })
+
+  test('is not waited for longer than three times as long', async () => {
+    const { browser } = await late(options(), 200)
+    expect((await browser.send(TOKEN)).status).toBe(504)
+    await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
+    expect(refreshes()).toHaveLength(2)
+  })
+})
+
+test('[B11] a response that is late and refuses the token is final as well', async () => {
+  const { browser, held } = await late()
+  world.provider.faults.set('token', {
+    kind: 'respond',
+    status: 400,
+    body: '{"error":"invalid_grant"}',
+    headers: { 'content-type': 'application/json' },
+  })
+  expect((await browser.send(TOKEN)).status).toBe(504)
+  held.release()
+  await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
+  expect(refreshes()).toHaveLength(1)
+})
+
+test('[B11] what a late response brings after a logout is brought to nobody', async () => {
+  const { browser, held } = await late()
+  expect((await browser.send(TOKEN)).status).toBe(504)
+  const request = browser.request(TOKEN)
+  await browser.send('/auth/logout')
+  held.release()
+  await held.responded
+  const stale = world.another({ [customFetch]: held.fetch })
+  expect((await stale.client.middleware(request)).status).toBe(401)
+})
