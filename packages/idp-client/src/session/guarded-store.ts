@@ -156,7 +156,7 @@ export function guardedStore(
           : emulated(id, change, expiry),
       ),
     report: (error) => reportFailure(log, error),
-    leaseMilliseconds: lease,
+    leaseMilliseconds: sessionLockTimeout,
     ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),
   }
 }

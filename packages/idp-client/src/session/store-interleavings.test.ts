@@ -87,6 +87,23 @@ afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client'
 
 const leave = { federated: false, correlationId: 'x' }
 
+test('[B11] a redemption is told when its lock ends, with time left for the write', async () => {
+  const { lock: _lock, ...unlocked } = store
+  const [lasting, free] = [engineWith(), engineWith({ sessionStore: unlocked })]
+  const untils: (number | undefined)[] = []
+  for (const { engine } of [lasting, free]) {
+    const begun = performance.now()
+    await engine.sessions.shared?.exclusively(await session(), async (current, until) => {
+      untils.push(until && until - begun)
+      return { session: current }
+    })
+  }
+  const [left = 0, none] = untils
+  // Two requests, two attempts to write and a second make the lease; an attempt and a second of it are for the write.
+  expect(Math.round(left / 1000)).toBe(12)
+  expect(none).toBeUndefined()
+})
+
 describe('what the store did not take', () => {
   test('is not lost by the update of a request that began before', async () => {
     const early = cookies.exchange()

@@ -123,3 +123,24 @@ test('a token that does not rotate: what was read from a shared place is not tak
   expect(started).toEqual([read])
   expect(after.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
 })
+
+test('[B11] a late response is waited for until the lock of the store has to be given back', async () => {
+  const granted: number[] = []
+  const lockedFor = (milliseconds: number): NonNullable<RefreshOnce['shared']> => ({
+    exclusively: (current, work) => work(current, performance.now() + milliseconds),
+    adopt: async () => {},
+    currentId: async () => null,
+  })
+  for (const milliseconds of [600, 0, 60_000]) {
+    const redeem: RefreshOnce['redeem'] = async (latest, _token, onOverdue) => {
+      granted.push(onOverdue(new Error('late')))
+      return renewed(latest, 'next')
+    }
+    const given = request(session(), { shared: lockedFor(milliseconds), redeem, patience: 1000 })
+    await (await refreshOnce(given)).redemption.catch(() => {})
+  }
+  const [short = 0, none, long] = granted
+  expect(short).toBeGreaterThan(0)
+  expect(short).toBeLessThanOrEqual(600)
+  expect([none, long]).toEqual([0, 3000])
+})
