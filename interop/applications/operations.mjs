@@ -48,9 +48,13 @@ const operations = {
   },
 }
 
-function describeError(error) {
+const headers = { 'cache-control': 'private, no-store' }
+
+/** A response that says which error of the library it was. */
+export function respondToError(error) {
   const { code, cause, message } = error
-  return { code: code ?? error.name, error: cause?.error, cause: cause?.code, message }
+  const body = { code: code ?? error.name, error: cause?.error, cause: cause?.code, message }
+  return Response.json(body, { status: 500, headers })
 }
 
 /** Runs the operation that a path like `/token` names; its query is the input. */
@@ -58,10 +62,9 @@ export async function respond(idp, request) {
   const { pathname, searchParams } = new URL(request.url)
   const operation = operations[pathname.slice(1)]
   if (!operation) return new Response('nothing here', { status: 404 })
-  const headers = { 'cache-control': 'private, no-store' }
   try {
     return Response.json((await operation(idp, Object.fromEntries(searchParams))) ?? null, { headers })
   } catch (error) {
-    return Response.json(describeError(error), { status: 500, headers })
+    return respondToError(error)
   }
 }

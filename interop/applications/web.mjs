@@ -1,7 +1,7 @@
 // The Web entry behind node:http.
 import { createServer } from 'node:http'
 import { customFetch, IdpClient } from 'idp-client'
-import { respond } from './operations.mjs'
+import { respond, respondToError } from './operations.mjs'
 import { fingerprint, readOptions } from './settings.mjs'
 
 const { APP_BASE_URL: baseUrl, PORT } = process.env
@@ -32,7 +32,7 @@ function toRequest(incoming) {
 }
 
 const server = createServer(async (incoming, outgoing) => {
-  const response = await idp.middleware(toRequest(incoming), application)
+  const response = await idp.middleware(toRequest(incoming), application).catch(respondToError)
   const headers = [...response.headers].filter(([name]) => name !== 'set-cookie')
   for (const [name, value] of headers) outgoing.setHeader(name, value)
   outgoing.setHeader('set-cookie', response.headers.getSetCookie())

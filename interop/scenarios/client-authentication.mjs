@@ -74,6 +74,15 @@ export const clientAuthentication = [
     register: certifiedKey,
   }),
   assertionScenario({
+    title: 'RSA key registered as PEM certificate, with key id',
+    needs: ['certificate'],
+    algorithm: 'RS256',
+    async register() {
+      const { hash, ...key } = await certifiedKey()
+      return { ...key, keyId: hash }
+    },
+  }),
+  assertionScenario({
     title: 'RSA key registered as JWKS without key id',
     algorithm: 'RS256',
     register: () => jwksOf('RSA', undefined),
@@ -100,7 +109,7 @@ export const clientAuthentication = [
     register: () => ({ ...jwksOf('EdDSA', 'edwards'), keyId: 'edwards' }),
   }),
   {
-    title: 'the issuer and the token endpoint are accepted as audience of assertions',
+    title: 'login by private_key_jwt, the token endpoint as audience',
     async run(context) {
       const { privatePem, jwks } = jwksOf('RSA', undefined)
       const requests = await authenticateEverywhere(context, {

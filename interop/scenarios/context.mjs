@@ -47,7 +47,7 @@ export function createContext({ provider, host, redisUrl, certificate }) {
 
     browser: () => new Browser(),
 
-    /** Logs in, and returns what the application knows of the session; `asked` names the fields that were filled in. */
+    /** Logs in, and returns what the application knows of the session; `filled` names the fields that were filled in. */
     async login(browser, { url }, query = '') {
       const page = await browser.open(`${url}/auth/login?returnTo=/whoami${query}`, provider.user)
       equal(
@@ -61,7 +61,7 @@ export function createContext({ provider, host, redisUrl, certificate }) {
       )
       const session = JSON.parse(page.text)
       ok(session.sub, 'nobody is signed in after the login')
-      return { ...session, asked: page.asked }
+      return { ...session, filled: page.filled }
     },
 
     /** What the application knows of the session of the browser. */

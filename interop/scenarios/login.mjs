@@ -33,7 +33,7 @@ export const login = [
       browser.forget('localhost')
       const silent = await context.login(browser, app, '&prompt=none')
       equal(silent.sub, sub)
-      deepEqual(silent.asked, [])
+      deepEqual(silent.filled, [])
     },
   },
   {
@@ -43,10 +43,10 @@ export const login = [
       const app = await context.application({ options: online })
       const browser = context.browser()
       const first = await context.login(browser, app)
-      ok(!first.asked.includes('otp'), 'the login needs no second factor')
+      ok(!first.filled.includes('otp'), 'the login needs no second factor')
       const page = await browser.open(`${app.url}/gold`, context.provider.user)
       equal(page.status, 200)
-      ok(page.asked.includes('otp'), 'the provider asked for the second factor')
+      ok(page.filled.includes('otp'), 'the provider asked for the second factor')
       ok(page.text.includes('granted'))
       equal((await browser.open(`${app.url}/gold`)).url.origin, app.url, 'the next visit needs no login')
     },
@@ -61,7 +61,7 @@ export const login = [
       await until('the login to be too old', async () => Date.now() / 1000 > authTime + 4)
       const page = await browser.open(`${app.url}/recent`, context.provider.user)
       equal(page.status, 200)
-      ok(page.asked.includes('password'), 'the provider asked for the password')
+      ok(page.filled.includes('password'), 'the provider asked for the password')
       ok(page.text.includes('granted'))
       ok((await context.whoami(browser, app)).authTime > authTime)
     },

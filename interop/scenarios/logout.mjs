@@ -27,7 +27,7 @@ export const logout = [
       equal(page.url.origin, app.url, `the logout ended at ${page.url.host}${page.url.pathname}`)
       equal((await context.whoami(browser, app)).sub, null)
       const again = await context.login(browser, app)
-      ok(again.asked.includes('password'), 'the provider asks for the password again')
+      ok(again.filled.includes('password'), 'the provider asks for the password again')
     },
   },
   {
@@ -73,7 +73,7 @@ export const logout = [
       await expectSuccess(browser, app, '/token')
       equal((await context.whoami(browser, app)).sub, sub, 'the session stays until its own limits')
       const again = await context.login(browser, app)
-      ok(again.asked.includes('password'), 'the provider asks for the password again')
+      ok(again.filled.includes('password'), 'the provider asks for the password again')
       await expectSuccess(browser, app, '/token?refresh=1')
     },
   },

@@ -16,19 +16,19 @@ export const outage = [
       const first = await expectSuccess(browser, app, '/token')
       await provider.pause()
       try {
-        for (const [visitor, application] of [
+        for (const [user, application] of [
           [browser, app],
           [other, stored],
         ]) {
           const { error } = await expectFailure(
-            visitor,
+            user,
             application,
             '/token?refresh=1',
             'FAILED_TO_REFRESH_TOKEN',
           )
           notEqual(error, 'invalid_grant')
-          await expectSuccess(visitor, application, '/token')
-          equal((await context.whoami(visitor, application)).sub, sub)
+          await expectSuccess(user, application, '/token')
+          equal((await context.whoami(user, application)).sub, sub)
         }
       } finally {
         await provider.start()

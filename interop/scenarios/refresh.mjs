@@ -97,7 +97,7 @@ export const refresh = [
       const first = await context.login(browser, app)
       const elsewhere = await context.login(browser, other, '&prompt=login&acr_values=gold')
       equal(elsewhere.sid, first.sid, 'both are logins of one provider session')
-      ok(elsewhere.asked.includes('password'), 'the user authenticated again')
+      ok(elsewhere.filled.includes('password'), 'the user authenticated again')
       await expectSuccess(browser, app, '/token?refresh=1')
       const later = await context.whoami(browser, app)
       equal(later.sub, first.sub)

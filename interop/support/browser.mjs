@@ -1,7 +1,7 @@
 /** Redirects and forms in a row; more is a loop. */
 const STEPS = 25
 
-/** Text of an HTML attribute. */
+/** Decodes the text of an HTML attribute. */
 const decode = (text) =>
   text
     .replace(/&quot;/g, '"')
@@ -15,7 +15,7 @@ function attributes(tag) {
   return Object.fromEntries(pairs.map(([, name, double, single]) => [name, decode(double ?? single)]))
 }
 
-/** The first form of a page that is posted, with the values that it is filled with; null when there is none. */
+/** Returns the first form of a page that is submitted by POST, with the values of its fields; null without one. */
 export function firstForm(html, url) {
   for (const [, opening, content] of html.matchAll(/<form\b([^>]*)>([\s\S]*?)<\/form>/gi)) {
     const { action = '', method = 'get' } = attributes(opening)
@@ -76,14 +76,14 @@ export class Browser {
   }
 
   /**
-   * Opens a page: follows redirects, and fills in forms with `answers`, a function from the names of the empty fields to
-   * their values. Without `answers` the first form is the last page.
+   * Opens a page, follows redirects and submits forms that have fields named in `values` (strings, or functions that
+   * return one). Without `values` no form is submitted.
    *
-   * @returns {Promise<{ status: number, url: URL, text: string, asked: string[] }>} the last page, and the names of
+   * @returns {Promise<{ status: number, url: URL, text: string, filled: string[] }>} the last page, and the names of
    *   the fields that were filled in on the way
    */
-  async open(address, answers) {
-    const asked = []
+  async open(address, values) {
+    const filled = []
     let next = { url: new URL(address), init: {} }
     for (let step = 0; step < STEPS; step++) {
       const response = await this.request(next.url, next.init)
@@ -93,9 +93,9 @@ export class Browser {
         next = { url: new URL(location, next.url), init: {} }
         continue
       }
-      const filled = answers && fill(firstForm(text, next.url), answers, asked)
-      if (!filled) return { status: response.status, url: next.url, text, asked }
-      next = filled
+      const submission = values && fill(firstForm(text, next.url), values, filled)
+      if (!submission) return { status: response.status, url: next.url, text, filled }
+      next = submission
     }
     throw new Error(
       `more than ${STEPS} redirects and forms, the last one at ${next.url.host}${next.url.pathname}`,
@@ -110,16 +110,16 @@ export class Browser {
   }
 }
 
-/** The request that submits a form, or undefined when there is no form or nothing to put into it. */
-function fill(form, answers, asked) {
+/** Returns the request that submits a form; undefined when there is no form, or no field of it has a value. */
+function fill(form, values, filled) {
   if (!form) return undefined
   const body = new URLSearchParams([...form.fields])
-  const given = [...form.fields.keys()].filter((name) => answers[name] !== undefined)
+  const given = [...form.fields.keys()].filter((name) => values[name] !== undefined)
   if (given.length === 0) return undefined
   for (const name of given) {
-    const answer = answers[name]
-    body.set(name, typeof answer === 'function' ? answer() : answer)
-    asked.push(name)
+    const value = values[name]
+    body.set(name, typeof value === 'function' ? value() : value)
+    filled.push(name)
   }
   return { url: new URL(form.action), init: { method: 'POST', body } }
 }

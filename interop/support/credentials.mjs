@@ -1,4 +1,4 @@
-import { createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHash, createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { must } from '../../tools/lib/run.mjs'
@@ -50,14 +50,19 @@ export function assertionKey(kind) {
   }
 }
 
-/** An RSA key and its certificate, made by the commands of the guide; the certificate as Base64 of its DER form. */
+/**
+ * An RSA key and its certificate, made by the commands of the guide: the certificate as Base64 of its DER form, and the
+ * hash of the public key.
+ */
 export async function certifiedKey() {
   const key = join(cacheFolder, 'client-key.pem')
   const certificate = join(cacheFolder, 'client-certificate.pem')
   await openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', key)
   await openssl('req', '-x509', '-key', key, '-subj', '/CN=client', '-days', '2', '-out', certificate)
   const base64 = readFileSync(certificate, 'utf8').replace(/-----[A-Z ]+-----|\s/g, '')
-  return { privatePem: readFileSync(key, 'utf8'), certificate: base64 }
+  const privatePem = readFileSync(key, 'utf8')
+  const publicKey = createPublicKey(privatePem).export({ type: 'spki', format: 'der' })
+  return { privatePem, certificate: base64, hash: createHash('sha256').update(publicKey).digest('base64url') }
 }
 
 /** An ES256 pair for DPoP as PEM. */

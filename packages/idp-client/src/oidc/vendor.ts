@@ -6,7 +6,7 @@ import type { VendorKey } from '../config/vendor.ts'
  * The option `vendor` replaces single rows for a provider that spells them differently.
  */
 const values = {
-  /** Logout without OpenID Connect: path below the origin of the provider, and its parameters. */
+  /** Logout without OpenID Connect: path below the origin of the provider, or a URL, and its parameters. */
   logoutPath: '/v2/logout',
   logoutReturnToParameter: 'returnTo',
   /** Parameter that also ends the session at the upstream identity provider; its presence counts. */

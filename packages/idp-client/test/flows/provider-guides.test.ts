@@ -1,0 +1,96 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterEach, expect, test } from 'vitest'
+import type { IdpClientOptions, SessionData } from '../../src/index.ts'
+import { customFetch } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+import { listenerOf, startFront } from '../support/front.ts'
+
+/* The code of the provider guides, taken from the pages and run. */
+const fromRoot = (path: string): URL => new URL(`../../../../${path}`, import.meta.url)
+
+/** What a snippet of a guide exports; it is found by its first line, `// file: <name>`. */
+async function load(guide: string, name: string): Promise<unknown> {
+  const page = readFileSync(fromRoot(`docs/providers/${guide}.md`), 'utf8')
+  const [, code] = page.split(`\`\`\`ts\n// file: ${name}\n`)
+  if (code === undefined) throw new Error(`${guide} shows no ${name}`)
+  const file = fromRoot(`.cache/provider-guides/${guide}/${name}`)
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(file, code.slice(0, code.indexOf('\n```')))
+  return import(/* @vite-ignore */ file.pathname)
+}
+
+/** A JWT with these claims; nobody verifies it here. */
+const tokenWith = (claims: object): string =>
+  ['{"alg":"RS256"}', JSON.stringify(claims), 'signature']
+    .map((part) => Buffer.from(part).toString('base64url'))
+    .join('.')
+
+let world: World | undefined
+afterEach(async () => {
+  await world?.provider.stop()
+  world = undefined
+})
+
+test('[B12] the server reaches the provider at an address inside the container network', async () => {
+  const { fetchInside } = (await load('keycloak', 'lib/provider-fetch.ts')) as {
+    fetchInside: (publicUrl: string, innerUrl: string) => typeof fetch
+  }
+  world = await startWorld()
+  const { provider } = world
+  const arrived: string[] = []
+  const inner = await startFront(
+    listenerOf(async (request) => {
+      const { headers, method, url } = request
+      const { pathname, search } = new URL(url)
+      arrived.push(`${method} ${pathname}`)
+      headers.delete('host')
+      const body = method === 'GET' ? null : await request.text()
+      return fetch(provider.issuer + pathname + search, { method, headers, body })
+    }),
+  )
+  try {
+    const { browser, client } = world.another({ [customFetch]: fetchInside(provider.issuer, inner.url) })
+    provider.clearRequests()
+    const url = await world.begin(browser)
+    expect(url.startsWith(`${provider.issuer}/`)).toBe(true)
+    const callback = await world.authorize(url)
+    const byBrowser = provider.requests().length - arrived.length
+    expect((await browser.send(callback)).status).toBe(302)
+    expect(await client.getSession(browser.request('/'))).not.toBeNull()
+    expect(provider.requests().length - arrived.length).toBe(byBrowser)
+    expect(arrived).toEqual([
+      'GET /.well-known/openid-configuration',
+      'POST /oauth/token',
+      'GET /.well-known/jwks.json',
+    ])
+  } finally {
+    await inner.stop()
+  }
+})
+
+test('[B12] the roles in the access token are copied to the session', async () => {
+  const { withRealmRoles } = (await load('keycloak', 'lib/roles.ts')) as {
+    withRealmRoles: (session: SessionData) => SessionData
+  }
+  const accessToken = tokenWith({ realm_access: { roles: ['auditor'] } })
+  const session: SessionData = {
+    user: { sub: 'alice', iss: 'https://id.example.com' },
+    tokenSet: { accessToken, expiresAt: 2_000_000_000 },
+    internal: { sid: 'sid', createdAt: 0 },
+  }
+  expect(withRealmRoles(session)).toEqual({ ...session, user: { sub: 'alice', roles: ['auditor'] } })
+  const without = { ...session, tokenSet: { ...session.tokenSet, accessToken: tokenWith({}) } }
+  expect(withRealmRoles(without).user).toEqual({ sub: 'alice', roles: [] })
+})
+
+test('a logout endpoint on another host than the issuer, with a parameter of its own', async () => {
+  const { logout } = (await load('amazon-cognito', 'lib/logout.ts')) as { logout: IdpClientOptions }
+  world = await startWorld(logout)
+  const { browser } = world
+  await world.login(browser)
+  const response = await browser.send('/auth/logout')
+  const { origin, pathname, searchParams } = new URL(response.headers.get('location') ?? '')
+  expect(origin + pathname).toBe('https://example.auth.eu-central-1.amazoncognito.com/logout')
+  expect(Object.fromEntries(searchParams)).toEqual({ client_id: world.provider.clientId, logout_uri: APP })
+})
