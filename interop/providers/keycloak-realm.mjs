@@ -52,6 +52,7 @@ const key = (name, providerId, config = {}) => ({
 
 export const keys = [
   key('rs256', 'rsa-generated', { algorithm: 'RS256' }),
+  key('rs512', 'rsa-generated', { algorithm: 'RS512' }),
   key('ps256', 'rsa-generated', { algorithm: 'PS256' }),
   key('es256', 'ecdsa-generated', { ecdsaEllipticCurveKey: 'P-256', ecGenerateCertificate: 'false' }),
   key('es384', 'ecdsa-generated', { ecdsaEllipticCurveKey: 'P-384', ecGenerateCertificate: 'false' }),

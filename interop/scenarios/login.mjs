@@ -66,7 +66,7 @@ export const login = [
       ok((await context.whoami(browser, app)).authTime > authTime)
     },
   },
-  ...['RS256', 'PS256', 'ES256', 'EdDSA', 'ES384'].map(algorithmScenario),
+  ...['RS256', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'].map(algorithmScenario),
   {
     title: 'the provider rotates its keys: refresh and login go on',
     needs: ['key rotation'],
