@@ -6,15 +6,14 @@ import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { listenerOf, startFront } from '../support/front.ts'
 
-/* The code of the provider guides, taken from the pages and run. */
+/* Code of the guides, taken from the pages and run. */
 const fromRoot = (path: string): URL => new URL(`../../../../${path}`, import.meta.url)
 
-/** What a snippet of a guide exports; it is found by its first line, `// file: <name>`. */
-async function load(guide: string, name: string): Promise<unknown> {
-  const page = readFileSync(fromRoot(`docs/providers/${guide}.md`), 'utf8')
-  const [, code] = page.split(`\`\`\`ts\n// file: ${name}\n`)
-  if (code === undefined) throw new Error(`${guide} shows no ${name}`)
-  const file = fromRoot(`.cache/provider-guides/${guide}/${name}`)
+/** Imports a snippet of a page, found by its first line `// file: <name>`. */
+async function load(page: string, name: string): Promise<unknown> {
+  const [, code] = readFileSync(fromRoot(`docs/${page}.md`), 'utf8').split(`\`\`\`ts\n// file: ${name}\n`)
+  if (code === undefined) throw new Error(`${page} shows no ${name}`)
+  const file = fromRoot(`.cache/provider-guides/${page}/${name}`)
   mkdirSync(new URL('.', file), { recursive: true })
   writeFileSync(file, code.slice(0, code.indexOf('\n```')))
   return import(/* @vite-ignore */ file.pathname)
@@ -33,7 +32,7 @@ afterEach(async () => {
 })
 
 test('[B12] the server reaches the provider at an address inside the container network', async () => {
-  const { fetchInside } = (await load('keycloak', 'lib/provider-fetch.ts')) as {
+  const { fetchInside } = (await load('guides/deploy/network', 'lib/provider-fetch.ts')) as {
     fetchInside: (publicUrl: string, innerUrl: string) => typeof fetch
   }
   world = await startWorld()
@@ -70,7 +69,7 @@ test('[B12] the server reaches the provider at an address inside the container n
 })
 
 test('[B12] the roles in the access token are copied to the session', async () => {
-  const { withRealmRoles } = (await load('keycloak', 'lib/roles.ts')) as {
+  const { withRealmRoles } = (await load('providers/keycloak', 'lib/roles.ts')) as {
     withRealmRoles: (session: SessionData) => SessionData
   }
   const accessToken = tokenWith({ realm_access: { roles: ['auditor'] } })
@@ -85,7 +84,7 @@ test('[B12] the roles in the access token are copied to the session', async () =
 })
 
 test('a logout endpoint on another host than the issuer, with a parameter of its own', async () => {
-  const { logout } = (await load('amazon-cognito', 'lib/logout.ts')) as { logout: IdpClientOptions }
+  const { logout } = (await load('providers/amazon-cognito', 'lib/logout.ts')) as { logout: IdpClientOptions }
   world = await startWorld(logout)
   const { browser } = world
   await world.login(browser)
