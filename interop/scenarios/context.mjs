@@ -4,6 +4,9 @@ import { startApplication } from '../support/application.mjs'
 import { Browser } from '../support/browser.mjs'
 import { freePort, until } from '../support/program.mjs'
 
+/** Options without `offline_access`: the refresh token then belongs to the session at the provider. */
+export const online = { authorizationParameters: { scope: 'openid profile email' } }
+
 /**
  * What a scenario works with: a provider, a host, and applications that end with it.
  *

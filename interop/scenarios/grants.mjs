@@ -1,7 +1,5 @@
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { expectSuccess } from './context.mjs'
-
-const online = { authorizationParameters: { scope: 'openid profile email' } }
+import { expectSuccess, online } from './context.mjs'
 
 export const grants = [
   {

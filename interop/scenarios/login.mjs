@@ -1,8 +1,6 @@
 import { deepEqual, equal, notEqual, ok } from 'node:assert/strict'
 import { until } from '../support/program.mjs'
-import { expectSuccess } from './context.mjs'
-
-const online = { authorizationParameters: { scope: 'openid profile email' } }
+import { expectSuccess, online } from './context.mjs'
 
 const algorithmScenario = (algorithm) => ({
   title: `ID tokens signed with ${algorithm}`,

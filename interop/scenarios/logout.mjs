@@ -1,8 +1,7 @@
 import { equal, ok } from 'node:assert/strict'
 import { until } from '../support/program.mjs'
-import { expectFailure, expectSuccess } from './context.mjs'
+import { expectFailure, expectSuccess, online } from './context.mjs'
 
-const online = { authorizationParameters: { scope: 'openid profile email' } }
 const notified = { client: { backchannelLogout: true }, options: online, inStore: true }
 
 const untilSignedOut = (context, browser, app) =>

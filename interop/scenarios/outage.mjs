@@ -1,7 +1,5 @@
 import { equal, notEqual } from 'node:assert/strict'
-import { expectFailure, expectSuccess } from './context.mjs'
-
-const online = { authorizationParameters: { scope: 'openid profile email' } }
+import { expectFailure, expectSuccess, online } from './context.mjs'
 
 export const outage = [
   {

@@ -1,7 +1,12 @@
 import { equal, notEqual, ok } from 'node:assert/strict'
-import { countLogins, countRefreshes, expectFailure, expectSuccess, untilExpired } from './context.mjs'
-
-const online = { authorizationParameters: { scope: 'openid profile email' } }
+import {
+  countLogins,
+  countRefreshes,
+  expectFailure,
+  expectSuccess,
+  online,
+  untilExpired,
+} from './context.mjs'
 
 /** The application with a session whose access token has just expired; the next ones live for ten minutes. */
 async function withExpiredToken(context, setup) {
@@ -20,7 +25,9 @@ const parallel = (browser, urls) =>
     urls.map(async (url) => {
       const { status, text } = await browser.copy('localhost').open(url)
       equal(status, 200, `${url}: ${text.slice(0, 300)}`)
-      return /token(?:=|":")([\w-]+)/.exec(text)?.[1]
+      const token = /token(?:=|":")([\w-]+)/.exec(text)?.[1]
+      ok(token, `${url} shows no token`)
+      return token
     }),
   )
 
