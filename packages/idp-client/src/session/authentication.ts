@@ -29,6 +29,14 @@ function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authent
   return toAuthentication(claimsOf(data.tokenSet.idToken))
 }
 
+/**
+ * Returns the same after a refresh brought an ID token that is kept: a step-up before it is no longer the latest word, so
+ * that guards read both.
+ */
+export function besideNewIdToken({ ahead: _ahead, ...claims }: Authentication): Authentication {
+  return claims
+}
+
 /** Returns what was proven in a session. */
 export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): Authentication {
   return session.authentication ?? authenticationInIdToken(session)

@@ -4,7 +4,7 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Authentication } from '../session/authentication.ts'
-import { provenIn } from '../session/authentication.ts'
+import { besideNewIdToken, provenIn } from '../session/authentication.ts'
 import { claimsOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
 import type { SessionData } from '../session/session-data.ts'
@@ -105,7 +105,8 @@ async function redeem(
     const previous = comparableClaims(data, authentication)
     const late = onOverdue ? { onOverdue } : {}
     const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
-    return await withGrant(config, { ...session, authentication }, want, grant)
+    const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
+    return await withGrant(config, { ...session, authentication: proven }, want, grant)
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     if (sessions.shared) return { session: { ...session, data: withoutRefreshToken(data) }, failure }

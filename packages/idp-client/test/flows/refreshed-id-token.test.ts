@@ -242,6 +242,19 @@ describe('a popup of the same user', () => {
     expect(await isShown(made, { acr: 'urn:gold' })).toBe(true)
   })
 
+  test('[B1] counts together with the ID token of a later refresh', async () => {
+    const made = await signedIn()
+    const undo = tell({ acr: 'urn:gold' })
+    await stepUp(made, { prompt: 'login', max_age: '0', audience: BANK, scope: 'transfer:money' })
+    undo()
+    expect(await isShown(made, { acr: 'urn:gold' })).toBe(true)
+    pass(TTL + 1)
+    tell({ acr: 'urn:bronze' })
+    expect(await refresh(made)).toBe(200)
+    expect(await isShown(made, { acr: 'urn:gold' })).toBe(false)
+    expect(ignored()).toEqual([])
+  })
+
   test('[B1] of another organization is none', async () => {
     const made = await signedIn({}, '?organization=acme')
     const before = await sessionOf(made)
