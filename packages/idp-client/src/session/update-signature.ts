@@ -4,18 +4,22 @@ import { SessionStoreError } from '../errors/session.ts'
 
 const PARAMETERS: Parameters<NonNullable<SessionDataStore['update']>>['length'] = 3
 
-/** Throws for the result of an `update` that other libraries define, which would store `change` in place of a session. */
+/**
+ * Throws for the result of an `update` that other libraries define, which would store `change` in place of a session:
+ * a boolean or nothing, where ours returns a session or `null`.
+ */
 export function assertUpdated<T>(updated: T): T {
-  if (typeof updated !== 'boolean') return updated
+  if (typeof updated === 'object') return updated
   throw new SessionStoreError('SESSION_STORE_FAILED', {
-    detail: 'sessionStore.update returned a boolean, as update(id, session) of other libraries does.',
+    detail:
+      'sessionStore.update returned no session and not null: update(id, session) of other libraries does that.',
     operation: 'update',
     remedy: 'SESSION_STORE_UPDATE',
   })
 }
 
-/** Stores whose `update` has our signature. */
-const known = new WeakSet<SessionDataStore>()
+/** What the first call of each store returned, so that none is asked twice. */
+const results = new WeakMap<SessionDataStore, unknown>()
 
 /**
  * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
@@ -23,7 +27,8 @@ const known = new WeakSet<SessionDataStore>()
  */
 export async function assertUpdateSignature(store: SessionDataStore, expiry: SessionExpiry): Promise<void> {
   const { update } = store
-  if (!update || update.length >= PARAMETERS || known.has(store)) return
-  assertUpdated(await update.call(store, randomToken(), (current) => current, expiry))
-  known.add(store)
+  if (!update || update.length >= PARAMETERS) return
+  if (!results.has(store))
+    results.set(store, await update.call(store, randomToken(), (current) => current, expiry))
+  assertUpdated(results.get(store))
 }

@@ -3,7 +3,8 @@ import type { SessionData, SessionDataStore } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 
-const SENTENCE = 'sessionStore.update returned a boolean, as update(id, session) of other libraries does.'
+const SENTENCE =
+  'sessionStore.update returned no session and not null: update(id, session) of other libraries does that.'
 
 let world: World
 let records: Map<string, string>
@@ -38,8 +39,13 @@ const upserts = foreign(async (id, session) => {
   return true
 })
 
+const returnsNothing = foreign(async (id, session) => {
+  if (records.has(id)) records.set(id, JSON.stringify(session))
+})
+
 describe.each([
   ['replaces', replaces],
+  ['replaces and returns nothing', returnsNothing],
   ['inserts or replaces', upserts],
 ])('an update of another library that %s', (_what, sessionStore) => {
   test('[G4] is refused at the first login, with a sentence', async () => {
@@ -72,6 +78,17 @@ describe.each([
     expect(records.get(id)).toBe(stored)
     expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|alice')
   })
+})
+
+test('[G4] an update of another library is asked once, however many logins there are', async () => {
+  const asked: string[] = []
+  const sessionStore = foreign(async (id) => {
+    asked.push(id)
+    return true
+  })
+  const { browser } = world.another({ sessionStore })
+  for (let login = 0; login < 3; login++) expect((await world.login(browser)).status).toBe(503)
+  expect(asked).toHaveLength(1)
 })
 
 test('[G4] an update with three parameters that resolves to a boolean is refused as well', async () => {
