@@ -112,7 +112,7 @@ export function inStore(parts: InStoreParts): SessionStorage {
       if (isNew) {
         kept = await begin(given, session)
         // Any of them may come before the new one in the next request, and would hide it.
-        await forget(named.filter(({ handle }) => handle !== session.handle))
+        if (kept) await forget(named.filter(({ handle }) => handle !== session.handle))
       } else {
         const known = await reader.current(jar)
         kept = known?.session.handle === session.handle ? await records.write(known, session) : null
