@@ -64,7 +64,12 @@ export function subjectOf({ tokenSet, user }: SessionData): string {
   return claimsOf(tokenSet.idToken)?.sub ?? user.sub
 }
 
-/** A short name of the user, for what may only go on while the session is theirs. */
+/**
+ * Returns a short name of the user, for what may only continue while the session is theirs. It changes with the user of
+ * the provider and with the one that the application put into the session.
+ */
 export async function subjectTag(data: SessionData): Promise<string> {
-  return hashToken(subjectOf(data), 9)
+  const subject = subjectOf(data)
+  const { sub } = data.user
+  return hashToken(subject === sub ? subject : JSON.stringify([subject, sub]), 9)
 }
