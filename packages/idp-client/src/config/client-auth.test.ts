@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { resolveClientAuth } from './client-auth.ts'
+import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
 import type { Problem } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
@@ -202,5 +202,158 @@ describe('key', () => {
     expect(resolveIt(options)).toMatchObject({ auth: { keyId: 'key-1' }, problems: [] })
     const wrong = { clientAssertionSigningKey: pem, clientAssertionSigningKeyId: 7 as never }
     expect(resolveIt(wrong).problems).toMatchObject([{ kind: 'wrong-option' }])
+  })
+})
+
+describe('[B4] tokenEndpointAuthMethod', () => {
+  test.each(['client_secret_basic', 'client_secret_post'] as const)(
+    '%s, by option and variable',
+    (method) => {
+      const auth = { kind: 'secret', secret: 's', method }
+      expect(resolveIt({ clientSecret: 's', tokenEndpointAuthMethod: method })).toEqual({
+        auth,
+        problems: [],
+      })
+      const env = { IDP_CLIENT_SECRET: 's', IDP_TOKEN_ENDPOINT_AUTH_METHOD: method }
+      expect(resolveIt({}, env)).toEqual({ auth, problems: [] })
+      const other = method === 'client_secret_post' ? 'client_secret_basic' : 'client_secret_post'
+      expect(resolveIt({ tokenEndpointAuthMethod: other }, env).auth).toMatchObject({ method: other })
+    },
+  )
+
+  test.each(['private_key_jwt', 'none', 'client_secret_jwt', 7, true, ['client_secret_post']])(
+    '%j is refused',
+    (value) => {
+      expect(resolveIt({ clientSecret: 's', tokenEndpointAuthMethod: value as never }).problems).toEqual([
+        {
+          kind: 'wrong-option',
+          message: "tokenEndpointAuthMethod must be one of 'client_secret_basic', 'client_secret_post'.",
+        },
+      ])
+    },
+  )
+
+  test('a variable of another value is refused at the first use', () => {
+    const env = { IDP_CLIENT_SECRET: 's', IDP_TOKEN_ENDPOINT_AUTH_METHOD: 'tls_client_auth' }
+    expect(resolveIt({}, env).problems).toMatchObject([{ kind: 'wrong-variable' }])
+  })
+
+  test('beside a key it is a contradiction, with or without a secret', () => {
+    for (const further of [{}, { clientSecret: 's' }]) {
+      const options = {
+        clientAssertionSigningKey: pem,
+        tokenEndpointAuthMethod: 'client_secret_post' as const,
+      }
+      expect(resolveIt({ ...options, ...further }).problems).toEqual([
+        {
+          kind: 'wrong-option',
+          message: expect.stringMatching(/^tokenEndpointAuthMethod .* clientAssertionSigningKey/),
+        },
+      ])
+    }
+    const env = {
+      IDP_CLIENT_ASSERTION_SIGNING_KEY: pem,
+      IDP_TOKEN_ENDPOINT_AUTH_METHOD: 'client_secret_basic',
+    }
+    expect(resolveIt({}, env).problems).toMatchObject([
+      { kind: 'wrong-variable', message: expect.stringMatching(/^IDP_TOKEN_ENDPOINT_AUTH_METHOD /) },
+    ])
+  })
+
+  test('secret and key without it: the key', () => {
+    expect(resolveIt({ clientSecret: 's', clientAssertionSigningKey: pem })).toMatchObject({
+      auth: { kind: 'assertion' },
+      problems: [],
+    })
+  })
+})
+
+describe('[B6] clientAssertionAudience', () => {
+  test('by option and variable; the issuer is the default', () => {
+    const key = { clientAssertionSigningKey: pem }
+    expect(resolveIt({ ...key, clientAssertionAudience: 'token_endpoint' }).auth).toMatchObject({
+      audience: 'token_endpoint',
+    })
+    const env = { IDP_CLIENT_ASSERTION_AUDIENCE: 'token_endpoint' }
+    expect(resolveIt(key, env).auth).toMatchObject({ audience: 'token_endpoint' })
+    expect(resolveIt({ ...key, clientAssertionAudience: 'issuer' }, env).auth).not.toHaveProperty('audience')
+  })
+
+  test.each(['https://idp.example/token', 'tokenEndpoint', 1])('%j is refused', (value) => {
+    const options = { clientAssertionSigningKey: pem, clientAssertionAudience: value as never }
+    expect(resolveIt(options).problems).toEqual([
+      { kind: 'wrong-option', message: "clientAssertionAudience must be one of 'issuer', 'token_endpoint'." },
+    ])
+  })
+
+  test('without a key it is reported', () => {
+    const options = { clientSecret: 's', clientAssertionAudience: 'issuer' as const }
+    expect(resolveIt(options).problems).toMatchObject([{ kind: 'notice' }])
+  })
+
+  test('a key in a variable may have its line breaks as \\n', () => {
+    const env = { IDP_CLIENT_ASSERTION_SIGNING_KEY: pem.replaceAll('\n', '\\n') }
+    expect(resolveIt({}, env)).toMatchObject({ auth: { key: pem }, problems: [] })
+  })
+})
+
+describe('[B9] idTokenSignedResponseAlg', () => {
+  function algorithms(given: unknown, variable?: string) {
+    const problems: Problem[] = []
+    const env = variable === undefined ? {} : { IDP_ID_TOKEN_SIGNED_RESPONSE_ALG: variable }
+    const names = resolveIdTokenAlgorithms(
+      { idTokenSignedResponseAlg: given as never },
+      env,
+      (kind, message) => {
+        problems.push({ kind, message })
+      },
+    )
+    return { names, problems }
+  }
+
+  test.each<[unknown, string | undefined, string[]]>([
+    ['PS256', undefined, ['PS256']],
+    [['RS256', 'EdDSA', 'RS256'], undefined, ['RS256', 'EdDSA']],
+    ['RS256, ES256', undefined, ['RS256', 'ES256']],
+    [undefined, 'ES512', ['ES512']],
+    [undefined, 'RS256,PS256', ['RS256', 'PS256']],
+    ['ES256', 'none', ['ES256']],
+  ])('%j, variable %j', (given, variable, names) => {
+    expect(algorithms(given, variable)).toEqual({ names, problems: [] })
+  })
+
+  test('nothing pins nothing', () => {
+    for (const given of [undefined, null, '', ' '])
+      expect(algorithms(given)).toEqual({ names: undefined, problems: [] })
+  })
+
+  test.each([
+    'none',
+    'HS256',
+    'ES256K',
+    'rs256',
+    'RS256,none',
+    'RS256,',
+    [],
+    ['HS256'],
+    [7],
+    7,
+    { RS256: true },
+  ])('%j is refused', (given) => {
+    expect(algorithms(given)).toMatchObject({
+      names: undefined,
+      problems: [
+        { kind: 'wrong-option', message: expect.stringMatching(/^idTokenSignedResponseAlg must be /) },
+      ],
+    })
+  })
+
+  test('a wrong variable is named', () => {
+    expect(algorithms(undefined, 'HS512').problems).toMatchObject([
+      {
+        kind: 'wrong-variable',
+        message: expect.stringMatching(/^IDP_ID_TOKEN_SIGNED_RESPONSE_ALG must be /),
+      },
+    ])
   })
 })

@@ -1,13 +1,13 @@
 import { signatureAlgorithms } from '../crypto/keys.ts'
-import type { ClientAuth } from './config.ts'
+import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { KeyKind } from './pem.ts'
 import { keyKindOf, pemFault, unescapePem } from './pem.ts'
 import type { Field, Note } from './readers.ts'
-import { field, isGiven, isSet, readText, refuse, waysToSet } from './readers.ts'
+import { field, isGiven, isSet, readOneOf, readText, refuse, waysToSet } from './readers.ts'
 
-/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864); a shared secret signs no assertion here. */
+/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
 const algorithms: ReadonlySet<string> = new Set([
   'RS256',
   'RS384',
@@ -70,6 +70,32 @@ function algorithmsOf(key: string | CryptoKey): readonly string[] {
   return kind ? algorithmsOfKind[kind] : []
 }
 
+function resolveAudience(options: IdpClientOptions, env: Env, note: Note): 'token_endpoint' | undefined {
+  const given = options.clientAssertionAudience
+  const setting = field('clientAssertionAudience', given, env, 'IDP_CLIENT_ASSERTION_AUDIENCE')
+  const audience = readOneOf(setting, ['issuer', 'token_endpoint'], note)
+  return audience === 'token_endpoint' ? audience : undefined
+}
+
+/** How a secret is sent; beside a key it contradicts it. */
+function resolveMethod(
+  options: IdpClientOptions,
+  env: Env,
+  hasKey: boolean,
+  note: Note,
+): SecretMethod | undefined {
+  const given = options.tokenEndpointAuthMethod
+  const setting = field('tokenEndpointAuthMethod', given, env, 'IDP_TOKEN_ENDPOINT_AUTH_METHOD')
+  const method = readOneOf(setting, ['client_secret_basic', 'client_secret_post'], note)
+  if (method === undefined || !hasKey) return method
+  const remedy = 'remove it, or clientAssertionSigningKey and IDP_CLIENT_ASSERTION_SIGNING_KEY'
+  return refuse(
+    setting,
+    note,
+    `is a way to send a client secret, but a key is set, which is used instead: ${remedy}`,
+  )
+}
+
 function resolveAssertion(options: IdpClientOptions, env: Env, note: Note): ClientAuth | undefined {
   const setting = algorithmField(options, env)
   const algorithm = resolveAlgorithm(setting, note)
@@ -84,12 +110,14 @@ function resolveAssertion(options: IdpClientOptions, env: Env, note: Note): Clie
     )
   }
   const keyId = readText(field('clientAssertionSigningKeyId', options.clientAssertionSigningKeyId), note)
+  const audience = resolveAudience(options, env, note)
   return {
     kind: 'assertion',
     key,
     algorithms: names,
     ...(algorithm === undefined ? {} : { algorithm }),
     ...(keyId === undefined ? {} : { keyId }),
+    ...(audience === undefined ? {} : { audience }),
   }
 }
 
@@ -102,15 +130,21 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
     'IDP_CLIENT_ASSERTION_SIGNING_KEY',
   )
   const secretField = field('clientSecret', options.clientSecret, env, 'IDP_CLIENT_SECRET')
+  const method = resolveMethod(options, env, isSet(keyField), note)
   const assertion = resolveAssertion(options, env, note)
   if (assertion || isSet(keyField)) return assertion
-  for (const name of ['clientAssertionSigningAlg', 'clientAssertionSigningKeyId'] as const) {
+  const assertionOptions = [
+    'clientAssertionSigningAlg',
+    'clientAssertionSigningKeyId',
+    'clientAssertionAudience',
+  ] as const
+  for (const name of assertionOptions) {
     if (isGiven(options[name])) {
       note('notice', `${name} has no effect without clientAssertionSigningKey.`)
     }
   }
   const secret = readText(secretField, note)
-  if (secret !== undefined) return { kind: 'secret', secret }
+  if (secret !== undefined) return { kind: 'secret', secret, ...(method === undefined ? {} : { method }) }
   if (!isSet(secretField)) {
     note(
       'missing',
@@ -118,4 +152,25 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
     )
   }
   return undefined
+}
+
+/** The algorithms that `idTokenSignedResponseAlg` pins; undefined where it pins none. */
+export function resolveIdTokenAlgorithms(
+  options: IdpClientOptions,
+  env: Env,
+  note: Note,
+): readonly string[] | undefined {
+  const given = options.idTokenSignedResponseAlg
+  const setting = field('idTokenSignedResponseAlg', given, env, 'IDP_ID_TOKEN_SIGNED_RESPONSE_ALG')
+  const source: unknown = isGiven(setting.given) ? setting.given : setting.text
+  if (source === undefined) return undefined
+  const names: readonly unknown[] =
+    typeof source === 'string' ? source.split(',').map((name) => name.trim()) : [source].flat()
+  const isKnown = (name: unknown): name is string => typeof name === 'string' && algorithms.has(name)
+  if (names.length > 0 && names.every(isKnown)) return Object.freeze([...new Set(names)])
+  return refuse(
+    setting,
+    note,
+    `must be one or several of ${[...algorithms].join(', ')} (a string or an array of strings)`,
+  )
 }

@@ -30,8 +30,10 @@ export type AppBaseUrl =
     }
   | { readonly kind: 'inferred' }
 
+export type SecretMethod = 'client_secret_basic' | 'client_secret_post'
+
 export type ClientAuth =
-  | { readonly kind: 'secret'; readonly secret: string }
+  | { readonly kind: 'secret'; readonly secret: string; readonly method?: SecretMethod }
   | {
       readonly kind: 'assertion'
       readonly key: string | CryptoKey
@@ -40,6 +42,8 @@ export type ClientAuth =
       /** One of them, if it was configured: then the provider is not asked. */
       readonly algorithm?: string
       readonly keyId?: string
+      /** Absent: the issuer. */
+      readonly audience?: 'token_endpoint'
     }
 
 /** The provider as configured: the issuers that discovery may return, nothing else is accepted. */
@@ -142,6 +146,8 @@ export interface Config extends Settings {
   readonly provider: ProviderAddress
   readonly clientId: string
   readonly clientAuth: ClientAuth
+  /** Algorithms of ID and logout tokens; absent: what the provider advertises. */
+  readonly idTokenAlgorithms?: readonly string[]
   /** The first seals, all open. */
   readonly secrets: readonly [string, ...string[]]
   readonly appBaseUrl: AppBaseUrl

@@ -239,16 +239,23 @@ export interface IdpClientOptions {
   domain?: string | undefined
   /** Client identifier at the provider. Variable `IDP_CLIENT_ID`. No default. */
   clientId?: string | undefined
-  /** Client secret, sent by HTTP Basic or in the body, as the provider advertises. Variable `IDP_CLIENT_SECRET`. */
+  /** Client secret. Variable `IDP_CLIENT_SECRET`. */
   clientSecret?: string | undefined
+  /**
+   * How the client secret is sent: `client_secret_basic` (HTTP Basic) or `client_secret_post` (in the body). For a
+   * provider that advertises both and accepts one. Variable `IDP_TOKEN_ENDPOINT_AUTH_METHOD`. Default: HTTP Basic if the
+   * provider advertises it or nothing, otherwise in the body.
+   */
+  tokenEndpointAuthMethod?: 'client_secret_basic' | 'client_secret_post' | undefined
   /**
    * Private key (PKCS#8 PEM or `CryptoKey`) for `private_key_jwt` (RFC 7523); wins over `clientSecret`. Variable
    * `IDP_CLIENT_ASSERTION_SIGNING_KEY` (PEM, line breaks also as `\n`).
    */
   clientAssertionSigningKey?: string | CryptoKey | undefined
   /**
-   * Algorithm of the assertion, asymmetric. Variable `IDP_CLIENT_ASSERTION_SIGNING_ALG`. Default: the first of the
-   * provider's `token_endpoint_auth_signing_alg_values_supported` that fits the key.
+   * Algorithm of the assertion, asymmetric. Variable `IDP_CLIENT_ASSERTION_SIGNING_ALG`. Default: the first of RS256,
+   * ES256, PS256, EdDSA and then the others that the key signs with and the provider advertises
+   * (`token_endpoint_auth_signing_alg_values_supported`).
    */
   clientAssertionSigningAlg?: string | undefined
   /**
@@ -256,6 +263,18 @@ export interface IdpClientOptions {
    * keys are registered; default: none is sent, since one that the provider does not know makes it refuse the client.
    */
   clientAssertionSigningKeyId?: string | undefined
+  /**
+   * `aud` of the assertion, at every endpoint: `issuer` (default) is the issuer identifier, `token_endpoint` the URL of
+   * the token endpoint, for providers that accept nothing else. Variable `IDP_CLIENT_ASSERTION_AUDIENCE`.
+   */
+  clientAssertionAudience?: 'issuer' | 'token_endpoint' | undefined
+  /**
+   * Algorithms that ID tokens and logout tokens may be signed with, as the client is registered
+   * (`id_token_signed_response_alg`): a name, a list, or names separated by commas. Also counts for what the provider
+   * does not advertise. Variable `IDP_ID_TOKEN_SIGNED_RESPONSE_ALG`. Default: every asymmetric algorithm that the
+   * provider advertises.
+   */
+  idTokenSignedResponseAlg?: string | readonly string[] | undefined
   /** Sent with every authorization request. Default: the default scope only. */
   authorizationParameters?: AuthorizationParameters | undefined
   /** Pushes authorization requests to the provider first (PAR, RFC 9126). Default false. */

@@ -5,7 +5,7 @@ import { shared } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl } from './base-url.ts'
-import { resolveClientAuth } from './client-auth.ts'
+import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
 import type { AppBaseUrl, Config, Problem, Resolved, Settings } from './config.ts'
 import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
@@ -149,6 +149,7 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
   const session = resolveSession(options, env, around, note)
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
   const sessionStore = resolveSessionStore(options, note)
+  const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, note)
   const strategy = field('logoutStrategy', options.logoutStrategy)
   const carrier = readFunction('[customFetch]', options[customFetch], note)
   return {
@@ -160,6 +161,7 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
       note,
     ),
     ...(sessionStore ? { sessionStore } : {}),
+    ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
     signInReturnToPath: resolveReturnPath(options, note),
     logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2', 'local'], note) ?? 'auto',
     includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, note),

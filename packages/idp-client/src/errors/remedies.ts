@@ -153,9 +153,9 @@ export const remedies = {
 
   // What the provider refuses.
   CLIENT_REFUSED:
-    'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider, and how it expects the secret (client_secret_basic or client_secret_post).',
+    'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider. If it expects the secret in another way, set tokenEndpointAuthMethod (IDP_TOKEN_ENDPOINT_AUTH_METHOD) to client_secret_basic or client_secret_post.',
   CLIENT_ASSERTION_REFUSED:
-    'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id, algorithm and the clocks.',
+    'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id (clientAssertionSigningKeyId), algorithm (clientAssertionSigningAlg) and the clocks; a provider that expects its token endpoint as audience needs clientAssertionAudience: token_endpoint.',
   CLIENT_NOT_ALLOWED:
     'Allow the grant type and response type code for this client at the provider (authorization code, refresh token).',
   REDIRECT_URI_REFUSED:
@@ -183,7 +183,7 @@ export const remedies = {
     'Synchronise the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
   ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
   ID_TOKEN_ALGORITHM:
-    'Let the provider sign ID tokens of this client with an algorithm that its metadata lists (id_token_signing_alg_values_supported).',
+    'Let the provider sign ID tokens of this client with an algorithm that its metadata lists (id_token_signing_alg_values_supported), or name the one that it uses in idTokenSignedResponseAlg (IDP_ID_TOKEN_SIGNED_RESPONSE_ALG).',
   ID_TOKEN_ALGORITHM_UNSUPPORTED:
     'Let the provider sign ID tokens of this client with RS256, ES256, PS256 or EdDSA; HS256 and none are never accepted.',
   ID_TOKEN_SIGNATURE:

@@ -4,7 +4,7 @@ import { isIdpError } from '../errors/base.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { pause } from '../lib/pause.ts'
-import { clientAuthentication, clientMetadata } from './client-auth.ts'
+import { clientAuthentication, clientMetadata, describeAuthentication } from './client-auth.ts'
 import { dpopHandle, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import { parseObject } from './json.ts'
@@ -125,7 +125,8 @@ export async function call<T>(request: Call, operation: Operation, read: (answer
   } catch (thrown) {
     const origin = originOf(thrown)
     if (isIdpError(origin) && !(origin instanceof OAuthError)) throw origin
-    const error = oauthError(origin, answer, config)
+    const authentication = describeAuthentication(config, request.metadata)
+    const error = oauthError(origin, answer, { ...config, authentication })
     error.endpoint ??= endpointNames[request.endpoint]
     throw error
   }

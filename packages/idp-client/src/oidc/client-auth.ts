@@ -1,14 +1,18 @@
 import { importPKCS8 } from 'jose/key/import'
 import type { ClientAuth, ClientMetadata } from 'openid-client'
-import { ClientSecretBasic, ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'openid-client'
-import type { Config } from '../config/config.ts'
+import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'openid-client'
+import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { ServerMetadata } from './metadata.ts'
+import { endpointOf, isSupportedAlgorithm } from './metadata.ts'
 import { serverTime } from './server-time.ts'
 
-type Metadata = Pick<ServerMetadata, 'clientAuthAlgorithms' | 'clientAuthMethods'>
+type Metadata = Pick<
+  ServerMetadata,
+  'clientAuthAlgorithms' | 'clientAuthMethods' | 'tokenEndpoint' | 'unusable'
+>
 type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
 
 interface Signer {
@@ -20,11 +24,9 @@ function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/** The configured algorithm, else the first that the provider advertises and the key can sign with. */
-function algorithmFor({ algorithm, algorithms }: Assertion, metadata: Metadata): string {
-  const advertised = metadata.clientAuthAlgorithms
-  const chosen =
-    algorithm ?? (advertised ? advertised.find((name) => algorithms.includes(name)) : algorithms[0])
+/** Returns the configured algorithm, otherwise the first of the key's own order that the provider advertises. */
+function algorithmFor({ algorithm, algorithms }: Assertion, { clientAuthAlgorithms }: Metadata): string {
+  const chosen = algorithm ?? algorithms.find((name) => clientAuthAlgorithms?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
   const detail =
     `clientAssertionSigningKey signs with ${algorithms.join(', ')}, but the provider takes none of these ` +
@@ -45,12 +47,14 @@ async function signerFor(auth: Assertion, metadata: Metadata): Promise<Signer> {
 
 async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
   const { algorithm, key } = await signerFor(auth, metadata)
-  const { keyId } = auth
+  const { audience, keyId } = auth
+  const tokenEndpoint = audience && endpointOf(metadata, 'tokenEndpoint')
   // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
   return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
     // Ed25519 has two names; the provider gets the one that it advertised.
-    [modifyAssertion]: (header) => {
+    [modifyAssertion]: (header, payload) => {
       header['alg'] = algorithm
+      if (tokenEndpoint !== undefined) payload['aud'] = tokenEndpoint
     },
   })
 }
@@ -58,7 +62,7 @@ async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientA
 // Importing a key costs more than signing with it; weak, so that a key leaves memory with its configuration.
 const assertions = new WeakMap<Assertion, WeakMap<Metadata, ClientAuth>>()
 
-/** `private_key_jwt`: `aud` is the issuer as a string, lifetime 60 s, a fresh `jti` each time (RFC 7523). */
+/** `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523). */
 function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
   const known = assertions.get(auth) ?? new WeakMap<Metadata, ClientAuth>()
   assertions.set(auth, known)
@@ -81,16 +85,68 @@ export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop
 }
 
 /**
- * How this client proves itself at every endpoint, exactly one method: a key by signed assertion; a secret by HTTP
- * Basic if that is advertised or nothing is, else in the body.
+ * Form-urlencodes a credential for HTTP Basic (RFC 6749 section 2.3.1). The unreserved characters of RFC 3986 stay as they
+ * are, which every decoder reads alike, and so do providers that decode nothing.
  */
+function formUrlEncode(text: string): string {
+  return encodeURIComponent(text)
+    .replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+')
+}
+
+function basicAuth(secret: string): ClientAuth {
+  return (_server, { client_id: id }, _body, headers) => {
+    headers.set('authorization', `Basic ${btoa(`${formUrlEncode(id)}:${formUrlEncode(secret)}`)}`)
+  }
+}
+
+type SecretAuth = Extract<Config['clientAuth'], { kind: 'secret' }>
+
+/** Returns the configured method, otherwise HTTP Basic if that is advertised or nothing is, otherwise the body. */
+function secretMethod({ method }: SecretAuth, { clientAuthMethods = [] }: Metadata): SecretMethod {
+  if (method) return method
+  const isBasic = clientAuthMethods.length === 0 || clientAuthMethods.includes('client_secret_basic')
+  return isBasic ? 'client_secret_basic' : 'client_secret_post'
+}
+
+/** How this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
 export function clientAuthentication(config: Pick<Config, 'clientAuth'>, metadata: Metadata): ClientAuth {
   const { clientAuth } = config
   if (clientAuth.kind === 'assertion') return assertionAuth(clientAuth, metadata)
-  const methods = metadata.clientAuthMethods ?? []
-  return methods.length === 0 || methods.includes('client_secret_basic')
-    ? ClientSecretBasic(clientAuth.secret)
+  return secretMethod(clientAuth, metadata) === 'client_secret_basic'
+    ? basicAuth(clientAuth.secret)
     : ClientSecretPost(clientAuth.secret)
+}
+
+/* Registered names (IANA, OAuth Token Endpoint Authentication Methods): all that is repeated of what a provider says. */
+const REGISTERED_METHODS: ReadonlySet<string> = new Set([
+  'none',
+  'client_secret_basic',
+  'client_secret_post',
+  'client_secret_jwt',
+  'private_key_jwt',
+  'tls_client_auth',
+  'self_signed_tls_client_auth',
+])
+
+function listed(names: readonly string[] | undefined, isKnown: (name: string) => boolean): string {
+  if (!names) return 'nothing'
+  return names.filter(isKnown).join(', ') || 'none of those that this library knows'
+}
+
+/** Says how the client authenticated, and what the provider advertises: for a provider that refuses what it offers. */
+export function describeAuthentication(
+  { clientAuth }: Pick<Config, 'clientAuth'>,
+  metadata: Metadata,
+): string {
+  const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHODS.has(name))
+  if (clientAuth.kind === 'secret')
+    return `Sent: ${secretMethod(clientAuth, metadata)}; advertised: ${methods}.`
+  const sent = `private_key_jwt with ${algorithmFor(clientAuth, metadata)}`
+  const audience = clientAuth.audience === 'token_endpoint' ? 'the token endpoint' : 'the issuer'
+  const keyId = clientAuth.keyId === undefined ? 'without kid' : 'with kid'
+  const algorithms = listed(metadata.clientAuthAlgorithms, isSupportedAlgorithm)
+  return `Sent: ${sent}, aud ${audience}, ${keyId}; advertised: ${methods}, with ${algorithms}.`
 }
 
 /** The same for an endpoint that takes JSON: members of the body, a fresh assertion or the secret. */

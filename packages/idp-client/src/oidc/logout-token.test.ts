@@ -93,6 +93,16 @@ test('[B10] tokens without exp are accepted, and reported once', async () => {
   expect(notices).toEqual([expect.stringMatching(/logout tokens have no exp/)])
 })
 
+test('[B9] a pinned algorithm is the only one, advertised or not', async () => {
+  const token = await tokenOf()
+  expect(await validateLogoutToken(providerOf({ idTokenSignedResponseAlg: 'ES256' }), token)).toMatchObject({
+    jti: 'j1',
+  })
+  expect(await refusalOf(token, providerOf({ idTokenSignedResponseAlg: ['RS256', 'PS256'] }))).toMatch(
+    /ES256, which the option idTokenSignedResponseAlg does not name/,
+  )
+})
+
 describe('[BL-03] the type', () => {
   test.each(['logout+jwt', 'application/logout+jwt', 'JWT', 'jwt', 'Logout+JWT', undefined])(
     '%s is accepted',

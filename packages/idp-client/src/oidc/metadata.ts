@@ -143,8 +143,11 @@ export function readMetadata(
 }
 
 /** The address of an endpoint that the operation cannot do without. Throws `DiscoveryError` naming the member. */
-export function endpointOf(metadata: ServerMetadata, name: EndpointName): string {
-  const address = metadata[name]
+export function endpointOf<Name extends EndpointName>(
+  metadata: Pick<ServerMetadata, Name | 'unusable'>,
+  name: Name,
+): string {
+  const address: string | undefined = metadata[name]
   if (address !== undefined) return address
   const wireName = endpoints[name]
   const detail = `${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`

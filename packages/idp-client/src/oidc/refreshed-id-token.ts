@@ -4,6 +4,7 @@ import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import {
+  allowedAlgorithms,
   checkIssuerAndAudience,
   checkTimeTypes,
   decodeToken,
@@ -51,8 +52,9 @@ export async function validateRefreshedIdToken(
   checks: RefreshChecks,
 ): Promise<RefreshedIdToken> {
   const { accessToken, metadata, previous = {} } = checks
-  const { issuer, idTokenAlgorithms: algorithms } = metadata
-  const decoded = decodeToken(token, algorithms, kind)
+  const { issuer } = metadata
+  const allowed = allowedAlgorithms(provider.config, metadata)
+  const decoded = decodeToken(token, allowed, kind)
   const { claims, keyId } = decoded
   const { clientId } = provider.config
   checkIssuerAndAudience(claims, { issuer, clientId }, demand)
@@ -61,7 +63,7 @@ export async function validateRefreshedIdToken(
   demand(claims['exp'] !== undefined, 'exp is missing.')
   checkTimeTypes(claims, demand)
   await checkAccessTokenHash(decoded, accessToken, provider)
-  const verdict = await judgeSignature(provider, token, { algorithms, keyId })
+  const verdict = await judgeSignature(provider, token, { algorithms: allowed.names, keyId })
   demand(verdict !== 'wrong', "Its signature does not match the provider's keys.")
   if (verdict === 'undecided')
     return ignored('keys', 'No key could be loaded that decides about its signature.')

@@ -1,5 +1,6 @@
 import { decode } from 'jose/base64url'
 import { decodeProtectedHeader } from 'jose/decode/protected_header'
+import type { Config } from '../config/config.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import { strictText } from '../lib/base64url.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -7,6 +8,7 @@ import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault } from './keys.ts'
 import { verifyWith } from './keys.ts'
+import type { ServerMetadata } from './metadata.ts'
 import { isSupportedAlgorithm } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
@@ -43,6 +45,23 @@ export function demandOf(refuse: TokenKind['refuse']): Demand {
   }
 }
 
+/** Algorithms that tokens of the provider may be signed with. */
+export interface AllowedAlgorithms {
+  readonly names: readonly string[]
+  /** Continues the sentence about an algorithm that is not allowed. */
+  readonly source: string
+}
+
+/** Returns the algorithms that the application pins, otherwise those that the provider advertises. */
+export function allowedAlgorithms(
+  { idTokenAlgorithms: pinned }: Pick<Config, 'idTokenAlgorithms'>,
+  { idTokenAlgorithms }: ServerMetadata,
+): AllowedAlgorithms {
+  if (pinned) return { names: pinned, source: 'the option idTokenSignedResponseAlg does not name' }
+  const member = 'id_token_signing_alg_values_supported'
+  return { names: idTokenAlgorithms, source: `the metadata of the provider does not list (${member})` }
+}
+
 /* Registered names (RFC 7518, RFC 8037, RFC 8812): all that is repeated of what a header says. */
 const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
 
@@ -53,7 +72,7 @@ function algorithmName(alg: unknown): string {
 /** What can be refused by the header alone. Keys and addresses in it (`jwk`, `jku`, `x5c` …) are never looked at. */
 function readHeader(
   token: string,
-  algorithms: readonly string[],
+  allowed: AllowedAlgorithms,
   { accepts, refuse }: TokenKind,
 ): Omit<DecodedToken, 'claims'> {
   const demand: Demand = demandOf(refuse)
@@ -71,8 +90,8 @@ function readHeader(
     'ID_TOKEN_ALGORITHM_UNSUPPORTED',
   )
   demand(
-    algorithms.includes(header.alg),
-    `Its algorithm is ${name}, which the metadata of the provider does not list (id_token_signing_alg_values_supported).`,
+    allowed.names.includes(header.alg),
+    `Its algorithm is ${name}, which ${allowed.source}.`,
     'ID_TOKEN_ALGORITHM',
   )
   demand(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
@@ -126,10 +145,10 @@ const BASE64URL = /^[\w-]+$/
 
 /**
  * Decodes a token without verifying its signature, for checks that refuse it in any case. Throws what `kind` refuses
- * with when header, payload or signature cannot be decoded or the algorithm is not one of `algorithms`.
+ * with when header, payload or signature cannot be decoded or the algorithm is not allowed.
  */
-export function decodeToken(token: string, algorithms: readonly string[], kind: TokenKind): DecodedToken {
-  const header = readHeader(token, algorithms, kind)
+export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: TokenKind): DecodedToken {
+  const header = readHeader(token, allowed, kind)
   const [, payload = '', signature = ''] = token.split('.', 3)
   const demand: Demand = demandOf(kind.refuse)
   demand(BASE64URL.test(signature), 'Its signature is missing or cannot be decoded.')
@@ -176,9 +195,11 @@ export function audiencesOf({ aud }: JsonObject): readonly unknown[] {
  * metadata or keys cannot be loaded.
  */
 export async function openToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
-  const { issuer, idTokenAlgorithms } = await provider.metadata()
-  const { algorithm } = readHeader(token, idTokenAlgorithms, kind)
-  const claims = await verifiedClaims(provider, token, idTokenAlgorithms, kind.refuse)
+  const metadata = await provider.metadata()
+  const { issuer } = metadata
+  const allowed = allowedAlgorithms(provider.config, metadata)
+  const { algorithm } = readHeader(token, allowed, kind)
+  const claims = await verifiedClaims(provider, token, allowed.names, kind.refuse)
   checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, demandOf(kind.refuse))
   return { algorithm, claims }
 }

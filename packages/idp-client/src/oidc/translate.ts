@@ -69,7 +69,10 @@ function remedyOfStatus(status: number | undefined): Remedy | undefined {
 }
 
 /** Options that tell what a refusal means. */
-export type RefusedClient = Pick<Config, 'clientAuth' | 'dpop'>
+export interface RefusedClient extends Pick<Config, 'clientAuth' | 'dpop'> {
+  /** How it authenticated, and what the provider advertises. */
+  readonly authentication?: string
+}
 
 function remedyOfRefusal(error: string, client: RefusedClient | undefined): Remedy | undefined {
   if (error === 'invalid_client' && client?.clientAuth.kind === 'assertion') return 'CLIENT_ASSERTION_REFUSED'
@@ -91,11 +94,12 @@ export function refusal({ answer, client, description, error }: Refusal): OAuthE
   const registered = registeredError(said)
   const name = registered === 'other' ? 'an error code that is not registered' : registered
   const status = answer === undefined ? '' : ` with HTTP status ${answer.status}`
+  const sent = said === 'invalid_client' && client?.authentication ? ` ${client.authentication}` : ''
   return new OAuthError(
     'OAUTH_ERROR',
     present({
       error: said,
-      detail: `It responded ${name}${status}.`,
+      detail: `It responded ${name}${status}.${sent}`,
       remedy: remedyOfStatus(answer?.status) ?? remedyOfRefusal(said, client),
       description: descriptionText(description),
       status: answer?.status,

@@ -1,11 +1,11 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
-import { decodeProtectedHeader, jwtVerify } from 'jose'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { resolveClientAuth } from '../../src/config/client-auth.ts'
 import type { ClientAuth } from '../../src/config/config.ts'
 import type { IdpClientOptions } from '../../src/config/options.ts'
-import { exchange, printed, providerOf, rejection } from './client.ts'
-import { CLIENT_ID, LocalProvider, signingKey } from './local-provider.ts'
+import { exchange, printed, providerOf, refused, rejection } from './client.ts'
+import { CLIENT_ID, json, LocalProvider, signingKey } from './local-provider.ts'
 
 let op: LocalProvider
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey
@@ -81,13 +81,16 @@ const okp = generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', fo
 
 test.each([
   [pem, undefined, undefined, 'RS256'],
-  [pem, undefined, ['HS256', 'none', 'ES256', 'PS256', 'RS256'], 'PS256'],
+  [pem, undefined, ['HS256', 'none', 'ES256', 'PS256', 'RS256'], 'RS256'],
+  [pem, undefined, ['PS384', 'PS512', 'PS256'], 'PS256'],
+  [pem, undefined, ['RS512', 'PS384'], 'PS384'],
+  [pem, undefined, ['PS512', 'PS384', 'RS384'], 'RS384'],
   [ellipticPem, undefined, ['RS256', 'PS256', 'ES256'], 'ES256'],
   [pem, 'PS512', ['RS256'], 'PS512'],
   [okp, undefined, ['EdDSA'], 'EdDSA'],
   [okp, undefined, ['Ed25519'], 'Ed25519'],
 ])(
-  '[S032,S033,TE-05] the algorithm fits option, metadata and key (%#)',
+  '[B6,S032,S033,TE-05] the algorithm fits option, metadata and key (%#)',
   async (key, algorithm, advertised, expected) => {
     op.metadata = { token_endpoint_auth_signing_alg_values_supported: advertised }
     await exchange(clientOf(assertion(key, { clientAssertionSigningAlg: algorithm })))
@@ -116,4 +119,70 @@ test('a key that does not import is a configuration error; the key is not in it'
   })
   expect(printed(error)).not.toContain(broken.split('\n')[1])
   expect(op.count('token')).toBe(0)
+})
+
+const authorization = (): string | undefined => {
+  const header = op.requests.findLast(({ endpoint }) => endpoint === 'token')?.headers.authorization
+  return header && Buffer.from(header.replace('Basic ', ''), 'base64').toString()
+}
+
+describe('a secret', () => {
+  const advertised = (...methods: string[]): void => {
+    op.metadata = { token_endpoint_auth_methods_supported: methods }
+  }
+
+  test.each([
+    ['client_secret_post', ['client_secret_basic', 'client_secret_post']],
+    ['client_secret_post', ['client_secret_basic']],
+    ['client_secret_basic', ['client_secret_post']],
+    ['client_secret_basic', []],
+  ] as const)('[B4] is sent by %s where that is configured and %j advertised', async (method, methods) => {
+    advertised(...methods)
+    await exchange(clientOf({ kind: 'secret', secret: 'top secret', method }))
+    const { form } = op.requests.findLast(({ endpoint }) => endpoint === 'token') ?? {}
+    const isPost = method === 'client_secret_post'
+    expect(form?.get('client_secret')).toBe(isPost ? 'top secret' : null)
+    expect(authorization()).toBe(isPost ? undefined : `${CLIENT_ID}:top+secret`)
+  })
+
+  test.each([
+    ['abc-_.~XYZ019', 'abc-_.~XYZ019'],
+    ["a b+c:d/e%f!'()*", 'a+b%2Bc%3Ad%2Fe%25f%21%27%28%29%2A'],
+    ['ä€', '%C3%A4%E2%82%AC'],
+  ])(
+    '[B5,TE-02] %s is form-urlencoded for HTTP Basic, unreserved characters as they are',
+    async (secret, encoded) => {
+      await exchange(clientOf({ kind: 'secret', secret }))
+      expect(authorization()).toBe(`${CLIENT_ID}:${encoded}`)
+    },
+  )
+
+  test('[B4] that is refused: the error says what was sent and what is advertised', async () => {
+    advertised('client_secret_post', 'client_secret_basic', 'x"><script>')
+    op.answers.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
+    const { cause } = await refused(exchange(clientOf({ kind: 'secret', secret: 's' })))
+    expect(cause.message).toContain(
+      'Sent: client_secret_basic; advertised: client_secret_post, client_secret_basic.',
+    )
+    op.answers.clear()
+  })
+})
+
+test('[B6,TE-03] an assertion is addressed to the token endpoint where that is configured', async () => {
+  await exchange(clientOf(assertion(pem, { clientAssertionAudience: 'token_endpoint' })))
+  expect(decodeJwt(lastForm().get('client_assertion') ?? '').aud).toBe(`${op.issuer}/token`)
+})
+
+test('[B6] an assertion that is refused: the error says what was sent and what is advertised', async () => {
+  op.metadata = {
+    token_endpoint_auth_methods_supported: ['private_key_jwt'],
+    token_endpoint_auth_signing_alg_values_supported: ['PS384', 'RS256', 'made-up'],
+  }
+  op.answers.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
+  const client = clientOf(assertion(pem, { clientAssertionSigningKeyId: 'key-7' }))
+  const { cause } = await refused(exchange(client))
+  expect(cause.message).toContain(
+    'Sent: private_key_jwt with RS256, aud the issuer, with kid; advertised: private_key_jwt, with PS384, RS256.',
+  )
+  op.answers.clear()
 })

@@ -88,6 +88,17 @@ describe('signature and header', () => {
     await refusedBecause(/algorithm/)
   })
 
+  test('[B9] a pinned algorithm counts although the metadata lacks it, and no other one does', async () => {
+    op.metadata = { id_token_signing_alg_values_supported: ['RS256'] }
+    const elliptic = await signingKey('k2', 'ES256')
+    op.published = [key.publicJwk, elliptic.publicJwk]
+    const pinned = () => providerOf(op.issuer, { clock: () => now, idTokenAlgorithms: ['ES256'] })
+    op.idToken = () => op.sign({}, {}, elliptic)
+    expect((await exchange(pinned())).claims?.sub).toBe('alice')
+    op.idToken = () => op.sign()
+    expect((await refused(exchange(pinned()))).cause.message).toMatch(/idTokenSignedResponseAlg/)
+  })
+
   test('IDT-02 the key decides too: RS256 keys do not verify PS256', async () => {
     op.idToken = async () => {
       const signed = await op.sign()

@@ -108,6 +108,11 @@ describe('[RT-01] a refreshed ID token speaks about the same user', () => {
     expect(String(error)).toMatch(/org_id or org_name is not that/)
   })
 
+  test('[B9] an algorithm that is not pinned refuses the whole response', async () => {
+    const provider = providerOf(op.issuer, { log, idTokenAlgorithms: ['RS256'] })
+    expect(await rejection(refreshTokens(provider, request()))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
+  })
+
   test('the same organization with its name beside the id', async () => {
     op.idToken = () => op.sign({ nonce: undefined, org_id: 'org_1', org_name: 'acme' })
     const { claims } = await refresh({ previous: { ...op.claims(), org_id: 'org_1' } })
