@@ -54,7 +54,7 @@ describe('the request', () => {
   })
 
   test('TE-02 basic credentials are form-urlencoded first; used when advertised or when nothing is', async () => {
-    const encoded = `${CLIENT_ID.replace('-', '%2D')}:s+e%3Acret%2F%C3%A4`
+    const encoded = `${CLIENT_ID}:s+e%3Acret%2F%C3%A4`
     for (const methods of [undefined, [], ['client_secret_post', 'client_secret_basic']]) {
       op.metadata = { token_endpoint_auth_methods_supported: methods }
       await exchange(providerOf(op.issuer))
