@@ -2,13 +2,14 @@ import { reportAddress, reportMount } from './config/address-notices.ts'
 import { baseUrlFor } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
 import type { HostPrefix } from './config/env.ts'
-import { readEnv } from './config/env.ts'
+import { isBrowser, readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
 import { configurationError, report } from './config/report.ts'
 import { resolve } from './config/resolve.ts'
 import { hashToken } from './crypto/random.ts'
 import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
+import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
 import type { InCookieParts } from './session/in-cookie.ts'
@@ -75,7 +76,8 @@ export interface Application {
 
 /**
  * Reads options and variables once, without I/O. A wrong option throws; what is missing is reported, and looked for
- * again at each use, since variables may be injected after construction.
+ * again at each use, since variables may be injected after construction. Throws `SERVER_ONLY` in a browser, where
+ * neither secret nor cookies can be read.
  *
  * @param publicPrefixes spellings of the public variables that the host has beside `FRAMEWORK_PUBLIC_*`.
  */
@@ -83,6 +85,7 @@ export function createApplication(
   options: IdpClientOptions,
   publicPrefixes: readonly HostPrefix[] = [],
 ): Application {
+  if (isBrowser()) throw new InvalidConfigurationError('SERVER_ONLY')
   const first = resolve(options, readEnv({ publicPrefixes }))
   report(first)
   let engine = first.config && createEngine(first.config)

@@ -118,3 +118,18 @@ export function readEnv(
   }
   return env
 }
+
+interface Runtime {
+  readonly document?: unknown
+  readonly EdgeRuntime?: unknown
+  readonly process?: { readonly versions?: { readonly node?: string } }
+}
+
+/**
+ * Whether this is a page of a browser: there is a document, but neither Node.js (whose tests bring a document along) nor
+ * an edge runtime. Read from the global object, because Next warns of everything but `process.env` in an edge build.
+ */
+export function isBrowser(): boolean {
+  const { document, EdgeRuntime, process: host } = globalThis as Runtime
+  return document !== undefined && EdgeRuntime === undefined && host?.versions?.node === undefined
+}

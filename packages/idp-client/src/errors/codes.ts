@@ -14,6 +14,11 @@ export const codes = {
     message: 'The configuration is incomplete or contradictory.',
     status: 500,
   },
+  SERVER_ONLY: {
+    class: 'InvalidConfigurationError',
+    message: "IdpClient works on the server only: in client components call useUser from 'idp-client/react'.",
+    status: 500,
+  },
   BASE_URL_UNKNOWN: {
     class: 'InvalidConfigurationError',
     message: 'The base URL of the application cannot be inferred from this request.',

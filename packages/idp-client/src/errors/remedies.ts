@@ -7,6 +7,8 @@ import type { Code } from './codes.ts'
  */
 export const remedies = {
   INVALID_CONFIGURATION: 'Set the options or environment variables that the message names.',
+  SERVER_ONLY:
+    'Construct the client in a module that no client component imports; without React use idp-client/browser.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
   INVALID_REQUEST: 'Correct the parameter that docs/reference/routes.md describes for this route.',
