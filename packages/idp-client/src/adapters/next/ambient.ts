@@ -1,5 +1,6 @@
 import { cookies, headers } from 'next/headers.js'
 import type { NextRequest, NextResponse } from 'next/server.js'
+import * as nextServer from 'next/server.js'
 import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
@@ -48,11 +49,16 @@ function takesCookies(host: HostCookies): boolean {
   return (host.set as unknown) !== host.delete
 }
 
+/** Missing in Next 14, where a named import of it would not load. */
+const { connection }: Partial<typeof nextServer> = nextServer
+
 /**
- * Binds the request that Next is handling right now. `headers()` comes first: with Cache Components a prerender stops
- * there, before anything reads the clock or random values. Throws what Next throws outside a request.
+ * Binds the request that Next is handling right now. `connection()` comes first: with Cache Components every prerender
+ * and every prefetch stops there, before anything reads the clock or spends a refresh token, and a cache scope is
+ * refused. Next 14 stops at `headers()`. Throws what Next throws outside a request.
  */
 export async function bindAmbient(): Promise<Binding> {
+  await connection?.()
   const given: Headers = await headers()
   const host: HostCookies = await cookies()
   const state = requestState(given, () => ({
