@@ -13,10 +13,10 @@ export interface IdpErrorOptions {
 }
 
 /** For a class of the library the brand decides, which every copy writes alike; for a subclass its prototype chain. */
-function hasInstance(this: typeof IdpError, value: unknown): boolean {
-  if (Function.prototype[Symbol.hasInstance].call(this, value)) return true
-  if (!Object.hasOwn(this, 'errorBrand') || !isIdpError(value)) return false
-  return this.errorBrand === 'IdpError' || Reflect.get(value, brandKey) === this.errorBrand
+function isInstance(errorClass: typeof IdpError, value: unknown): boolean {
+  if (Function.prototype[Symbol.hasInstance].call(errorClass, value)) return true
+  if (!Object.hasOwn(errorClass, 'errorBrand') || !isIdpError(value)) return false
+  return errorClass.errorBrand === 'IdpError' || Reflect.get(value, brandKey) === errorClass.errorBrand
 }
 
 /**
@@ -29,7 +29,11 @@ export class IdpError<C extends Code = Code> extends Error {
   /** @internal Brand of the instances. Each class of the library has its own, which its subclasses inherit. */
   static readonly errorBrand: string = 'IdpError'
 
-  static override readonly [Symbol.hasInstance]: (value: unknown) => boolean = hasInstance
+  /** A method, not a field: bundlers may turn a field into an assignment, which fails for this read-only property. */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore lint/complexity/noThisInStatic: the class on the right of `instanceof`, which may be a subclass.
+    return isInstance(this, value)
+  }
 
   override readonly name: string
   readonly code: C

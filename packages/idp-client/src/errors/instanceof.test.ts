@@ -11,12 +11,16 @@ type Errors = typeof entry
 
 const folder = mkdtempSync(join(tmpdir(), 'idp-errors-'))
 
-/** One more copy of the package, as an application that bundles it twice has it: minified, class names included. */
+/**
+ * One more copy of the package, as an application that bundles it twice has it: minified, class names included, and with
+ * assignments in place of class fields, as Next compiles Server Actions.
+ */
 async function copy(name: string): Promise<Errors> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL('./index.ts', import.meta.url))],
     bundle: true,
     minify: true,
+    tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     format: 'esm',
     write: false,
   })
