@@ -59,3 +59,40 @@ export function anchorsOf(text) {
     return [count === 0 ? slug : `${slug}-${count}`]
   })
 }
+
+/**
+ * The text below a heading, down to the next heading of the same or a higher level.
+ *
+ * @throws when there is no such heading
+ */
+export function sectionOf(text, heading) {
+  const lines = text.split('\n')
+  const levels = headingLevels(lines)
+  const start = lines.findIndex((line, index) => levels[index] > 0 && line.replace(/^#+\s+/, '') === heading)
+  if (start < 0) throw new Error(`no heading "${heading}"`)
+  const end = levels.findIndex((level, index) => index > start && level > 0 && level <= levels[start])
+  return lines.slice(start + 1, end < 0 ? undefined : end).join('\n')
+}
+
+/** The level of each line that is a heading, else 0: a comment in a shell block is none. */
+function headingLevels(lines) {
+  let fenced = false
+  return lines.map((line) => {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
+    return fenced ? 0 : (/^(#{1,6})\s/.exec(line)?.[1].length ?? 0)
+  })
+}
+
+/**
+ * What a section tells its reader to do, in its order: run the commands of a shell block, write the file that the first
+ * line of a code block names.
+ *
+ * @returns {({ kind: 'run', commands: string } | { kind: 'file', path: string, text: string })[]}
+ */
+export function stepsOf(section) {
+  return fencesOf(section).flatMap(({ language, code }) => {
+    if (language === 'sh') return [{ kind: 'run', commands: code }]
+    const path = /^\/\/ file: (\S+)/.exec(code)?.[1]
+    return path === undefined ? [] : [{ kind: 'file', path, text: `${code}\n` }]
+  })
+}
