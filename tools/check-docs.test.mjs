@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { located, snippetsOf } from './check-docs.mjs'
-import { anchorsOf, fencesOf, linksOf } from './lib/markdown.mjs'
+import { anchorsOf, fencesOf, linksOf, sectionOf, stepsOf } from './lib/markdown.mjs'
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
 
@@ -62,4 +62,23 @@ test('links and anchors are read as a renderer would', () => {
   ].join('\n')
   expect(linksOf(text).map((link) => link.to)).toEqual(['./b.md#c', 'z.png'])
   expect(anchorsOf(text)).toEqual(['sign-in-fast', 'sign-in-fast-1'])
+})
+
+test('a section ends at the next heading of its level, and tells its steps in their order', () => {
+  const text = [
+    '# Page',
+    '## One',
+    fence('sh', '# a comment, no heading', 'npm test'),
+    '### Inside',
+    fence('ts', '// file: a.ts', 'export const a = 1'),
+    fence('ts', 'const unnamed = 1'),
+    '## Two',
+    fence('sh', 'npm start'),
+  ].join('\n')
+  expect(stepsOf(sectionOf(text, 'One'))).toEqual([
+    { kind: 'run', commands: '# a comment, no heading\nnpm test' },
+    { kind: 'file', path: 'a.ts', text: '// file: a.ts\nexport const a = 1\n' },
+  ])
+  expect(stepsOf(sectionOf(text, 'Two'))).toHaveLength(1)
+  expect(() => sectionOf(text, 'Three')).toThrow('Three')
 })

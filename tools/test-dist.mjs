@@ -2,7 +2,7 @@
 // outside the repository and uses them as applications do.
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { consumers } from './lib/consumers.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
 import { pack } from './pack.mjs'
@@ -72,6 +72,10 @@ async function install(name, folder, tarball) {
   mkdirSync(folder, { recursive: true })
   for (const source of consumers[name].copies) {
     cpSync(fromRoot(`e2e/consumers/${source}`), folder, { recursive: true })
+  }
+  for (const { path, text } of consumers[name].files ?? []) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
   }
   const file = join(folder, 'package.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8'))

@@ -89,9 +89,10 @@ export async function expectDenied(base, { pages, apis }, ca) {
   }
 }
 
-/** A person logs in, sees protected pages, and logs out. */
-export async function expectLogin(base, { pages, apis }, provider, { ca, user = 'alice' } = {}) {
+/** A person logs in, sees protected pages, and logs out; `greeting` is the first page of the quick start. */
+export async function expectLogin(base, { pages, apis, greeting }, provider, { ca, user = 'alice' } = {}) {
   const visitor = new Visitor(base, ca)
+  if (greeting) match((await visitor.get(greeting)).text, /href="\/auth\/login"/, greeting)
   const returnTo = pages[0]
   const begin = await visitor.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
   equal(begin.status, 302, `login answers ${begin.status}: ${begin.text.slice(0, 300)}`)
@@ -111,6 +112,7 @@ export async function expectLogin(base, { pages, apis }, provider, { ca, user = 
     equal(answer.status, 200, page)
     match(answer.text, new RegExp(`signed in as ${sub.replace(/[^\w]/g, '.')}`), page)
   }
+  if (greeting) match((await visitor.get(greeting)).text, /Hello (?:<!-- -->)?Alice/, greeting)
   for (const api of apis) {
     const answer = await visitor.get(api)
     equal(answer.status, 200, api)

@@ -1,15 +1,16 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
 import { startConnectProxy } from './connect-proxy.mjs'
 import { readText } from './files.mjs'
-import { fencesOf } from './markdown.mjs'
+import { fencesOf, sectionOf, stepsOf } from './markdown.mjs'
 import { startNginx } from './nginx-front.mjs'
 import { freePort } from './ports.mjs'
-import { must } from './run.mjs'
+import { fromRoot, must } from './run.mjs'
 import { startServer, untilAnswers } from './server-process.mjs'
 
 const nextPaths = { pages: ['/protected', '/legacy'], apis: ['/api/me', '/api/legacy'] }
+const guidePaths = { ...nextPaths, greeting: '/' }
 const nodePaths = { pages: ['/protected'], apis: ['/api/me'] }
 
 /** Our variables, all of them absent: neither a build nor a start may inherit them from a shell. */
@@ -22,9 +23,16 @@ const noVariables = Object.fromEntries(
 
 const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
 
+/** The same application with the middleware on the edge runtime, in place of the route handler. */
+const onEdge = [
+  ['builds with middleware.ts on the edge runtime', buildOnEdge],
+  ['a person logs in and out there', (context) => serve(context, nextStart, loginSteps(guidePaths))],
+]
+
 /**
- * The consumers. Each is a list of steps `[title, work(context)]`; the context has `folder`, where the
- * consumer is installed, and `provider`, a development provider that serves https.
+ * The consumers. Each is copied from folders, and has `files` of the documentation written over them. Its steps are
+ * `[title, work(context)]`; the context has `folder`, where the consumer is installed, and `provider`, a development
+ * provider that serves https.
  */
 export const consumers = {
   node: {
@@ -64,19 +72,38 @@ export const consumers = {
     ['a person logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
     ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
   ]),
-  'next-15': nextConsumer('next-15'),
-  'next-14': nextConsumer('next-14'),
+  'next-15': {
+    ...nextConsumer('next-15', [], guidePaths),
+    files: filesOfGuide('Next.js 16', 'Next.js 15'),
+  },
+  'next-14': {
+    ...nextConsumer('next-14', onEdge, guidePaths),
+    files: filesOfGuide('Next.js 16', 'Next.js 14'),
+  },
 }
 
-function nextConsumer(name, more = []) {
+function nextConsumer(name, more = [], paths = nextPaths) {
   return {
     copies: ['next-app', name],
     steps: [
       ['builds without any of our variables, types included', buildNext],
-      ['a person logs in and out', (context) => serve(context, nextStart, loginSteps(nextPaths))],
+      ['a person logs in and out', (context) => serve(context, nextStart, loginSteps(paths))],
       ...more,
     ],
   }
+}
+
+/** What sections of the quick start have their reader write; a later section has no proxy beside its own files. */
+function filesOfGuide(...sections) {
+  const guide = readText('docs/guides/quick-start.md')
+  const steps = sections.flatMap((section) => stepsOf(sectionOf(guide, section)))
+  return steps.filter(({ kind, path }) => kind === 'file' && path !== 'proxy.ts')
+}
+
+async function buildOnEdge(context) {
+  cpSync(fromRoot('e2e/consumers/next-edge'), context.folder, { recursive: true })
+  rmSync(join(context.folder, 'app/auth'), { recursive: true })
+  await buildNext(context)
 }
 
 const loginSteps = (paths) => async (base, provider) => {
