@@ -55,7 +55,8 @@ export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 type Answer = OnCallbackResult | void
 
 /**
- * Runs once after every login attempt, also a failed one. Throwing, or a `Response` with status 400 or more, means
- * that no session is written.
+ * Runs after every login attempt, also a failed one; once more, with `error`, when the session that it was told of could
+ * then not be saved (`beforeSessionSaved` threw, the store rejected). Throwing, or a `Response` with status 400 or more,
+ * means that no session is written.
  */
 export type OnCallbackHook = (context: OnCallbackContext) => Answer | Promise<Answer>

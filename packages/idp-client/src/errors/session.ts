@@ -26,6 +26,14 @@ export interface SessionTooLarge {
   fields: Readonly<Record<string, number>>
 }
 
+/* Claims are named by provider and application: words and namespaces of some length, never an address or a token. */
+const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*$/
+
+/** The name of a field as messages and events repeat it. */
+export function fieldName(name: string): string {
+  return FIELD.test(name) ? name : 'other'
+}
+
 /**
  * The session could not be stored or read. The `cause` of `SESSION_STORE_FAILED` is the store's own error, which may quote
  * what was to be stored: do not log it. That nobody could look says nothing about whether the user is signed in.

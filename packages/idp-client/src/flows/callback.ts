@@ -4,7 +4,7 @@ import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { asIdpError } from '../log/failure.ts'
 import type { Attempt, AttemptContext, CallbackOutcome } from '../session/attempt.ts'
-import { brokenOff, failed, goOn, inPopup } from '../session/attempt.ts'
+import { failed, goOn, inPopup } from '../session/attempt.ts'
 import type { Complete, Found } from '../transaction/completion.ts'
 import { knownState, missingTransaction } from '../transaction/known-state.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
@@ -69,8 +69,7 @@ async function answered(
   try {
     await stage?.(exchange)
   } catch (thrown) {
-    if (popup === undefined) throw thrown
-    answer = brokenOff(config, { context, error: asIdpError(thrown), id })
+    answer = await failed(config, { context, error: asIdpError(thrown), id })
   }
   if (answer.kind === 'response') return { kind: 'response', response: answer.response.clone() }
   if (popup === undefined) return answer

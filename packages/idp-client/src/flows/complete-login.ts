@@ -156,6 +156,7 @@ async function stepUp(
 /** A session of its own for whoever has logged in, in place of an older one. */
 async function begin(
   { config, sessions }: Engine,
+  exchange: Exchange,
   { context, id, transaction }: Found<LoginTransaction>,
   grant: Redeemed,
 ): Promise<Attempt> {
@@ -170,8 +171,9 @@ async function begin(
     prepare: async () => {
       const data = await beforeSaved(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
-      return async (exchange) => {
-        await sessions.save(exchange, stored)
+      await sessions.assertFits?.(exchange, stored)
+      return async (sharing) => {
+        await sessions.save(sharing, stored)
         config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
       }
     },
@@ -195,7 +197,7 @@ export async function completeLogin(
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
     const grant = await redeem(engine, found)
     const session = steppedUp(before, grant)
-    return await (session ? stepUp(engine, found, session, grant) : begin(engine, found, grant))
+    return await (session ? stepUp(engine, found, session, grant) : begin(engine, exchange, found, grant))
   } catch (thrown) {
     return { outcome: await failed(engine.config, { context, error: asIdpError(thrown), id }) }
   }

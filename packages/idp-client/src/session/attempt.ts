@@ -123,12 +123,16 @@ export async function failed(config: Config, failing: Failed): Promise<AttemptOu
       return { ...failure(config, failing), ...nonceIn(decision) }
     return { ...goOn(config, appBaseUrl, returnTo), ...nonceIn(decision), error }
   } catch (thrown) {
-    return failure(config, { context, error: asIdpError(thrown) })
+    return brokenOff(config, { ...failing, error: asIdpError(thrown) })
   }
 }
 
-/** The failure of an attempt that `onCallback` has been told of already. */
-export function brokenOff(config: Config, failing: Failed): Failure {
+/** Whether it is `onCallback` that failed, which is not asked what to do about that. */
+function isOwnFault(error: IdpError): boolean {
+  return 'hook' in error && error.hook === 'onCallback'
+}
+
+function brokenOff(config: Config, failing: Failed): Failure {
   report(config, failing)
   return failure(config, failing)
 }
@@ -170,19 +174,25 @@ function withOwnInternal(session: SessionData): SessionData {
   return { ...session, internal: { ...session.internal } }
 }
 
-/** The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. */
+/**
+ * The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. What fails
+ * after that is told to `onCallback` as an error, as every other failure is.
+ */
 export async function completed(
   config: Config,
   { context, id, session, prepare }: Completed,
 ): Promise<Attempt> {
   try {
+    // Without the second hook it is known what will be stored: a session that cannot be is no success to tell of.
+    const early = config.hooks.beforeSessionSaved ? undefined : await prepare()
     const decision = await decideCallback(config, { ...context, session: withOwnInternal(session) })
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
-    const stage = await prepare()
+    const stage = early ?? (await prepare())
     if (decision.kind === 'response') return { outcome: decision, stage }
     const { returnTo = context.returnTo } = decision
     return { outcome: { ...goOn(config, context.appBaseUrl, returnTo), ...nonceIn(decision) }, stage }
   } catch (thrown) {
-    return { outcome: brokenOff(config, { context, error: asIdpError(thrown), id }) }
+    const failing = { context, error: asIdpError(thrown), id }
+    return { outcome: isOwnFault(failing.error) ? brokenOff(config, failing) : await failed(config, failing) }
   }
 }

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
-import { SessionStoreError } from '../errors/session.ts'
+import { fieldName, SessionStoreError } from '../errors/session.ts'
 import type { JoinedCookie, NamedValue } from '../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
@@ -55,7 +55,7 @@ function sizeOf(value: unknown): number {
 function tooLarge(data: SessionData, bytes: number, limit: number): SessionStoreError {
   const fields = fieldBytes(data)
   const largest = Object.entries(fields).slice(0, 5)
-  const named = largest.map(([name, size]) => `${name} ${size}`).join(', ')
+  const named = largest.map(([name, size]) => `${fieldName(name)} ${size}`).join(', ')
   const detail = `It takes ${bytes} of ${limit} bytes; largest: ${named}.`
   return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
@@ -146,6 +146,14 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
   }
 }
 
+/** The cookies of one session. */
+interface Composed {
+  readonly written: CookieAttributes
+  readonly pieces: readonly NamedValue[]
+  /** Bytes of all of them, names included. */
+  readonly bytes: number
+}
+
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie(parts: InCookieParts): CookieSessionStorage {
   const { client, config, sealer } = parts
@@ -165,6 +173,15 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
     return [...splitCookie(cookie.name, sealed, written), ...further]
   }
 
+  /** What `save` stages. Throws `SESSION_TOO_LARGE`. */
+  async function compose(exchange: Exchange, session: StoredSession): Promise<Composed> {
+    const written = attributes(exchange, session)
+    const pieces = await piecesOf(session, written)
+    const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
+    if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
+    return { written, pieces, bytes }
+  }
+
   /** A new session takes the place of all that the request carries: none of them may hide it. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
     const replaced = (await loadAll(exchange)).filter(({ handle }) => handle !== session.handle)
@@ -178,11 +195,8 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
     original,
 
     async save(exchange, session) {
-      const written = attributes(exchange, session)
+      const { bytes, pieces, written } = await compose(exchange, session)
       const { httpOnly: _always, maxAge, ...scope } = written
-      const pieces = await piecesOf(session, written)
-      const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
-      if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
       const kept = new Set(pieces.map(({ name }) => name))
       if ((await load(exchange))?.handle === session.handle) await clearReplaced(exchange, kept)
       else {
@@ -193,6 +207,10 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
       remember(exchange.cookies, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
       return true
+    },
+
+    async assertFits(exchange, session) {
+      await compose(exchange, session)
     },
 
     async destroy(exchange) {

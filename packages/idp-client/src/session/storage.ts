@@ -39,6 +39,8 @@ export interface SessionStorage {
    * request's ends the session that was there. False when the session ended meanwhile: then nothing was written.
    */
   save(exchange: Exchange, session: StoredSession): Promise<boolean>
+  /** Throws `SESSION_TOO_LARGE` when `save` would; absent where any size is stored. */
+  assertFits?(exchange: Exchange, session: StoredSession): Promise<void>
   /** Ends every session that the request carries, and stages the deletion of all cookies of the session's name. */
   destroy(exchange: Exchange): Promise<void>
   /**

@@ -71,6 +71,8 @@ export function handedOver(storage: CookieSessionStorage, { client, clock }: Han
       return isKept
     },
 
+    ...(storage.assertFits ? { assertFits: storage.assertFits } : {}),
+
     async destroy(exchange) {
       const sessions = await storage.loadAll(exchange)
       await storage.destroy(exchange)
