@@ -39,6 +39,17 @@ export const codes = {
     message: 'An operation was called with arguments that it does not take.',
     status: 500,
   },
+  NAVIGATION_REQUIRED: {
+    class: 'IdpError',
+    message:
+      'This route responds to navigations of the browser only: use a link or location.assign, not fetch.',
+    status: 403,
+  },
+  CROSS_SITE_REQUEST: {
+    class: 'IdpError',
+    message: 'The request comes from a page of another site.',
+    status: 403,
+  },
   NOT_AUTHENTICATED: {
     class: 'IdpError',
     message: 'The request carries no valid session.',
@@ -177,12 +188,14 @@ export const codes = {
   },
   SESSION_NOT_WRITABLE: {
     class: 'IdpError',
-    message: 'Cookies cannot be written here.',
+    message:
+      'Cookies cannot be written here: call it in a Server Action, a route handler, an API route, the proxy or a middleware, with the response where there is one.',
     status: 500,
   },
   AMBIENT_REQUEST_MISSING: {
     class: 'IdpError',
-    message: 'There is no current request to read the session from.',
+    message:
+      'There is no current request: pass the request, or call it inside middleware(request, next) or, in Next.js, while a page, Server Action or route handler runs.',
     status: 500,
   },
   SESSION_TOO_LARGE: {

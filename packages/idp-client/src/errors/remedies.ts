@@ -14,17 +14,20 @@ export const remedies = {
   INVALID_REQUEST: 'Correct the parameter that docs/reference/routes.md describes for this route.',
   INVALID_ARGUMENTS:
     'Pass the arguments in an order that the message names: the request itself, not the context object of a framework.',
+  NAVIGATION_REQUIRED:
+    'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot lead a browser to the provider.',
+  CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
-  DISCOVERY_ERROR: 'Check that the domain is right and that this server reaches it; the cause tells more.',
+  DISCOVERY_ERROR: 'Check that domain (IDP_DOMAIN) is right and that this server reaches it.',
   DISCOVERY_TIMEOUT: 'Check the network path to the provider, or raise httpTimeout.',
   JWKS_ERROR: 'Check that this server reaches the jwks_uri of the provider.',
-  OAUTH_ERROR: 'Read error and status of this error; description is untrusted text of the provider.',
-  REQUEST_FAILED: 'Check the network path to the provider; the cause tells more.',
+  OAUTH_ERROR:
+    'Look for the reason in the log of the provider; error, status and description of this error have its own words, which are untrusted.',
+  REQUEST_FAILED: 'Check the network path to the provider.',
   REQUEST_TIMEOUT: 'Check the provider, or raise httpTimeout.',
-  RESPONSE_INVALID: 'The cause names the check that failed.',
-  ID_TOKEN_INVALID:
-    'The cause names the check; compare client id, issuer, algorithms and the clocks of both servers.',
+  RESPONSE_INVALID: 'Compare what the provider responds with the protocol; a proxy in between may change it.',
+  ID_TOKEN_INVALID: 'Compare what the provider puts into its ID tokens with OpenID Connect Core 3.1.3.7.',
   MISSING_STATE: 'Start at the login route; do not link to the callback.',
   UNKNOWN_STATE:
     'Start at the login route again; check that cookies reach the callback (domain, SameSite, https).',
@@ -37,30 +40,30 @@ export const remedies = {
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
   ISSUER_MISMATCH: 'Check the domain option; the answer may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
-    'Read cause.error: access_denied and login_required are decisions of the user or the provider.',
-  AUTHORIZATION_REQUEST_ERROR: 'Check authorizationParameters; the cause tells what the provider said.',
+    'access_denied and login_required are decisions of the user or the provider; for anything else look into the log of the provider.',
+  AUTHORIZATION_REQUEST_ERROR:
+    'Compare authorizationParameters with what the provider accepts; its own log says more.',
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: 'The code is never sent twice: start at the login route again.',
   AUTHORIZATION_CODE_GRANT_ERROR:
-    'The cause tells which check failed; check client id, client secret and redirect URI.',
-  USERINFO_ERROR:
-    'The cause tells why; set fetchUserInfo to false if the ID token has all claims that you need.',
+    'Look for the reason in the log of the provider; client id, client secret and callback URL must be those that it knows.',
+  USERINFO_ERROR: 'Set fetchUserInfo to false if the ID token has all claims that you need.',
   HOOK_FAILED:
     'Correct the hook: in development its exception is on the console, and the cause of the error in any case.',
   MISSING_SESSION: 'Send the user to the login route first.',
   MISSING_SESSION_DATA: 'Pass a SessionData object, as getSession returns it, with the changes in it.',
   SESSION_NOT_WRITABLE:
-    'Call the operation in a Server Action, route handler, API route or the proxy, before headers are sent.',
+    'Call the operation where cookies can be written: a Server Action, a route handler, an API route or the proxy, before the headers are sent.',
   AMBIENT_REQUEST_MISSING: 'Pass the request, or call the operation inside middleware(request, next).',
   SESSION_TOO_LARGE:
     'Read bytes and fields: drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
   FAILED_TO_REFRESH_TOKEN:
-    'The cause tells why; with cause.error invalid_grant the user has to log in again.',
+    'With invalid_grant the refresh token was revoked, has expired or was redeemed elsewhere: the user has to log in again. Otherwise a later call may succeed; the session stays.',
   REFRESH_NOT_PERSISTABLE:
     'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written.',
-  MISSING_REFRESH_TOKEN: 'Ask for the scope offline_access, and send the user to the login route.',
-  FAILED_TO_REVOKE:
-    'The cause tells why; the session still has the refresh token, so that it can be tried again.',
-  FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'The cause tells why; the user may have to connect the account again.',
+  MISSING_REFRESH_TOKEN:
+    'Allow refresh tokens for this client at the provider, ask for the scope that it wants for one (offline_access), and send the user to the login route.',
+  FAILED_TO_REVOKE: 'Try again: the session still has the refresh token.',
+  FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'The user may have to connect the account again.',
   MISSING_CONNECTION: 'Pass the name of the connection as the provider knows it.',
   MISSING_SUBJECT_TOKEN: 'Pass the token that is to be exchanged.',
   INVALID_SUBJECT_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows this kind of token.',
@@ -68,7 +71,7 @@ export const remedies = {
   MISSING_ACTOR_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows the kind of the actor token.',
   INVALID_ACTOR_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows the kind of the actor token.',
   RESERVED_PARAMETER: 'Use the option of that parameter, or leave it out.',
-  EXCHANGE_FAILED: 'The cause tells what the provider said or the network did.',
+  EXCHANGE_FAILED: 'Look for the reason in the log of the provider.',
   INVALID_BACKCHANNEL_REQUEST: 'Correct the option that the message names; nothing was sent.',
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR:
     'Enable CIBA at the provider, so that it advertises backchannel_authentication_endpoint.',
@@ -86,10 +89,10 @@ export const remedies = {
   FETCHER_BODY_GONE:
     'Pass the body as a string, buffer, blob or form, or call the API without a body before.',
   SESSION_STORE_FAILED:
-    'The cause is the error of the store; sessions stay valid and are found again once it answers.',
+    'Look for the reason in the log of the store: its own error is the cause of this one, and may quote what was to be stored. Sessions stay valid and are found again once it responds.',
   SESSION_STORE_INCAPABLE:
     'Set sessionStore to one that implements the member named in docs/guides/session-stores.md.',
-  BACKCHANNEL_LOGOUT_ERROR: 'The message names the check that failed; compare issuer, client id and clocks.',
+  BACKCHANNEL_LOGOUT_ERROR: 'Compare issuer, client id and clocks with those of the provider.',
   LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was obeyed.',
   BACKCHANNEL_LOGOUT_NOT_SUPPORTED:
     'Set sessionStore to a store with deleteByLogoutToken, or do not register the route at the provider.',
@@ -98,9 +101,9 @@ export const remedies = {
   MFA_TOKEN_EXPIRED: 'Ask for the token again, which makes a new mfa_token; or raise mfaTokenTtl.',
   MFA_TOKEN_INVALID: 'Pass the mfa_token of the MfaRequiredError as it is, in a request of the same session.',
   MFA_NO_AVAILABLE_FACTORS: 'Use a type that mfa_requirements names, or enroll a factor first.',
-  MFA_GET_AUTHENTICATORS_ERROR: 'The cause tells what the provider said or the network did.',
-  MFA_CHALLENGE_ERROR: 'The cause tells what the provider said or the network did.',
-  MFA_ENROLLMENT_ERROR: 'The cause tells what the provider said or the network did.',
+  MFA_GET_AUTHENTICATORS_ERROR: 'Look for the reason in the log of the provider.',
+  MFA_CHALLENGE_ERROR: 'Look for the reason in the log of the provider.',
+  MFA_ENROLLMENT_ERROR: 'Look for the reason in the log of the provider.',
   MFA_VERIFY_ERROR:
     'With cause.error invalid_grant the code was wrong: let the user try again with the same mfa_token.',
   POPUP_BLOCKED: 'Call challengeWithPopup in the handler of a click, before anything is awaited.',
@@ -110,10 +113,10 @@ export const remedies = {
   POPUP_IN_PROGRESS: 'Wait for the first call to end.',
   INVALID_EXECUTION_CONTEXT: 'Call it in a browser, not while a server renders.',
   FAILED_TO_INITIATE:
-    'The cause tells what the account API said; check that connected accounts are enabled there.',
-  FAILED_TO_COMPLETE: 'The cause tells what the account API said; the user may begin again.',
-  FAILED_TO_LIST: 'The cause tells what the account API said.',
-  FAILED_TO_DELETE: 'The cause tells what the account API said.',
+    'Check that connected accounts are enabled at the provider, and that the API is allowed for this client.',
+  FAILED_TO_COMPLETE: 'The user may begin again.',
+  FAILED_TO_LIST: 'Look for the reason in the log of the provider.',
+  FAILED_TO_DELETE: 'Look for the reason in the log of the provider.',
   MY_ACCOUNT_API_ERROR:
     'Read type, status and validationErrors; title and detail are untrusted text of the provider.',
   INSUFFICIENT_USER_AUTHENTICATION:
@@ -161,15 +164,15 @@ export const remedies = {
   CLIENT_NOT_ALLOWED:
     'Allow the grant type and response type code for this client at the provider (authorization code, refresh token).',
   REDIRECT_URI_REFUSED:
-    'Register the callback URL at the provider, character by character: appBaseUrl (APP_BASE_URL) plus /auth/callback. The event LOGIN_STARTED shows the one that was sent.',
+    'Register that redirect URI at the provider, character by character; it is appBaseUrl (APP_BASE_URL) plus /auth/callback.',
   CODE_REFUSED:
-    'The code was used, has expired, or was issued for another redirect URI or client: start the login again, and compare the registered callback URL with appBaseUrl (APP_BASE_URL).',
+    'The code was used, has expired, or was issued for another redirect URI, client or key: start the login again; if it happens every time, register that redirect URI, and set useDPoP where the provider demands it.',
   SCOPE_REFUSED:
     'Leave the scope out of authorizationParameters.scope, or allow it for this client at the provider; the default asks for offline_access.',
   AUDIENCE_REFUSED:
     'Register the API at the provider under exactly the audience that was asked for, and allow it for this client.',
   REQUEST_REFUSED:
-    'Compare authorizationParameters with what the provider accepts; its own log names the parameter.',
+    'Register that redirect URI at the provider, character by character, and compare authorizationParameters with what it accepts; its own log names the parameter that it refuses.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
   PAR_NOT_OFFERED: 'Set pushedAuthorizationRequests to false, or enable it at the provider.',
   DPOP_REQUIRED: 'Set useDPoP to true, with a key pair: the provider binds the tokens of this client.',
@@ -205,6 +208,12 @@ export const remedies = {
 
   // The application.
   HOOK_RESULT: 'Correct what the hook returns; docs/reference/options.md shows what it may be.',
+  FORWARDED_HEADERS_IGNORED:
+    'Set appBaseUrl (APP_BASE_URL), or trustProxy where the proxy overwrites both headers.',
+  HTTPS_BASE_URL: 'Use http:// in appBaseUrl (APP_BASE_URL) on this machine, or serve https.',
+  BASE_PATH_MISSING: 'Set FRAMEWORK_PUBLIC_BASE_PATH (NEXT_PUBLIC_BASE_PATH in Next.js).',
+  SESSION_COOKIE_SHARED: 'Give each application on the host a session.cookie.name of its own.',
+  LOGOUT_NOT_OFFERED: "Set logoutStrategy: 'local', or enable RP-initiated logout at the provider.",
   HOOK_SIGNATURE: 'Take one argument: onCallback({ error, session, returnTo }).',
   SESSION_STORE_UNREACHABLE:
     'Check that the database of sessionStore runs and that this server reaches it (address, port, firewall).',

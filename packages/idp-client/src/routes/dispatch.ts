@@ -3,7 +3,7 @@ import type { Application } from '../engine.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
-import { empty, noStore } from '../http/responses.ts'
+import { empty, errorJson, noStore } from '../http/responses.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -31,15 +31,18 @@ export function matchRoute(settings: Settings, request: RequestView): RouteKey |
   return key === undefined || settings.disabledRoutes.has(key) ? null : key
 }
 
-/** Answers that need neither configuration nor session: wrong methods, prefetches, what other sites have sent. */
+/** Responses that need neither configuration nor session: wrong methods, prefetches, requests of other sites. */
 function turnedAway(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
   const { acts } = route
   if (acts === 'on-any-request') return null
-  if (acts === 'not-cross-site') return isCrossSite(request.headers) ? empty(403) : null
+  if (acts === 'not-cross-site')
+    return isCrossSite(request.headers) ? errorJson(403, 'CROSS_SITE_REQUEST') : null
   if (isPrefetch(request.headers)) return empty(204)
-  if (acts === 'on-own-navigation' && isCrossSite(request.headers)) return empty(403)
-  return acts === 'not-on-prefetch' || isNavigation(request.headers) ? null : empty(403)
+  if (acts === 'on-own-navigation' && isCrossSite(request.headers))
+    return errorJson(403, 'CROSS_SITE_REQUEST')
+  if (acts === 'not-on-prefetch' || isNavigation(request.headers)) return null
+  return errorJson(403, 'NAVIGATION_REQUIRED')
 }
 
 async function answer(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {

@@ -145,6 +145,9 @@ describe('[S248] the bodies of errors', () => {
     const body = JSON.stringify({ error: 'mfa_required', mfa_token: 'of-the-provider' })
     world.provider.faults.set('token', { kind: 'respond', status: 403, body }, { times: 1 })
   }
+  const byFetch = {
+    headers: { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' },
+  }
   const crossSite = { headers: { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' } }
 
   const pages = [
@@ -190,12 +193,16 @@ describe('[S248] the bodies of errors', () => {
       const request = nobody().request('/api')
       return [await api?.(request), await closed?.(request)].filter((answer) => answer !== undefined)
     },
-    '401 of profile, 204, 403, 405': () =>
+    'a request that is no navigation, or comes from another site': () =>
+      Promise.all([
+        nobody().send('/auth/login', byFetch),
+        nobody().send('/auth/connect', crossSite),
+        nobody().send('/auth/mfa/authenticators', crossSite),
+      ]),
+    '401 of profile, 204, 405': () =>
       Promise.all([
         nobody().send('/auth/profile'),
         nobody().send('/auth/login', { headers: { purpose: 'prefetch' } }),
-        nobody().send('/auth/connect', crossSite),
-        nobody().send('/auth/mfa/authenticators', crossSite),
         nobody().send('/auth/login', { method: 'POST' }),
       ]),
   }

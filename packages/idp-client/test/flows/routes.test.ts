@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { isContinue } from '../../src/index.ts'
+import { codes, isContinue } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { APP, Browser, startWorld } from '../support/app.ts'
 
@@ -154,10 +154,18 @@ describe('what is no navigation changes nothing', () => {
     expect([...browser.cookies]).toEqual(before)
   })
 
-  test.each(Object.entries(kinds))('%s: 204 for a prefetch, else 403', async (name, headers) => {
-    const { status } = await world.newBrowser().send('/auth/login', { headers })
-    expect(status).toBe(/prefetch|prerender/.test(name) ? 204 : 403)
-  })
+  test.each(Object.entries(kinds))(
+    '[J9] %s: 204 for a prefetch, else 403 that says why',
+    async (name, headers) => {
+      const response = await world.newBrowser().send('/auth/login', { headers })
+      const isPrefetch = /prefetch|prerender/.test(name)
+      expect(response.status).toBe(isPrefetch ? 204 : 403)
+      if (isPrefetch) return
+      const { error } = await response.json()
+      expect(error).toEqual({ code: 'NAVIGATION_REQUIRED', message: codes.NAVIGATION_REQUIRED.message })
+      expect(error.message).toMatch(/link or location\.assign, not fetch/)
+    },
+  )
 
   test.each([
     ['document', { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' }],
