@@ -45,13 +45,13 @@ function speaksPlainHttp({ appBaseUrl }: AddressConfig, { headers, url }: Reques
 
 /** Reports, once per process, what a request tells of the way to this application that the options do not fit. */
 export function reportAddress(config: AddressConfig, request: RequestView): void {
-  if (ignoresHeaders(config, request)) config.log.once(FORWARDED)
-  if (speaksPlainHttp(config, request)) config.log.once(PLAIN_HTTP)
+  if (ignoresHeaders(config, request)) config.log.once(FORWARDED, 'FORWARDED_HEADERS_IGNORED')
+  if (speaksPlainHttp(config, request)) config.log.once(PLAIN_HTTP, 'HTTPS_BASE_URL')
 }
 
 /** The same of the path under which a host has mounted the auth routes. */
 export function reportMount({ appBaseUrl, basePath, log }: Config, { mount }: RequestView): void {
   if (mount === undefined || mount === basePath) return
   const isKnown = urlsOf(appBaseUrl).some((url) => new URL(url).pathname === mount)
-  if (!isKnown) log.once(MOUNTED)
+  if (!isKnown) log.once(MOUNTED, 'BASE_PATH_MISSING')
 }

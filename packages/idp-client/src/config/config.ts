@@ -1,3 +1,4 @@
+import type { Remedy } from '../errors/remedies.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
@@ -196,6 +197,8 @@ export interface Problem {
   readonly kind: ProblemKind
   /** Our own text: names option and variable and says how to put it right. Never a value. */
   readonly message: string
+  /** The row of troubleshooting, where it is another one than that of every wrong setting. */
+  readonly remedy?: Remedy
 }
 
 export interface Resolved {

@@ -1,8 +1,9 @@
+import type { Remedy } from '../errors/remedies.ts'
 import type { ProblemKind } from './config.ts'
 import type { Env, VariableName } from './env.ts'
 
 /** Takes down a problem. The message is our own text and never holds a value. */
-export type Note = (kind: ProblemKind, message: string) => void
+export type Note = (kind: ProblemKind, message: string, remedy?: Remedy) => void
 
 /** One setting: what the option holds and what its variable says, if it has one. */
 export interface Field {

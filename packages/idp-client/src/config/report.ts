@@ -4,13 +4,18 @@ import { shared } from '../lib/registry.ts'
 import type { Problem, Resolved } from './config.ts'
 
 function listOf(problems: readonly Problem[]): string {
-  return problems.map(({ message }) => `\n  - ${message}`).join('')
+  const [first, ...others] = problems.map(({ message }) => message)
+  return first !== undefined && others.length === 0
+    ? ` ${first}`
+    : problems.map(({ message }) => `\n  - ${message}`).join('')
 }
 
 /** One error that lists everything that keeps the client from working, each with its cure. */
 export function configurationError(problems: readonly Problem[]): InvalidConfigurationError {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: listOf(blocking) })
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', {
+    detail: listOf(blocking).replace(/^ /, ''),
+  })
 }
 
 /** Stands for this evaluation of the module. A host evaluates it several times in one process: `next build`, hot reload. */
@@ -32,13 +37,14 @@ function isRepeated(message: string): boolean {
  * not reach production.
  */
 export function report({ settings, problems }: Resolved): void {
-  for (const { kind, message } of problems) {
+  for (const { kind, message, remedy = 'INVALID_CONFIGURATION' } of problems) {
     if (kind === 'notice' && !isRepeated(message))
-      settings.log.emit({ level: 'warn', code: 'NOTICE', message })
+      settings.log.emit({ level: 'warn', code: 'NOTICE', message, remedy })
   }
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   if (blocking.some(({ kind }) => kind === 'wrong-option')) throw configurationError(problems)
   if (blocking.length === 0) return
   const message = `IdpClient cannot work yet; until this is corrected nobody is signed in:${listOf(blocking)}`
-  if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message })
+  const remedy = 'INVALID_CONFIGURATION'
+  if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message, remedy })
 }

@@ -110,6 +110,7 @@ function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
       'notice',
       `onCallback takes one argument, but this one has ${onCallback.length}: write onCallback({ error, session, returnTo }), ` +
         'since the others are always undefined.',
+      'HOOK_SIGNATURE',
     )
   }
   return { ...(beforeSessionSaved ? { beforeSessionSaved } : {}), ...(onCallback ? { onCallback } : {}) }
@@ -182,7 +183,8 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
  */
 export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const problems: Problem[] = []
-  const note: Note = (kind, message) => problems.push({ kind, message })
+  const note: Note = (kind, message, remedy) =>
+    problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
   const options: IdpClientOptions = readGroup('options', given, note)
   noteUnknownKeys(options, note)
   const foundation = resolveFoundation(options, env, note)

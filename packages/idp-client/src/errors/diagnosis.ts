@@ -6,6 +6,7 @@ import type { ProviderEndpoint } from './provider.ts'
 import type { Remedy } from './remedies.ts'
 import { remedies } from './remedies.ts'
 import type { StoreOperation } from './session.ts'
+import { fieldName } from './session.ts'
 
 /**
  * Everything that may be told about a failure: our own sentences, codes from closed sets, numbers, names of options and
@@ -67,16 +68,13 @@ function find<Type extends keyof Value>(
   return undefined
 }
 
-/* Claims are named by provider and application: words and namespaces of some length, never an address or a token. */
-const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*$/
-
 function fieldsOf(errors: readonly IdpError[]): Diagnosis['fields'] {
   const error = errors.find(({ code }) => code === 'SESSION_TOO_LARGE')
   const fields = error && 'fields' in error ? error.fields : undefined
   if (typeof fields !== 'object' || fields === null) return undefined
   const sizes = new Map<string, number>()
   for (const [name, size] of Object.entries(fields)) {
-    const known = FIELD.test(name) ? name : 'other'
+    const known = fieldName(name)
     if (typeof size === 'number') sizes.set(known, (sizes.get(known) ?? 0) + size)
   }
   return Object.fromEntries(sizes)
@@ -94,9 +92,8 @@ export function classOf(thrown: unknown): string {
 
 /** What failed in the application's own code, or where nobody expected it. */
 function foreignCause(errors: readonly IdpError[]): Pick<Diagnosis, 'exception'> {
-  const innermost = errors.at(-1)
-  const isOwnCode = innermost?.code === 'HOOK_FAILED' || innermost?.code === 'INTERNAL_ERROR'
-  return isOwnCode && 'cause' in innermost ? { exception: classOf(innermost.cause) } : {}
+  const error = errors.find(({ code }) => code === 'HOOK_FAILED' || code === 'INTERNAL_ERROR')
+  return error && 'cause' in error ? { exception: classOf(error.cause) } : {}
 }
 
 type Members = { readonly [Name in keyof Diagnosis]?: Diagnosis[Name] | undefined }

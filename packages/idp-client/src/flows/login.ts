@@ -116,6 +116,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     client: await engine.client(),
   })
   const method = config.pushedAuthorizationRequests ? 'par' : 'redirect'
-  config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id: input.correlationId, method })
+  const { correlationId: id } = input
+  config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id, method, redirectUri })
   return url
 }

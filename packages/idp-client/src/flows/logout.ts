@@ -74,11 +74,13 @@ async function decide(
       config.log.once(
         'The provider offers no RP-initiated logout: /v2/logout is used (logoutStrategy: auto), which few providers ' +
           "have. If that page does not exist, set logoutStrategy: 'local' to end the session of this application only.",
+        'LOGOUT_NOT_OFFERED',
       )
       return v2()
     }
     config.log.once(
       'logoutStrategy is oidc, but the provider offers no RP-initiated logout: only the local session ends.',
+      'LOGOUT_NOT_OFFERED',
     )
   } catch (error) {
     reportOutcome(config.log, asIdpError(error), {

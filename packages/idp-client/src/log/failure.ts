@@ -13,9 +13,12 @@ function providerLevel({ error, providerError }: Diagnosis): LogLevel {
   return providerError === 'mfa_required' ? 'info' : 'warn'
 }
 
-/** The event about an error that itself says what the provider or the store did; undefined for every other. */
-function eventOf(error: IdpError, id: string | undefined): LogEvent | undefined {
-  const told = diagnose(error)
+/**
+ * The event about an error that itself says what the provider or the store did; undefined for every other. Reason and
+ * remedy are those of the whole failure.
+ */
+function eventOf(error: IdpError, whole: IdpError, id: string | undefined): LogEvent | undefined {
+  const told = { ...diagnose(whole), error: error.code }
   const { endpoint, operation, providerError } = told
   const request = id === undefined ? {} : { id }
   if (error.name === 'SessionStoreError' && operation)
@@ -31,7 +34,7 @@ const reported = (): WeakSet<IdpError> => shared('reported-failures/1', () => ne
 /** The event about what lies at the bottom of a failure, unless it was reported already. */
 function causeOf(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
   for (const each of causesOf(error)) {
-    const cause = eventOf(each, id)
+    const cause = eventOf(each, error, id)
     if (!cause) continue
     if (reported().has(each)) return {}
     reported().add(each)

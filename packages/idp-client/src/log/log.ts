@@ -32,7 +32,11 @@ interface StoreFailure extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
  * or our own text about options, so no token, cookie, e-mail or other input can get into a log.
  */
 export type LogEvent =
-  | (Event<'LOGIN_STARTED'> & { readonly method: 'redirect' | 'par' })
+  | (Event<'LOGIN_STARTED'> & {
+      readonly method: 'redirect' | 'par'
+      /** What has to be registered at the provider, which shows a page of its own for any other. */
+      readonly redirectUri: string
+    })
   | Event<'LOGIN_COMPLETED'>
   | OutcomeEvent
   | Event<'CONNECT_STARTED'>
@@ -46,10 +50,8 @@ export type LogEvent =
   /** A refreshed ID token that could not be accepted: the tokens beside it were taken, user and ID token stay. */
   | (Event<'REFRESHED_ID_TOKEN_IGNORED'> & {
       readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
-      readonly detail: string
-    })
-  | (Event<'CONFIGURATION'> & { readonly message: string })
-  | (Event<'NOTICE'> & { readonly message: string; readonly remedy?: Remedy })
+    } & Pick<Diagnosis, 'detail' | 'remedy' | 'advice'>)
+  | (Event<'CONFIGURATION' | 'NOTICE'> & { readonly message: string; readonly remedy?: Remedy })
 
 /** Receives every event; must not throw (a throw is swallowed). Default: warnings and errors go to the console. */
 export type Logger = (event: LogEvent) => void

@@ -7,7 +7,7 @@ import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { grantOf } from './token-grant.ts'
-import { invalidResponse, refusal } from './translate.ts'
+import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 
 export interface CodeExchange {
   /** Parameters of the callback (`code`, `state`, `iss`, `error` …), one value each. */
@@ -94,6 +94,6 @@ export async function exchangeCode(
     if (!(error instanceof OAuthError)) throw error
     const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
     const remedy = error.error === 'invalid_grant' ? { remedy: 'CODE_REFUSED' as const } : {}
-    throw new CallbackError(code, { cause: error, ...remedy })
+    throw new CallbackError(code, { cause: error, ...redirectUriSent(error, input.redirectUri), ...remedy })
   }
 }

@@ -8,7 +8,7 @@ import type { ServerMetadata } from './metadata.ts'
 import { wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
-import { invalidResponse } from './translate.ts'
+import { invalidResponse, redirectUriSent } from './translate.ts'
 
 /** Providers answer 200 as well as 201; the lifetime does not matter, since the reference is used at once. */
 function presentable(response: Response, { body, status }: Answer): Response {
@@ -50,6 +50,7 @@ export async function pushAuthorizationRequest(
     )
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
-    throw new CallbackError('AUTHORIZATION_REQUEST_ERROR', { cause: error })
+    const sent = redirectUriSent(error, parameters.get('redirect_uri'))
+    throw new CallbackError('AUTHORIZATION_REQUEST_ERROR', { cause: error, ...sent })
   }
 }

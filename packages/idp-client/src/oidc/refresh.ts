@@ -1,8 +1,11 @@
 import { refreshTokenGrant } from 'openid-client'
 import type { OAuthError } from '../errors/provider.ts'
+import type { Remedy } from '../errors/remedies.ts'
+import { remedies } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import type { IgnoredReason } from './refreshed-id-token.ts'
 import { validateRefreshedIdToken } from './refreshed-id-token.ts'
 import type { TokenAnswer } from './token-endpoint.ts'
 import { requestTokens } from './token-endpoint.ts'
@@ -48,6 +51,13 @@ function withOverdue(provider: Provider, onOverdue: NonNullable<RefreshRequest['
   }
 }
 
+const ignoredRemedies = {
+  keys: 'JWKS_ERROR',
+  time: 'CLOCKS_DIFFER',
+  auth_time: 'ID_TOKEN_INVALID',
+  nonce: 'ID_TOKEN_INVALID',
+} as const satisfies Record<IgnoredReason, Remedy>
+
 type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
 
 /** The ID token of a refresh, or nothing where there is none that can be taken. Throws for what refuses the response. */
@@ -63,7 +73,9 @@ async function acceptIdToken(
   const outcome = await validateRefreshedIdToken(provider, idToken, checks)
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
-  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', reason, detail })
+  const remedy = ignoredRemedies[reason]
+  const told = { reason, detail, remedy, advice: remedies[remedy] }
+  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...told })
   return {}
 }
 

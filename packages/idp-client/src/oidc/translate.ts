@@ -58,6 +58,8 @@ const refusals: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ['invalid_authorization_details', 'REQUEST_REFUSED'],
   ['invalid_dpop_proof', 'DPOP_PROOF_REFUSED'],
   ['use_dpop_nonce', 'DPOP_NONCE_REFUSED'],
+  ['invalid_token', 'USERINFO_TOKEN_REFUSED'],
+  ['insufficient_scope', 'USERINFO_TOKEN_REFUSED'],
   ['server_error', 'PROVIDER_UNAVAILABLE'],
   ['temporarily_unavailable', 'PROVIDER_UNAVAILABLE'],
 ])
@@ -170,6 +172,19 @@ export function refusalIn(answer: Answer, client?: RefusedClient): OAuthError | 
   const refused = refusal({ error, description, answer, ...(client ? { client } : {}) })
   if (error === 'mfa_required' && body) rememberMfaChallenge(refused, mfaChallengeIn(body))
   return refused
+}
+
+/** Refusals whose reason may be a redirect URI that is not registered: the provider seldom says so in its code. */
+const OF_REDIRECT_URI: ReadonlySet<string | undefined> = new Set([
+  'invalid_request',
+  'invalid_redirect_uri',
+  'invalid_grant',
+])
+
+/** The redirect URI that was sent, as part of the reason, where it may be what the provider refuses. */
+export function redirectUriSent(error: OAuthError, redirectUri: string | null): { readonly detail?: string } {
+  if (redirectUri === null || !OF_REDIRECT_URI.has(error.error)) return {}
+  return { detail: `${error.message} The redirect URI that was sent: ${redirectUri}.` }
 }
 
 /** `error` is what a request or its processing threw; `answer` what came back, if anything did. */

@@ -55,9 +55,9 @@ export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<re
   const { log, session } = parts.config
   const { name } = session.cookie
   const { foreign, own } = await ownersIn(parts, jar)
-  if (foreign.size > 0) log.once(FOREIGN_COOKIE)
+  if (foreign.size > 0) log.once(FOREIGN_COOKIE, 'SESSION_COOKIE_SHARED')
   if (hasFurtherCookies(name, (each) => jar.all(each))) {
-    log.once(FURTHER_COOKIES)
+    log.once(FURTHER_COOKIES, 'SESSION_COOKIE_SHARED')
     return []
   }
   if (own.size === 0) return []

@@ -94,7 +94,7 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
     }
     if (all.length > MOST_READS) {
       untried.add(jar)
-      config.log.once(UNTRIED)
+      config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
     }
     return null
   }

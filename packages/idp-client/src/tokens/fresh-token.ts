@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
+import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Authentication } from '../session/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/authentication.ts'
@@ -111,7 +112,7 @@ async function redeem(
     if (!isFinal(failure)) throw failure
     if (sessions.shared) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
     await markDead(parts, refreshToken, config.clock())
-    config.log.once(SEVERAL_PROCESSES)
+    config.log.once(SEVERAL_PROCESSES, 'FAILED_TO_REFRESH_TOKEN')
     return { session, failure }
   }
 }
@@ -120,9 +121,10 @@ function failedWith(cause: unknown): AccessTokenError {
   return new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 }
 
+/** Reports a failed refresh that the caller does not hear of. */
 async function report({ log }: Config, error: unknown): Promise<void> {
   const { reportFailure } = await import('../log/failure.ts')
-  reportFailure(log, error)
+  reportFailure(log, isProviderError(error) ? failedWith(error) : error)
 }
 
 /** What can be said before anything is asked: a token to hand out, the refresh token to redeem, or an error. */
