@@ -185,6 +185,7 @@ function numberIn(module, constant) {
 
 /** Codes of Node.js and OpenSSL that pages name. */
 const systemCodes = [
+  'EAI_AGAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',

@@ -2,17 +2,13 @@ import { request } from 'node:https'
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 
-/** A provider over https, and the `fetch` that trusts its throw-away certificate. */
-export async function startSecureProvider(): Promise<{
-  provider: DevProvider
-  fetch: typeof globalThis.fetch
-}> {
-  const provider = await startDevProvider({ host: '127.0.0.1', https: true })
-  const trusting = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+/** A `fetch` that trusts one authority (PEM). */
+export function fetchTrusting(ca: string | undefined): typeof globalThis.fetch {
+  return async (input, init) => {
     const asked = new Request(input, init)
     const body = Buffer.from(await asked.arrayBuffer())
     return new Promise((resolve, reject) => {
-      const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca: provider.ca }
+      const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca }
       const sent = request(asked.url, options, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -27,5 +23,13 @@ export async function startSecureProvider(): Promise<{
       sent.end(body)
     })
   }
-  return { provider, fetch: trusting }
+}
+
+/** A provider over https, and the `fetch` that trusts its throw-away certificate. */
+export async function startSecureProvider(): Promise<{
+  provider: DevProvider
+  fetch: typeof globalThis.fetch
+}> {
+  const provider = await startDevProvider({ host: '127.0.0.1', https: true })
+  return { provider, fetch: fetchTrusting(provider.ca) }
 }

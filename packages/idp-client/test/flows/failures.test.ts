@@ -1,0 +1,314 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { codes } from '../../src/errors/codes.ts'
+import { remedies } from '../../src/errors/remedies.ts'
+import type { IdpClientOptions, LogEvent, OnCallbackContext, SessionDataStore } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.faults.clear()
+  world.events.length = 0
+})
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllEnvs()
+})
+
+type Failure = Extract<LogEvent, { readonly advice: string; readonly error: string }>
+
+const failures = (events: readonly LogEvent[] = world.events): Failure[] =>
+  events.filter((event): event is Failure => 'advice' in event && 'error' in event)
+
+/** A client with a hook that writes down what it is told. */
+function listening(options: IdpClientOptions = {}) {
+  const told: OnCallbackContext[] = []
+  const { browser, client } = world.another({ ...options, onCallback: (context) => void told.push(context) })
+  return { browser, client, told }
+}
+
+const secretRefused = { clientSecret: 'not the one that is registered' }
+
+describe('[A1] event, hook and page say the same', () => {
+  test('of a login that the provider refuses', async () => {
+    const { browser, told } = listening(secretRefused)
+    const page = await (await world.login(browser)).text()
+    const [cause, outcome] = failures()
+    expect(failures()).toHaveLength(2)
+    expect(cause).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'token', error: 'OAUTH_ERROR' })
+    expect(outcome).toMatchObject({
+      level: 'error',
+      code: 'LOGIN_FAILED',
+      error: 'AUTHORIZATION_CODE_GRANT_ERROR',
+      endpoint: 'token',
+      providerError: 'invalid_client',
+      status: 401,
+      remedy: 'CLIENT_REFUSED',
+      advice: remedies.CLIENT_REFUSED,
+    })
+    expect(outcome?.detail).toMatch(/invalid_client with HTTP status 401/)
+    const same = ({ advice, detail, id, remedy }: Failure) => ({ advice, detail, id, remedy })
+    expect(cause && same(cause)).toEqual(outcome && same(outcome))
+    expect(told).toHaveLength(1)
+    expect(told[0]?.error).toMatchObject({ message: outcome?.detail, remedy: 'CLIENT_REFUSED' })
+    for (const text of [outcome?.detail, remedies.CLIENT_REFUSED, 'CLIENT_REFUSED', outcome?.id])
+      expect(page).toContain(text)
+    expect(page).toContain('Login is not set up correctly')
+  })
+
+  test('of one that never reaches the provider: the login route reports it, with the URL of discovery', async () => {
+    const { browser } = world.another({ domain: 'http://127.0.0.1:9' })
+    const page = await (await browser.send('/auth/login')).text()
+    const outcome = failures().find(({ code }) => code === 'LOGIN_FAILED')
+    expect(outcome).toMatchObject({
+      error: 'DISCOVERY_ERROR',
+      endpoint: 'discovery',
+      url: 'http://127.0.0.1:9/.well-known/openid-configuration',
+    })
+    expect(page).toContain(outcome?.id)
+    expect(page).toContain('http://127.0.0.1:9/.well-known/openid-configuration')
+  })
+
+  test.each(['production', ''])('with NODE_ENV %o the page says nothing of it', async (environment) => {
+    vi.stubEnv('NODE_ENV', environment)
+    const { browser } = world.another({
+      domain: 'https://127.0.0.1:9',
+      appBaseUrl: 'https://app.example.com',
+      clientSecret: 'x',
+    })
+    for (const headers of [{}, { accept: 'application/json' }]) {
+      const text = await (await browser.send('/auth/login', { headers })).text()
+      const { detail, remedy, advice } = failures().at(-1) ?? expect.fail('nothing was reported')
+      for (const hidden of [detail, advice, remedy === 'DISCOVERY_ERROR' ? '127.0.0.1' : remedy])
+        expect(text).not.toContain(hidden)
+    }
+  })
+
+  test('several requests that share a failure report its cause once, and each its own outcome', async () => {
+    const own = await startWorld()
+    own.provider.faults.set('discovery', { kind: 'respond', status: 503 })
+    await Promise.all(Array.from({ length: 5 }, () => own.newBrowser().send('/auth/login')))
+    const codesOf = failures(own.events).map(({ code }) => code)
+    expect(codesOf.filter((code) => code === 'LOGIN_FAILED')).toHaveLength(5)
+    expect(codesOf.filter((code) => code === 'PROVIDER_FAILURE').length).toBeLessThan(5)
+    await own.provider.stop()
+  })
+
+  test('an operation of the application reports what the provider did, whoever catches the error', async () => {
+    const browser = world.newBrowser()
+    await world.login(browser)
+    world.clock.now += 4000
+    world.provider.faults.set('token', { kind: 'reset' })
+    const error: unknown = await world.client
+      .getAccessToken(browser.request('/'))
+      .catch((thrown: unknown) => thrown)
+    world.clock.now -= 4000
+    const [event, ...more] = failures()
+    expect(more).toEqual([])
+    expect(event).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'token', systemCode: 'ECONNRESET' })
+    expect(error).toMatchObject({ message: event?.detail, remedy: 'CONNECTION_LOST' })
+  })
+})
+
+describe('[A2] hooks', () => {
+  class LicenceError extends Error {}
+  const thrown = new LicenceError('alice@example.test has no licence')
+  const throwing = () => {
+    throw thrown
+  }
+
+  test.each([
+    ['onCallback', { onCallback: throwing }],
+    ['beforeSessionSaved', { beforeSessionSaved: throwing }],
+  ])('%s throws: the event names it and the class, the console has the exception', async (hook, options) => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { browser } = world.another(options)
+    const page = await (await world.login(browser)).text()
+    expect(failures()).toEqual([
+      expect.objectContaining({
+        code: 'LOGIN_FAILED',
+        error: 'HOOK_FAILED',
+        hook,
+        exception: 'LicenceError',
+        remedy: 'HOOK_FAILED',
+      }),
+    ])
+    expect(error.mock.calls).toEqual([[thrown]])
+    expect(page).toContain(`${hook} threw (LicenceError)`)
+    expect(JSON.stringify(world.events) + page).not.toMatch(/licence\b|alice/)
+  })
+
+  test('outside of development the exception is in the error alone', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+    vi.stubEnv('NODE_ENV', 'staging')
+    const { browser, told } = listening({ beforeSessionSaved: throwing })
+    await world.login(browser)
+    expect(error).not.toHaveBeenCalled()
+    expect(told.at(-1)?.error?.cause).toBe(thrown)
+  })
+
+  test('one that throws while it is told of a failure is reported as well', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { browser } = world.another({ ...secretRefused, onCallback: throwing })
+    await world.login(browser)
+    const outcomes = failures().filter(({ code }) => code === 'LOGIN_FAILED')
+    expect(outcomes.map(({ error }) => error)).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'HOOK_FAILED'])
+    expect(new Set(outcomes.map(({ id }) => id)).size).toBe(1)
+  })
+
+  test('a refresh keeps its tokens, and the event names the hook', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    let isArmed = false
+    const { browser, client } = world.another({
+      beforeSessionSaved: (session) => (isArmed ? throwing() : session),
+    })
+    await world.login(browser)
+    isArmed = true
+    world.clock.now += 4000
+    expect((await client.getAccessToken(browser.request('/'))).token).toBeTruthy()
+    world.clock.now -= 4000
+    expect(failures()).toEqual([
+      expect.objectContaining({
+        code: 'REQUEST_FAILED',
+        hook: 'beforeSessionSaved',
+        exception: 'LicenceError',
+      }),
+    ])
+  })
+
+  test('what was thrown may be anything', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    for (const [value, exception] of [
+      ['alice', 'string'],
+      [undefined, 'undefined'],
+      [Object.create(null), 'object'],
+      [{ constructor: { name: 'alice@example.test' } }, 'object'],
+    ]) {
+      world.events.length = 0
+      await world.login(world.another({ onCallback: () => Promise.reject(value) }).browser)
+      expect(failures()[0]).toMatchObject({ hook: 'onCallback', exception })
+      expect(JSON.stringify(world.events)).not.toContain('alice')
+    }
+  })
+
+  test.each([
+    ['three', (_error: unknown, _context: unknown, _session: unknown) => undefined, true],
+    ['one', (_context: unknown) => undefined, false],
+    ['none', () => undefined, false],
+  ])('an onCallback with %s arguments', (_count, hook, isReported) => {
+    world.another({ onCallback: hook as IdpClientOptions['onCallback'] & {} })
+    const notice = {
+      code: 'NOTICE',
+      remedy: 'HOOK_SIGNATURE',
+      message: expect.stringContaining('onCallback'),
+    }
+    expect(world.events).toEqual(isReported ? [expect.objectContaining(notice)] : [])
+  })
+})
+
+describe('[A3] a session that cannot be saved', () => {
+  function makeLarge(): () => void {
+    return world.provider.tamperIdToken((claims) => {
+      claims['groups'] = Array.from({ length: 400 }, () => crypto.randomUUID())
+      claims['alice@example.test'] = 'x'.repeat(500)
+    })
+  }
+
+  test('because of its size: the event has the bytes, the hook hears of an error and of no success', async () => {
+    const { browser, told } = listening()
+    const stop = makeLarge()
+    const response = await world.login(browser)
+    stop()
+    expect(response.status).toBe(500)
+    expect(told.map(({ error, session }) => [error?.code, session])).toEqual([['SESSION_TOO_LARGE', null]])
+    const [event] = failures()
+    expect(event).toMatchObject({ code: 'LOGIN_FAILED', error: 'SESSION_TOO_LARGE' })
+    expect(event?.bytes).toBeGreaterThan(7000)
+    expect(event?.fields?.['user.groups']).toBeGreaterThan(7000)
+    expect(JSON.stringify(world.events) + (await response.text())).not.toContain('alice')
+    expect(browser.names('__session')).toEqual([])
+  })
+
+  test('after beforeSessionSaved: the hook is told once more', async () => {
+    const { browser, told } = listening({ beforeSessionSaved: (session) => session })
+    const stop = makeLarge()
+    await world.login(browser)
+    stop()
+    expect(told.map(({ error }) => error?.code)).toEqual([undefined, 'SESSION_TOO_LARGE'])
+  })
+
+  test('and lets the application lead on', async () => {
+    const { browser } = world.another({
+      onCallback: ({ error }) => (error ? { returnTo: `/failed?code=${error.code}` } : undefined),
+    })
+    const stop = makeLarge()
+    const { headers, status } = await world.login(browser)
+    stop()
+    expect([status, headers.get('location')]).toEqual([
+      302,
+      'http://localhost:3000/failed?code=SESSION_TOO_LARGE',
+    ])
+  })
+
+  test('[A4] because of its store: reported with the operation, nothing of what the driver says anywhere', async () => {
+    const driver = Object.assign(new Error('SET key alice eyJhbGciOi'), {
+      code: 'ECONNREFUSED',
+      args: ['alice'],
+    })
+    const sessionStore: SessionDataStore = {
+      ...memoryStore({ name: crypto.randomUUID() }),
+      set: () => Promise.reject(driver),
+    }
+    const { browser, told } = listening({ sessionStore })
+    const page = await (await world.login(browser)).text()
+    expect(told.map(({ error }) => error?.code)).toEqual([undefined, 'SESSION_STORE_FAILED'])
+    expect(told[1]?.error?.cause).toBe(driver)
+    expect(failures().map(({ code }) => code)).toEqual(['SESSION_STORE_FAILED', 'LOGIN_FAILED'])
+    expect(failures()[1]).toMatchObject({
+      operation: 'set',
+      reason: 'ECONNREFUSED',
+      remedy: 'SESSION_STORE_UNREACHABLE',
+    })
+    expect(JSON.stringify(world.events) + page).not.toMatch(/alice|eyJ|SET key/)
+  })
+})
+
+test.each([['useDPoP', { useDPoP: true, dpopKeyPair: undefined }, /dpopKeyPair/]] as const)(
+  '[A3] a setting that shows to be wrong at run time is named: %s',
+  async (_name, options, named) => {
+    const [one, other] = await Promise.all([generate(), generate()])
+    const pair = { publicKey: one.publicKey, privateKey: other.privateKey }
+    const { browser } = world.another({ ...options, dpopKeyPair: pair })
+    const page = await (await browser.send('/auth/login')).text()
+    const [event] = failures()
+    expect(event).toMatchObject({ code: 'LOGIN_FAILED', error: 'INVALID_CONFIGURATION', remedy: 'DPOP_KEYS' })
+    expect(event?.detail).toMatch(named)
+    expect(page).toMatch(named)
+  },
+)
+
+function generate(): Promise<CryptoKeyPair> {
+  return crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
+}
+
+test('[J9] errors about where an operation runs say where it can', async () => {
+  await expect(world.client.getSession()).rejects.toThrow(/pass the request, or call it inside middleware/)
+  expect(codes.SESSION_NOT_WRITABLE.message).toMatch(
+    /Server Action, a route handler, an API route, the proxy/,
+  )
+})
+
+test('[J6] the redirect URI that is sent is in the event of the login, since a refused one never comes back', async () => {
+  await world.newBrowser().send('/auth/login')
+  expect(world.events).toContainEqual(
+    expect.objectContaining({
+      code: 'LOGIN_STARTED',
+      redirectUri: 'http://localhost:3000/auth/callback',
+    }),
+  )
+})
