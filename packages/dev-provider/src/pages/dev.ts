@@ -45,15 +45,17 @@ function accountTable(state: ProviderState): string {
   return table(['User', 'Connection', 'Account', 'Scopes'], rows)
 }
 
-/** The latest requests with the error of each. Requests of these pages are left out. */
+/** The latest requests with the error of each. Requests of these pages and of browsers for an icon are left out. */
 function requestTable(log: RequestLog): string {
   const rows = log
     .all()
-    .filter(({ endpoint }) => endpoint !== 'dev')
-    .slice(-50)
+    .filter(({ endpoint, url }) => endpoint !== 'dev' && url !== '/favicon.ico')
+    .slice(-40)
     .reverse()
     .map(({ body, failure, method, status, time, url }) => {
-      const path = escapeHtml(`${method} ${url.split('?', 1)[0] ?? ''}`)
+      // Ids of interactions say nothing and make the column wide.
+      const short = (url.split('?', 1)[0] ?? '').replace(/[\w-]{30,}/g, (id) => `${id.slice(0, 6)}…`)
+      const path = escapeHtml(`${method} ${short}`)
       const grantType = body['grant_type']
       return [
         new Date(time).toISOString().slice(11, 19),

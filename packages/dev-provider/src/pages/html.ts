@@ -47,7 +47,7 @@ code{font-size:.9em}
 .qr svg{display:block;width:100%;height:auto;border-radius:8px}
 .inline{display:flex;gap:.5rem}
 .keep{white-space:nowrap}
-@media (max-width:45rem){thead{display:none}tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}td{display:grid;min-width:0;grid-template-columns:7rem 1fr;gap:.5rem;border:0;padding:.15rem 0}td::before{content:attr(data-head);color:var(--soft)}td .inline{flex-wrap:wrap}}
+@media (max-width:45rem){thead{display:none}tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}td{display:grid;min-width:0;grid-template-columns:7rem 1fr;gap:.5rem;border:0;padding:.15rem 0}td::before{content:attr(data-head);color:var(--soft)}td:has(>div:empty){display:none}td .inline{flex-wrap:wrap}}
 `
 
 /** A whole page. `body` is trusted markup; everything in it has gone through {@link escapeHtml}. */
