@@ -13,32 +13,32 @@ export async function proxy(request: NextRequest) {
   const { pathname } = request.nextUrl
   if (pagesWithTokens.includes(pathname)) await renewToken(request, response)
   if (sessionStore && request.headers.get('sec-fetch-dest') === 'document')
-    await noteDevice(request, response)
+    await storeDevice(request, response)
   return response
 }
 
 /**
- * A page cannot set cookies. Where its token may have expired, it is renewed here: the new session goes to the browser
- * with this response, and to the page with this request, so that the page finds a token that is valid.
+ * Refreshes an expired access token before the page is rendered, because a page cannot set cookies. The new session goes
+ * to the browser with this response and to the page with this request.
  */
 async function renewToken(request: NextRequest, response: NextResponse): Promise<void> {
   try {
     await idp.getAccessToken(request, response)
   } catch (error) {
-    // Nobody signed in, or no token to be had: the page asks again, and tells the visitor.
+    // Signed out, or no token available: the page tries again and shows a message.
     if (!isIdpError(error)) throw error
   }
 }
 
-/** Notes once by which browser a session is used, for the page with the user's devices. */
-async function noteDevice(request: NextRequest, response: NextResponse): Promise<void> {
+/** Stores the name of the browser in a new session, for the page "Devices". */
+async function storeDevice(request: NextRequest, response: NextResponse): Promise<void> {
   try {
     const session = await idp.getSession(request)
     if (!session || session['device']) return
     const device = deviceName(request.headers.get('user-agent') ?? '')
     await idp.updateSession(request, response, { ...session, device })
   } catch (error) {
-    // Ended meanwhile, or the store is away: the page finds out itself.
+    // The session has ended or the store is unavailable: the page handles that.
     if (!isIdpError(error)) throw error
   }
 }

@@ -2,7 +2,7 @@
 
 import '../styles/site.css'
 
-/** Also shown when the application lacks its configuration; the server's log then names what is missing. */
+/** Also shown if the configuration is incomplete; the server log then names the missing variables. */
 export default function GlobalError() {
   return (
     <html lang="en">
@@ -10,7 +10,7 @@ export default function GlobalError() {
         <title>Something went wrong · IdpClient demo</title>
         <main className="site hero">
           <h1>Something went wrong</h1>
-          <p className="lead">The server could not render this page. Its log says why.</p>
+          <p className="lead">The server could not render this page. See the server log for the reason.</p>
           <p className="actions">
             <a className="button button-primary" href="/">
               Try again

@@ -4,10 +4,10 @@ export default function NotFound() {
   return (
     <section className="hero">
       <h1>Page not found</h1>
-      <p className="lead">There is nothing at this address.</p>
+      <p className="lead">There is no page at this address.</p>
       <p className="actions">
         <Link className="button button-primary" href="/">
-          Back to the start page
+          Back to the home page
         </Link>
       </p>
     </section>

@@ -5,7 +5,7 @@ import { usePathname } from 'next/navigation'
 import { displayName } from '../lib/display-name'
 import { Avatar } from './avatar'
 
-/** Who is signed in. Links to the auth routes are plain `<a>`: a client-side router must not fetch or prefetch them. */
+/** Shows who is signed in. Links to the auth routes are plain `<a>`, because a router must not fetch or prefetch them. */
 export function Account() {
   const { user, isLoading, error } = useUser()
   const pathname = usePathname()
@@ -23,7 +23,7 @@ export function Account() {
   }
   return (
     <div className="account">
-      {error ? <span role="status">Your sign-in could not be checked.</span> : null}
+      {error ? <span role="status">Could not load your session.</span> : null}
       <a
         className="button button-primary"
         href={`/auth/login?returnTo=${encodeURIComponent(pathname ?? '/')}`}

@@ -2,7 +2,7 @@ import type { User } from 'idp-client'
 import { displayName } from '../lib/display-name'
 import { initials } from '../lib/format'
 
-/** The user's picture over the initials, which show when there is none or it does not load. */
+/** The user's picture, or the initials if there is none or it cannot be loaded. */
 export function Avatar({ user, large = false }: { user: User; large?: boolean }) {
   return (
     <span aria-hidden="true" className={large ? 'avatar avatar-large' : 'avatar'}>

@@ -3,11 +3,19 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 import type { Colour } from '../lib/colour'
+import { defaultColour } from '../lib/colour'
 import { Account } from './account'
+import { Loading } from './loading'
 import { Navigation } from './navigation'
 
+interface Props {
+  readonly colour?: Colour
+  /** Default: a line that says that the page is loading. */
+  readonly children?: ReactNode
+}
+
 /** Header, navigation and footer around every page, of both routers. */
-export function SiteFrame({ colour, children }: { colour: Colour; children: ReactNode }) {
+export function SiteFrame({ colour = defaultColour, children = <Loading /> }: Props) {
   return (
     <div className="site" data-accent={colour}>
       <a className="skip-link" href="#content">
@@ -28,7 +36,7 @@ export function SiteFrame({ colour, children }: { colour: Colour; children: Reac
       </main>
       <footer className="site-footer">
         <p>
-          A demo of <code>idp-client</code> with the App Router and the Pages Router of Next.js.
+          An example of <code>idp-client</code> with the App Router and the Pages Router of Next.js.
         </p>
       </footer>
     </div>

@@ -1,8 +1,8 @@
 import Link from 'next/link'
 import type { ReactNode } from 'react'
 
-/** Not rendered by the App Router: its client would fetch and prefetch these as components, in vain. */
-const plain = ['/legacy', '/api/me']
+/** Pages that the App Router does not render: its client could not fetch or prefetch them. */
+const plain = ['/legacy']
 
 interface SiteLinkProps {
   readonly href: string
@@ -10,7 +10,7 @@ interface SiteLinkProps {
   readonly 'aria-current'?: 'page' | undefined
 }
 
-/** A link inside this site, as a real navigation where the target needs one. */
+/** A link inside this site; a full navigation where the target is not a page of the App Router. */
 export function SiteLink({ href, ...rest }: SiteLinkProps) {
   return plain.includes(href) ? <a href={href} {...rest} /> : <Link href={href} {...rest} />
 }

@@ -4,20 +4,22 @@ import { boundTokens } from './bound-tokens'
 import { ordersApi } from './orders-api'
 import { sessionStore } from './session-store'
 
-// `form_post` makes the provider answer by a POST, which keeps the code out of addresses; needs https.
+// With `form_post` the provider sends the code in a POST body, which keeps it out of URLs. Requires https.
 const responseMode = process.env['DEMO_RESPONSE_MODE']
 
-// Everything else comes from IDP_DOMAIN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_SECRET and APP_BASE_URL, with bound tokens
-// from IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY as well.
+// IDP_DOMAIN, IDP_CLIENT_ID, IDP_CLIENT_SECRET, IDP_SECRET and APP_BASE_URL configure the rest, and IDP_DPOP_PUBLIC_KEY
+// and IDP_DPOP_PRIVATE_KEY the key pair of bound tokens.
 export const idp = new IdpClient({
   sessionStore,
-  // The development provider speaks http on this machine; production refuses http whatever stands here.
+  // The development provider uses http on this machine. In production http is always refused.
   allowInsecureRequests: process.env.NODE_ENV !== 'production',
-  // The browser has no key to use a bound token with, so it gets none.
+  // The browser does not have the key of a bound token, so it gets no token.
   ...(boundTokens ? { useDPoP: true, enableAccessTokenEndpoint: false } : {}),
   authorizationParameters: {
     ...(responseMode ? { response_mode: responseMode } : {}),
-    // The login asks for an access token that the orders API accepts, and for a refresh token to renew it with.
+    // The provider would sign in a browser again whose session was just ended on the page "Devices".
+    ...(sessionStore ? { prompt: 'login' } : {}),
+    // Requests an access token for the orders API, and a refresh token to renew it.
     ...(ordersApi
       ? {
           audience: ordersApi.audience,
@@ -29,7 +31,7 @@ export const idp = new IdpClient({
   onCallback: afterConnecting,
 })
 
-/** Whoever connected an account, or did not, is told so on the page with the accounts. */
+/** Shows the result of connecting an account on the page with the accounts. */
 function afterConnecting({ error, responseType }: OnCallbackContext) {
   if (responseType !== 'connect_code') return
   if (!error) return { returnTo: '/accounts?result=connected' }

@@ -1,4 +1,4 @@
-/** The API behind the transfers: it serves those only who proved a further factor lately. */
+/** The API for transfers. The provider issues a token for it only after a recent second factor. */
 export const bank = { audience: 'https://bank.example.test/', scope: 'transfer:money' } as const
 
 export const account = { name: 'Current account', number: 'DE89 … 3000', cents: 125_000 }
@@ -18,20 +18,11 @@ export interface Receipt extends Order {
   readonly made: string
 }
 
-/** What was filled in, or what is wrong with it. */
-export function readOrder(payee: unknown, amount: unknown): Order | string {
+/** Returns the order in a form, or a message that says what is wrong with it. */
+export function parseOrder(payee: unknown, amount: unknown): Order | string {
   const known = payees.find((one) => one === payee)
-  if (!known) return 'Choose who gets the money.'
+  if (!known) return 'Choose a recipient.'
   const isNumber = typeof amount === 'string' && /^\d{1,6}(?:\.\d{1,2})?$/.test(amount.trim())
   const cents = isNumber ? Math.round(Number(amount) * 100) : 0
-  if (cents === 0) return 'Enter an amount such as 25 or 25.50.'
-  if (cents > account.cents) return 'That is more than there is in the account.'
-  return { payee: known, cents }
-}
-
-/** What the bank would answer; this one moves no money. */
-export function receiptFor(order: Order): Receipt {
-  const number = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
-  const made = new Date().toISOString().slice(0, 10)
-  return { ...order, id: `T-${String(number % 1_000_000).padStart(6, '0')}`, made }
+  return cents === 0 ? 'Enter an amount such as 25 or 25.50.' : { payee: known, cents }
 }

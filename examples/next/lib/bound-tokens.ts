@@ -1,2 +1,2 @@
-/** Whether access tokens are bound to the key pair of this application (DPoP): `npm run demo -- --dpop`. */
+/** Whether access tokens are bound to a key pair of this application (DPoP): `npm run demo -- --dpop`. */
 export const boundTokens: boolean = process.env['DEMO_DPOP'] === '1'

@@ -9,8 +9,8 @@ export function isColour(value: unknown): value is Colour {
   return colours.some((colour) => colour === value)
 }
 
-/** Keys that an application adds to the session are `unknown` until it has looked at them. */
-export function colourOf(session: Readonly<Record<string, unknown>> | null): Colour {
+/** Values that an application adds to the session are `unknown` and have to be validated. */
+export function readColour(session: Readonly<Record<string, unknown>> | null): Colour {
   const chosen = session?.['favouriteColour']
   return isColour(chosen) ? chosen : defaultColour
 }

@@ -1,4 +1,4 @@
-/** Where users of this site may have an account that they connect. */
+/** The providers at which users of this site can connect an account. */
 export const connections = [
   { name: 'github', label: 'GitHub', scope: 'repo' },
   { name: 'google-oauth2', label: 'Google', scope: 'calendar.read' },

@@ -1,4 +1,4 @@
-/** In this order: most browsers also claim to be those further down. */
+/** The order matters: most browsers also name the ones further down. */
 const browsers = [
   [/\bEdg\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
@@ -15,10 +15,10 @@ const systems = [
   [/\bLinux\b/, 'Linux'],
 ] as const
 
-/** `Firefox on Windows`, in our own words whatever the header says. */
+/** Returns a name such as `Firefox on Windows`, which never contains text of the header. */
 export function deviceName(userAgent: string): string {
   const [browser, system] = [browsers, systems].map(
     (known) => known.find(([pattern]) => pattern.test(userAgent))?.[1],
   )
-  return [browser ?? 'Another browser', system].filter(Boolean).join(' on ')
+  return [browser ?? 'Unknown browser', system].filter(Boolean).join(' on ')
 }

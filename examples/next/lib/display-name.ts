@@ -1,6 +1,6 @@
 import type { User } from 'idp-client'
 
-/** The friendliest claim that this user has; only `sub` is certain. */
+/** Returns the best name that the claims contain; only `sub` is always present. */
 export function displayName(user: User): string {
   return user.name || user.nickname || user.email || user.sub
 }

@@ -59,7 +59,7 @@ export function formatDuration(seconds: number): string {
     .join(' ')
 }
 
-/** `AL` for Alice Liddell; one letter when there is only one word. */
+/** Returns `AL` for Alice Liddell, and one letter for a single word. */
 export function initials(name: string): string {
   const words = name.split(/[\s@._-]+/).filter((word) => word !== '')
   const chosen = words.length > 1 ? [words.at(0), words.at(-1)] : words

@@ -26,7 +26,7 @@ export function claimRows(user: User): ClaimRow[] {
     .sort((left, right) => left.name.localeCompare(right.name))
 }
 
-/** What one may show of tokens: never the tokens, since whoever holds one can use it. */
+/** Describes the tokens of a session without showing them: anyone who has a token can use it. */
 export function tokenRows(session: SessionData): TokenRow[] {
   const { tokenSet, accessTokens = [], connectionTokenSets = [] } = session
   const { accessToken, expiresAt, scope, token_type, idToken, refreshToken } = tokenSet
@@ -48,7 +48,7 @@ export function tokenRows(session: SessionData): TokenRow[] {
   return rows
 }
 
-/** The size that counts for a browser: name, equals sign and value. */
+/** Returns the session cookies with their size as browsers count it: name, equals sign and value. */
 export function sessionCookies(cookies: readonly { name: string; value: string }[]): CookieRow[] {
   return cookies
     .filter(({ name }) => /^__session(?:__|$)/.test(name))

@@ -1,15 +1,15 @@
 export interface OrdersApi {
   /** Base URL, for the server and for the browser. */
   readonly url: string
-  /** What the provider calls this API. */
+  /** Identifier of this API at the provider. */
   readonly audience: string
-  /** What the application may do there for its users. */
+  /** Permissions that the application requests. */
   readonly scope: string
 }
 
 const url = process.env['ORDERS_API_URL']
 
-/** Null where no API was started: everything else of this application works without it. */
+/** Null if no API is running; everything else works without it. */
 export const ordersApi: OrdersApi | null = url
   ? { url, audience: 'https://api.example.test/', scope: 'read:things' }
   : null

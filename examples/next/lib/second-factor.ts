@@ -1,15 +1,15 @@
 import type { Authenticator, MfaRequirements } from 'idp-client'
 import { isIdpError } from 'idp-client/errors'
 
-/** What the provider wants before it hands out a token. */
-export interface Demand {
-  /** Encrypted; bound to the session. */
+/** What the provider requires before it issues a token. */
+export interface MfaChallenge {
+  /** Encrypted, and bound to the session. */
   readonly mfaToken: string
   readonly requirements?: MfaRequirements | undefined
 }
 
-/** The demand that an error carries, on the server and in the browser alike; null for every other error. */
-export function demandOf(error: unknown): Demand | null {
+/** Returns the challenge that an error carries, on the server and in the browser; null for any other error. */
+export function toMfaChallenge(error: unknown): MfaChallenge | null {
   if (!isIdpError(error, 'MFA_REQUIRED') || !('mfa_token' in error)) return null
   const { mfa_token, mfa_requirements } = error as typeof error & {
     readonly mfa_token: string
@@ -18,7 +18,7 @@ export function demandOf(error: unknown): Demand | null {
   return { mfaToken: mfa_token, requirements: mfa_requirements }
 }
 
-/** Factors that this site offers to set up, and what requirements call them. */
+/** Factors that this site can enroll, with their names in `MfaRequirements`. */
 export const offers = [
   { factorType: 'otp', type: 'otp', label: 'Authenticator app' },
   { factorType: 'push', type: 'push-notification', label: 'Push message' },
@@ -29,12 +29,12 @@ export type Offer = (typeof offers)[number]
 
 const channels: Readonly<Record<string, string>> = {
   sms: 'Text message',
-  voice: 'Call',
+  voice: 'Phone call',
   email: 'E-mail',
   push: 'Push message',
 }
 
-/** `Text message to XXXXXX0100` */
+/** Returns a label such as `Text message to XXXXXX0100`. */
 export function factorLabel({ authenticatorType, name, oobChannel = '' }: Authenticator): string {
   if (authenticatorType === 'otp') return 'Authenticator app'
   if (authenticatorType === 'recovery-code') return 'Recovery code'
@@ -43,41 +43,41 @@ export function factorLabel({ authenticatorType, name, oobChannel = '' }: Authen
 
 export interface Problem {
   readonly message: string
-  /** The demand is worth nothing any more: the visitor begins again. */
+  /** The challenge is no longer valid: the user has to start again. */
   readonly isOver: boolean
 }
 
-/** Whether the visitor has yet to approve on the device. */
+/** Whether the user has not yet responded on the device. */
 export function isPending(error: unknown): boolean {
-  return ['authorization_pending', 'slow_down'].includes(wordOf(error))
+  return ['authorization_pending', 'slow_down'].includes(oauthError(error))
 }
 
-/** The code was wrong, or the visitor said no on the device. */
+/** Whether the code was wrong, or the user denied the request on the device. */
 export function isRefused(error: unknown): boolean {
-  return wordOf(error) === 'invalid_grant'
+  return oauthError(error) === 'invalid_grant'
 }
 
 const over = {
-  MFA_TOKEN_EXPIRED: 'This took too long. Nothing was transferred; begin again.',
-  MFA_TOKEN_INVALID: 'You have signed in again since this began. Nothing was transferred; begin again.',
-  MISSING_SESSION: 'You are signed out. Log in and begin again.',
+  MFA_TOKEN_EXPIRED: 'You took too long. No money was transferred; start again.',
+  MFA_TOKEN_INVALID: 'You have signed in again in the meantime. No money was transferred; start again.',
+  MISSING_SESSION: 'You are signed out. Log in and start again.',
 } as const
 
-/** What to tell a visitor whose factor was not verified. */
+/** Returns a message for the user whose factor was not verified. */
 export function explainFactor(error: unknown): Problem {
   for (const [code, message] of Object.entries(over)) {
     if (isIdpError(error) && error.code === code) return { message, isOver: true }
   }
-  const word = wordOf(error)
-  if (word === 'expired_token') return { message: over.MFA_TOKEN_EXPIRED, isOver: true }
-  if (word === 'too_many_attempts') return { message: 'Too many wrong codes. Begin again.', isOver: true }
-  if (isRefused(error)) return { message: 'That was not right. Try again.', isOver: false }
+  const code = oauthError(error)
+  if (code === 'expired_token') return { message: over.MFA_TOKEN_EXPIRED, isOver: true }
+  if (code === 'too_many_attempts') return { message: 'Too many wrong codes. Start again.', isOver: true }
+  if (isRefused(error)) return { message: 'This code is wrong. Try again.', isOver: false }
   if (isIdpError(error, 'INVALID_REQUEST')) return { message: 'Enter the code.', isOver: false }
-  if (isIdpError(error)) return { message: 'That did not work right now. Try again.', isOver: false }
+  if (isIdpError(error)) return { message: 'The code could not be checked. Try again.', isOver: false }
   throw error
 }
 
-/** The provider's own word for what was wrong, which our routes pass on. */
-function wordOf(error: unknown): string {
+/** Returns the provider's error code, which our routes pass on. */
+function oauthError(error: unknown): string {
   return isIdpError(error) && 'error' in error ? String(error.error) : ''
 }

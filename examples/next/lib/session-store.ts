@@ -4,10 +4,10 @@ const stores = ['cookie', 'memory', 'redis', 'postgres'] as const
 
 export type StoreKind = (typeof stores)[number]
 
-/** `SESSION_STORE`: encrypted cookies unless it names a store. */
+/** `SESSION_STORE`; default encrypted cookies. */
 export const storeKind: StoreKind = readKind(process.env['SESSION_STORE'] || 'cookie')
 
-/** Undefined with cookies. A driver is loaded only where it is wanted. */
+/** Undefined with cookies. A driver is loaded only if it is used. */
 export const sessionStore: SessionDataStore | undefined = await open(storeKind)
 
 function readKind(value: string): StoreKind {
@@ -27,7 +27,7 @@ async function openRedis(url: string): Promise<SessionDataStore> {
   const { createClient } = await import('redis')
   const { redisStore } = await import('idp-client/stores/redis')
   const client = createClient({ url })
-  // Without a listener a lost connection would end the process; what cannot be stored is reported by the library.
+  // Without a listener, a lost connection would end the process. The library reports failed requests.
   client.on('error', () => {})
   await client.connect()
   return redisStore(client)

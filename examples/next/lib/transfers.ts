@@ -3,7 +3,7 @@ import { OrdersError } from './orders'
 
 export interface Transfer {
   readonly id: string
-  /** Display name of who got it. */
+  /** Display name of the recipient. */
   readonly to: string
   readonly cents: number
   /** `2026-11-08` */
@@ -12,11 +12,11 @@ export interface Transfer {
 
 export interface TransfersAnswer {
   readonly transfers: readonly Transfer[]
-  /** How often the API was asked until it answered: twice where it sent the first proof back with a nonce. */
+  /** Number of requests: two if the API rejected the first proof and sent a nonce. */
   readonly requests: number
 }
 
-/** The transfers of the user who is signed in. The API hands them out for tokens that are bound to a key, no others. */
+/** Fetches the transfers of the signed-in user. The API accepts only tokens that are bound to a key. */
 export async function fetchTransfers(url: string): Promise<TransfersAnswer> {
   let requests = 0
   const counting: typeof fetch = (input, init) => {
@@ -25,7 +25,7 @@ export async function fetchTransfers(url: string): Promise<TransfersAnswer> {
   }
   const { fetchWithAuth } = await idp.createFetcher({ baseUrl: url, fetch: counting })
   const response = await fetchWithAuth('/transfers', { cache: 'no-store' })
-  if (!response.ok) throw new OrdersError(`The orders API answered with status ${response.status}.`)
+  if (!response.ok) throw new OrdersError(`The orders API responded with status ${response.status}.`)
   const { transfers } = (await response.json()) as { transfers: readonly Transfer[] }
   return { transfers, requests }
 }

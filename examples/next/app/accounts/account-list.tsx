@@ -1,6 +1,7 @@
 'use client'
 
 import { useActionState } from 'react'
+import { useHydrated } from '../../components/use-hydrated'
 import type { AccountResult } from './actions'
 import { changeAccount } from './actions'
 
@@ -14,11 +15,12 @@ export interface Account {
 }
 
 export function AccountList({ accounts }: { accounts: readonly Account[] }) {
-  const [result, action, isBusy] = useActionState(changeAccount, null)
+  const [result, action, isPending] = useActionState(changeAccount, null)
+  const isBusy = !useHydrated() || isPending
   return (
     <form action={action} className="card">
       {accounts.length === 0 ? (
-        <p>No account is connected yet.</p>
+        <p>No connected accounts yet.</p>
       ) : (
         <table>
           <caption>Your accounts</caption>
@@ -26,7 +28,7 @@ export function AccountList({ accounts }: { accounts: readonly Account[] }) {
             <tr>
               <th scope="col">Account</th>
               <th scope="col">Connected</th>
-              <th scope="col">May use</th>
+              <th scope="col">Scopes</th>
               <th scope="col">
                 <span className="visually-hidden">Actions</span>
               </th>
@@ -51,12 +53,12 @@ function AccountRow({ account, isBusy }: { account: Account; isBusy: boolean }) 
     <tr>
       <th scope="row">{label}</th>
       <td data-label="Connected">{since}</td>
-      <td data-label="May use">
+      <td data-label="Scopes">
         <code>{scopes}</code>
       </td>
       <td className="cell-action">
         <button {...button} name="token" value={connection}>
-          Get a token<span className="visually-hidden"> of {label}</span>
+          Get a token<span className="visually-hidden"> for {label}</span>
         </button>
         <button {...button} name="disconnect" value={id}>
           Disconnect<span className="visually-hidden"> {label}</span>
@@ -67,19 +69,19 @@ function AccountRow({ account, isBusy }: { account: Account; isBusy: boolean }) 
 }
 
 function Result(result: AccountResult) {
-  if (result.kind === 'told') return <p>{result.message}</p>
+  if (result.kind === 'message') return <p>{result.message}</p>
   const { label, length, format, scope, expires } = result
   return (
     <dl className="facts">
       <div>
-        <dt>Token of {label}</dt>
+        <dt>Token for {label}</dt>
         <dd>
           <span aria-hidden="true">•••••••• </span>
           {length} characters, {format}
         </dd>
       </div>
       <div>
-        <dt>May use</dt>
+        <dt>Scopes</dt>
         <dd>
           <code>{scope}</code>
         </dd>

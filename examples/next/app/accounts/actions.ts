@@ -8,8 +8,8 @@ import { formatTime } from '../../lib/format'
 import { tokenFormat } from '../../lib/inspect'
 
 export type AccountResult =
-  | { readonly kind: 'told'; readonly message: string }
-  /** A token as one may show it: whoever holds the token itself can use it. */
+  | { readonly kind: 'message'; readonly message: string }
+  /** A description of a token, without the token: anyone who has it can use it. */
   | {
       readonly kind: 'token'
       readonly label: string
@@ -19,34 +19,34 @@ export type AccountResult =
       readonly expires: string
     }
 
-/** Disconnects an account of the visitor, or asks for a token of one; what to tell afterwards. */
+/** Disconnects an account of the user, or gets an access token for it. */
 export async function changeAccount(_previous: AccountResult | null, form: FormData): Promise<AccountResult> {
   const [id, connection] = [form.get('disconnect'), form.get('token')]
   try {
-    return id === null ? await describeToken(connection) : told(await disconnect(id))
+    return id === null ? await describeToken(connection) : message(await disconnect(id))
   } catch (error) {
     if (!isIdpError(error)) throw error
-    const isOut = error.code === 'MISSING_SESSION'
-    return told(
-      isOut
+    const isSignedOut = error.code === 'MISSING_SESSION'
+    return message(
+      isSignedOut
         ? 'Your session has ended. Log in again.'
-        : 'The provider does not do that right now. Try again in a moment.',
+        : 'The provider refused the request. Try again in a moment.',
     )
   }
 }
 
-async function disconnect(wanted: FormDataEntryValue): Promise<string> {
-  const account = (await idp.listConnectedAccounts()).find(({ id }) => id === wanted)
+async function disconnect(accountId: FormDataEntryValue): Promise<string> {
+  const account = (await idp.listConnectedAccounts()).find(({ id }) => id === accountId)
   if (account) await idp.deleteConnectedAccount(account)
   revalidatePath('/accounts')
   return account
     ? `${connectionLabel(account.connection)} is disconnected.`
-    : 'That account was disconnected already.'
+    : 'This account was already disconnected.'
 }
 
-async function describeToken(wanted: FormDataEntryValue | null): Promise<AccountResult> {
-  const connection = connections.find(({ name }) => name === wanted)
-  if (!connection) return told('Choose one of the accounts.')
+async function describeToken(connectionName: FormDataEntryValue | null): Promise<AccountResult> {
+  const connection = connections.find(({ name }) => name === connectionName)
+  if (!connection) return message('Choose one of the accounts.')
   const { token, expiresAt, scope } = await idp.getAccessTokenForConnection({ connection: connection.name })
   return {
     kind: 'token',
@@ -58,6 +58,6 @@ async function describeToken(wanted: FormDataEntryValue | null): Promise<Account
   }
 }
 
-function told(message: string): AccountResult {
-  return { kind: 'told', message }
+function message(text: string): AccountResult {
+  return { kind: 'message', message: text }
 }

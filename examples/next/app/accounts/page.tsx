@@ -1,5 +1,8 @@
 import { isIdpError } from 'idp-client/next'
 import type { Metadata } from 'next'
+import { Suspense } from 'react'
+import { Code } from '../../components/code'
+import { Loading } from '../../components/loading'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { connectionLabel, connections } from '../../lib/connections'
@@ -13,20 +16,32 @@ interface Props {
   readonly searchParams: Promise<{ readonly result?: string | readonly string[] }>
 }
 
-export default idp.withPageAuthRequired(
+const files = ['app/accounts/page.tsx', 'app/accounts/actions.ts']
+
+export default function AccountsPage(props: Props) {
+  return (
+    <>
+      <PageHeader title="Connected accounts" kind="Account API" code={<Code files={files} />}>
+        Let this application use an account that you have at another provider. The identity provider stores
+        its tokens and issues one when the application needs it.
+      </PageHeader>
+      <Suspense fallback={<Loading />}>
+        <Accounts {...props} />
+      </Suspense>
+    </>
+  )
+}
+
+const Accounts = idp.withPageAuthRequired(
   async function Accounts({ searchParams }: Props) {
     const { result } = await searchParams
     const accounts = await load()
     return (
       <>
-        <PageHeader title="Connected accounts" kind="Account API" source="app/accounts/page.tsx">
-          Let this application use an account that you have somewhere else. The provider keeps its tokens and
-          hands one out when it is needed.
-        </PageHeader>
         <Outcome result={result} />
         <section className="card" aria-labelledby="connect-title">
           <h2 id="connect-title">Connect an account</h2>
-          <p>The provider asks you first, and brings you back here.</p>
+          <p>The provider asks for your consent and sends you back here.</p>
           <p className="actions">
             {connections.map(({ name, label, scope }) => (
               <a className="button" href={connectPath(name, scope)} key={name}>
@@ -54,12 +69,12 @@ function connectPath(connection: string, scopes: string): string {
 
 function Outcome({ result }: { result: string | readonly string[] | undefined }) {
   if (result === 'connected') return <p role="status">The account is connected.</p>
-  if (result === 'cancelled') return <p role="status">You cancelled. Nothing was connected.</p>
+  if (result === 'cancelled') return <p role="status">You cancelled. No account was connected.</p>
   if (result === 'failed') return <p role="alert">The account could not be connected. Try again.</p>
   return null
 }
 
-/** The accounts, or what to tell the visitor. */
+/** Returns the accounts, or a message for the user. */
 async function load(): Promise<readonly Account[] | string> {
   try {
     const accounts = await idp.listConnectedAccounts()
@@ -72,7 +87,7 @@ async function load(): Promise<readonly Account[] | string> {
     }))
   } catch (error) {
     if (isIdpError(error, 'FAILED_TO_LIST'))
-      return 'The provider does not list your accounts right now. Try again in a moment.'
+      return 'The provider could not list your accounts. Try again in a moment.'
     throw error
   }
 }

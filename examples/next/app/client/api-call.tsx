@@ -39,6 +39,6 @@ async function fetchText(path: string): Promise<Result> {
     const body: unknown = await response.json()
     return { status: `Status ${response.status}`, body: JSON.stringify(body, null, 2) }
   } catch {
-    return { status: 'The server did not answer with JSON. Try again.', body: '' }
+    return { status: 'The server did not respond with JSON. Try again.', body: '' }
   }
 }

@@ -13,7 +13,7 @@ function Profile({ user }: { user: User }) {
       <Refresh />
       <section className="card" aria-labelledby="api-title">
         <h2 id="api-title">Protected API routes</h2>
-        <p>Both answer 401 to visitors without a session.</p>
+        <p>Without a session both respond with status 401.</p>
         <ApiCall path="/api/me" label="App Router" />
         <ApiCall path="/api/legacy-me" label="Pages Router" />
       </section>
@@ -32,7 +32,7 @@ function Refresh() {
   return (
     <p className="actions">
       <button className="button" type="button" onClick={refresh}>
-        Load the user again
+        Reload the user
       </button>
       <span role="status">{error ? error.message : message}</span>
     </p>
@@ -40,6 +40,6 @@ function Refresh() {
 }
 
 export const ClientProfile = withPageAuthRequired(Profile, {
-  onRedirecting: () => <p role="status">Taking you to the login…</p>,
+  onRedirecting: () => <p role="status">Redirecting to the login…</p>,
   onError: (error) => <p role="alert">{error.message}</p>,
 })

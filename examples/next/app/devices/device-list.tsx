@@ -1,21 +1,23 @@
 'use client'
 
 import { useActionState } from 'react'
+import { useHydrated } from '../../components/use-hydrated'
 import { endSessions } from './actions'
 
 export interface Device {
-  /** Names the session; it cannot be used in its place. */
+  /** Identifies the session; it grants no access to it. */
   readonly id: string
   readonly name: string
   readonly isCurrent: boolean
   readonly since: string
   readonly lastUsed: string
-  /** When it ends if it is not used again. */
-  readonly ends: string
+  /** When it expires if it is not used again. */
+  readonly expires: string
 }
 
 export function DeviceList({ devices }: { devices: readonly Device[] }) {
-  const [message, action, isEnding] = useActionState(endSessions, '')
+  const [message, action, isPending] = useActionState(endSessions, '')
+  const isBusy = !useHydrated() || isPending
   return (
     <form action={action} className="card">
       <table>
@@ -24,8 +26,8 @@ export function DeviceList({ devices }: { devices: readonly Device[] }) {
           <tr>
             <th scope="col">Browser</th>
             <th scope="col">Signed in</th>
-            <th scope="col">Last use noted</th>
-            <th scope="col">Ends unused</th>
+            <th scope="col">Last used</th>
+            <th scope="col">Expires</th>
             <th scope="col">
               <span className="visually-hidden">Action</span>
             </th>
@@ -33,14 +35,14 @@ export function DeviceList({ devices }: { devices: readonly Device[] }) {
         </thead>
         <tbody>
           {devices.map((device) => (
-            <DeviceRow device={device} isEnding={isEnding} key={device.id} />
+            <DeviceRow device={device} isBusy={isBusy} key={device.id} />
           ))}
         </tbody>
       </table>
       <p className="actions">
         {devices.length > 1 ? (
-          <button className="button" name="id" value="others" type="submit" disabled={isEnding}>
-            End all others
+          <button className="button" name="id" value="others" type="submit" disabled={isBusy}>
+            End all other sessions
           </button>
         ) : null}
         <span role="status">{message}</span>
@@ -49,19 +51,19 @@ export function DeviceList({ devices }: { devices: readonly Device[] }) {
   )
 }
 
-function DeviceRow({ device, isEnding }: { device: Device; isEnding: boolean }) {
-  const { id, name, isCurrent, since, lastUsed, ends } = device
+function DeviceRow({ device, isBusy }: { device: Device; isBusy: boolean }) {
+  const { id, name, isCurrent, since, lastUsed, expires } = device
   return (
     <tr>
       <th scope="row">{name}</th>
       <td data-label="Signed in">{since}</td>
-      <td data-label="Last use noted">{lastUsed}</td>
-      <td data-label="Ends unused">{ends}</td>
+      <td data-label="Last used">{lastUsed}</td>
+      <td data-label="Expires">{expires}</td>
       <td className="cell-action">
         {isCurrent ? (
           <span className="badge">this browser</span>
         ) : (
-          <button className="button" name="id" value={id} type="submit" disabled={isEnding}>
+          <button className="button" name="id" value={id} type="submit" disabled={isBusy}>
             End<span className="visually-hidden"> {name}</span>
           </button>
         )}

@@ -6,7 +6,7 @@ import { formatDuration } from '../../lib/format'
 interface CountdownProps {
   /** Seconds since the epoch. */
   readonly expiresAt: number
-  /** As the server saw it, so that the first render in the browser equals the server's. */
+  /** Calculated on the server, so that the first render in the browser matches. */
   readonly secondsLeft: number
 }
 

@@ -1,5 +1,8 @@
 import type { Metadata } from 'next'
 import { cookies } from 'next/headers'
+import { Suspense } from 'react'
+import { Code } from '../../components/code'
+import { Loading } from '../../components/loading'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { formatTime } from '../../lib/format'
@@ -10,17 +13,29 @@ import { ClaimsTable, CookiesTable, TokensTable } from './tables'
 
 export const metadata: Metadata = { title: 'Session inspector' }
 
-export default idp.withPageAuthRequired(
+const files = ['app/inspector/page.tsx', 'lib/inspect.ts']
+
+export default function InspectorPage() {
+  return (
+    <>
+      <PageHeader title="Session inspector" kind="Server component" code={<Code files={files} />}>
+        What the server knows about you right now. Tokens are described but not shown: anyone who has a token
+        can use it.
+      </PageHeader>
+      <Suspense fallback={<Loading />}>
+        <Inspector />
+      </Suspense>
+    </>
+  )
+}
+
+const Inspector = idp.withPageAuthRequired(
   async function Inspector() {
     const session = await idp.getSession()
     if (!session) return null
     const { user, tokenSet, internal } = session
     return (
       <>
-        <PageHeader title="Session inspector" kind="Server component" source="app/inspector/page.tsx">
-          What the server knows about you right now. Tokens are described, not shown: whoever holds one can
-          use it.
-        </PageHeader>
         <section className="card" aria-label="Summary">
           <dl className="facts">
             <div>
@@ -38,8 +53,8 @@ export default idp.withPageAuthRequired(
               </dd>
             </div>
             <div>
-              <dt>Session kept in</dt>
-              <dd>{keptIn[storeKind]}</dd>
+              <dt>Session stored in</dt>
+              <dd>{storeNames[storeKind]}</dd>
             </div>
           </dl>
         </section>
@@ -52,7 +67,7 @@ export default idp.withPageAuthRequired(
   { returnTo: '/inspector' },
 )
 
-const keptIn = {
+const storeNames = {
   cookie: 'encrypted cookies',
   memory: 'memory of this server',
   redis: 'Redis',

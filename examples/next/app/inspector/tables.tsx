@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { formatNumber, formatTime } from '../../lib/format'
 import type { ClaimRow, CookieRow, TokenRow } from '../../lib/inspect'
 
-/** Bytes that the library allows for all session cookies together, unless `session.cookie.maxBytes` says otherwise. */
+/** Default of `session.cookie.maxBytes`: the limit for all session cookies together. */
 const cookieBudget = 7000
 
 export function ClaimsTable({ rows }: { rows: readonly ClaimRow[] }) {
@@ -51,7 +51,7 @@ export function CookiesTable({ rows }: { rows: readonly CookieRow[] }) {
         </tr>
       ))}
       <tr>
-        <th scope="row">Together</th>
+        <th scope="row">Total</th>
         <td>
           {formatNumber(total)} of {formatNumber(cookieBudget)} bytes
           <meter aria-label="Used part of the cookie budget" max={cookieBudget} value={total} />

@@ -3,14 +3,14 @@ import type { Transfer, TransfersAnswer } from '../../lib/transfers'
 import { fetchTransfers } from '../../lib/transfers'
 import { explainFailure } from './explain'
 
-/** Instead of the part for the browser, where tokens are bound to a key that only the server has. */
+/** Replaces the part for the browser when tokens are bound to a key that only the server has. */
 export function NotInBrowser() {
   return (
     <section className="card" aria-labelledby="browser-orders-title">
-      <h2 id="browser-orders-title">Asked by the browser</h2>
+      <h2 id="browser-orders-title">Called by the browser</h2>
       <p>
-        Not with this token: it is bound to a key of the server. Bound tokens stay on the server, and the
-        route that hands out access tokens is switched off.
+        Not possible with this token: it is bound to a key of the server. Bound tokens stay on the server, so
+        the route that returns access tokens to the browser is disabled.
       </p>
     </section>
   )
@@ -21,7 +21,7 @@ export async function Transfers({ url }: { url: string }) {
   return (
     <section className="card" aria-labelledby="transfers-title">
       <h2 id="transfers-title">Transfers</h2>
-      <p>The API hands them out for bound tokens only, with a proof of the key in each request.</p>
+      <p>The API accepts bound tokens only, with a proof of the key in each request (DPoP).</p>
       {typeof result === 'string' ? <p role="alert">{result}</p> : <Answer {...result} />}
     </section>
   )
@@ -40,14 +40,10 @@ function Answer({ requests, transfers }: TransfersAnswer) {
     <>
       <p>
         {requests === 1
-          ? 'Answered at once: the proof carried a nonce of the API that was known already.'
-          : 'Answered after a nonce challenge: the API sent the first proof back with a nonce for the second.'}
+          ? 'One request: the proof contained the nonce that the API had sent before.'
+          : 'Two requests: the API rejected the first proof and sent a nonce for the second one.'}
       </p>
-      {transfers.length === 0 ? (
-        <p>You have transferred nothing yet.</p>
-      ) : (
-        <TransfersTable transfers={transfers} />
-      )}
+      {transfers.length === 0 ? <p>No transfers yet.</p> : <TransfersTable transfers={transfers} />}
     </>
   )
 }

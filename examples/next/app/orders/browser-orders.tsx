@@ -14,10 +14,10 @@ export function BrowserOrders({ url }: { url: string }) {
   async function load() {
     setMessage('Loading…')
     try {
-      // Kept in memory until shortly before it expires; however many components ask, it is fetched once.
+      // Cached in memory until shortly before it expires; concurrent calls share one request.
       const token = await getAccessToken()
       setOrders(await fetchOrders(url, token))
-      setMessage('Answered to your browser.')
+      setMessage('Loaded by your browser.')
     } catch (error) {
       setMessage(explain(error))
     }
@@ -25,10 +25,10 @@ export function BrowserOrders({ url }: { url: string }) {
 
   return (
     <section className="card" aria-labelledby="browser-orders-title">
-      <h2 id="browser-orders-title">Asked by the browser</h2>
+      <h2 id="browser-orders-title">Called by the browser</h2>
       <p>
-        Your browser fetches the token from this application and calls the API itself. The option{' '}
-        <code>enableAccessTokenEndpoint</code> turns that off.
+        Your browser gets the access token from this application and calls the API itself.{' '}
+        <code>enableAccessTokenEndpoint: false</code> disables that.
       </p>
       <p className="actions">
         <button className="button" type="button" onClick={load}>

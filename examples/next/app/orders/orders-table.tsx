@@ -2,7 +2,7 @@ import { formatDate, formatPrice } from '../../lib/format'
 import type { Order } from '../../lib/orders'
 
 export function OrdersTable({ orders }: { orders: readonly Order[] }) {
-  if (orders.length === 0) return <p>You have ordered nothing yet.</p>
+  if (orders.length === 0) return <p>No orders yet.</p>
   return (
     <table>
       <thead>

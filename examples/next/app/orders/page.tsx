@@ -1,4 +1,7 @@
 import type { Metadata } from 'next'
+import { Suspense } from 'react'
+import { Code } from '../../components/code'
+import { Loading } from '../../components/loading'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
 import { boundTokens } from '../../lib/bound-tokens'
@@ -12,33 +15,36 @@ import { OrdersTable } from './orders-table'
 
 export const metadata: Metadata = { title: 'Orders' }
 
-export default idp.withPageAuthRequired(
+const files = ['app/orders/page.tsx', 'app/orders/browser-orders.tsx', 'proxy.ts', 'api-server.mjs']
+
+export default function OrdersPage() {
+  return (
+    <>
+      <PageHeader title="Orders" kind="Access token" code={<Code files={files} />}>
+        Your orders are served by an API that knows no cookies. It accepts an access token of the provider,
+        from this server or from your browser.
+      </PageHeader>
+      <Suspense fallback={<Loading />}>
+        <Orders />
+      </Suspense>
+    </>
+  )
+}
+
+const Orders = idp.withPageAuthRequired(
   async function Orders() {
+    if (!ordersApi) return <NoApi />
+    const { url } = ordersApi
     return (
       <>
-        <PageHeader title="Orders" kind="Access token" source="app/orders/page.tsx">
-          Your orders live behind an API of their own, which knows no cookies. It serves whoever brings an
-          access token of the provider: this server, or your browser.
-        </PageHeader>
-        {ordersApi ? (
+        <ServerOrders url={url} />
+        {boundTokens ? (
           <>
-            <ServerOrders url={ordersApi.url} />
-            {boundTokens ? (
-              <>
-                <Transfers url={ordersApi.url} />
-                <NotInBrowser />
-              </>
-            ) : (
-              <BrowserOrders url={ordersApi.url} />
-            )}
+            <Transfers url={url} />
+            <NotInBrowser />
           </>
         ) : (
-          <section className="card" aria-label="No API">
-            <p>
-              No orders API was started. <code>npm run demo</code> starts one; elsewhere{' '}
-              <code>ORDERS_API_URL</code> says where it is.
-            </p>
-          </section>
+          <BrowserOrders url={url} />
         )}
       </>
     )
@@ -46,18 +52,29 @@ export default idp.withPageAuthRequired(
   { returnTo: '/orders' },
 )
 
+function NoApi() {
+  return (
+    <section className="card" aria-label="No API">
+      <p>
+        The orders API is not running. <code>npm run demo</code> starts it. To use another one, set{' '}
+        <code>ORDERS_API_URL</code>.
+      </p>
+    </section>
+  )
+}
+
 async function ServerOrders({ url }: { url: string }) {
   const result = await load(url)
   return (
     <section className="card" aria-labelledby="server-orders-title">
-      <h2 id="server-orders-title">Asked by the server</h2>
-      <p>The token is taken from the session, and does not leave the server.</p>
+      <h2 id="server-orders-title">Called by the server</h2>
+      <p>The access token is taken from the session and does not leave the server.</p>
       {typeof result === 'string' ? <p role="alert">{result}</p> : <OrdersTable orders={result} />}
     </section>
   )
 }
 
-/** The orders, or what to tell the visitor. */
+/** Returns the orders, or a message for the user. */
 async function load(url: string): Promise<readonly Order[] | string> {
   try {
     const { fetchWithAuth } = await idp.createFetcher({ baseUrl: url })

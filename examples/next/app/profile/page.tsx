@@ -1,23 +1,30 @@
 import type { Metadata } from 'next'
+import { Suspense } from 'react'
+import { Code } from '../../components/code'
+import { Loading } from '../../components/loading'
 import { PageHeader } from '../../components/page-header'
 import { UserCard } from '../../components/user-card'
 import { idp } from '../../lib/auth'
 
 export const metadata: Metadata = { title: 'Profile' }
 
-export default idp.withPageAuthRequired(
+export default function ProfilePage() {
+  return (
+    <>
+      <PageHeader title="Profile" kind="Server component" code={<Code files={['app/profile/page.tsx']} />}>
+        Rendered on the server from the claims in your session. Without a session you are sent to the login.
+      </PageHeader>
+      <Suspense fallback={<Loading />}>
+        <Profile />
+      </Suspense>
+    </>
+  )
+}
+
+const Profile = idp.withPageAuthRequired(
   async function Profile() {
     const session = await idp.getSession()
-    if (!session) return null
-    return (
-      <>
-        <PageHeader title="Profile" kind="Server component" source="app/profile/page.tsx">
-          This page was rendered on the server, from the claims in your session. Whoever is not signed in
-          never sees it.
-        </PageHeader>
-        <UserCard user={session.user} />
-      </>
-    )
+    return session ? <UserCard user={session.user} /> : null
   },
   { returnTo: '/profile' },
 )

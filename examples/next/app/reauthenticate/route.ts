@@ -1,6 +1,6 @@
 import { idp } from '../../lib/auth'
 
-/** Asks for the credentials again although the provider may still know the user. */
+/** Starts a login that asks for the credentials again, even if the user is still signed in at the provider. */
 export function GET() {
   return idp.startInteractiveLogin({
     returnTo: '/settings',

@@ -8,7 +8,7 @@ export interface SaveResult {
   readonly message: string
 }
 
-/** Anybody can post to a server action: it looks at the session and at its input itself. */
+/** Server actions are public endpoints, so this one checks the session and its input itself. */
 export async function saveColour(_previous: SaveResult | null, form: FormData): Promise<SaveResult> {
   const session = await idp.getSession()
   if (!session) return { saved: false, message: 'Your session has ended. Log in again to save.' }

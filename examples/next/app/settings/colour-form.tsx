@@ -1,12 +1,14 @@
 'use client'
 
 import { useActionState } from 'react'
+import { useHydrated } from '../../components/use-hydrated'
 import type { Colour } from '../../lib/colour'
 import { colours } from '../../lib/colour'
 import { saveColour } from './actions'
 
 export function ColourForm({ current }: { current: Colour }) {
-  const [result, action, isSaving] = useActionState(saveColour, null)
+  const [result, action, isPending] = useActionState(saveColour, null)
+  const isBusy = !useHydrated() || isPending
   return (
     <form action={action} className="card">
       <fieldset>
@@ -22,8 +24,8 @@ export function ColourForm({ current }: { current: Colour }) {
         </div>
       </fieldset>
       <p className="actions">
-        <button className="button button-primary" type="submit" disabled={isSaving}>
-          {isSaving ? 'Saving…' : 'Save'}
+        <button className="button button-primary" type="submit" disabled={isBusy}>
+          {isPending ? 'Saving…' : 'Save'}
         </button>
         <span role={result && !result.saved ? 'alert' : 'status'}>{result?.message}</span>
       </p>

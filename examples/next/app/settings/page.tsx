@@ -1,26 +1,41 @@
 import type { Metadata } from 'next'
 import Link from 'next/link'
+import { Suspense } from 'react'
+import { Code } from '../../components/code'
+import { Loading } from '../../components/loading'
 import { PageHeader } from '../../components/page-header'
 import { idp } from '../../lib/auth'
-import { colourOf } from '../../lib/colour'
+import { readColour } from '../../lib/colour'
 import { ColourForm } from './colour-form'
 
 export const metadata: Metadata = { title: 'Settings' }
 
-export default idp.withPageAuthRequired(
+const files = ['app/settings/page.tsx', 'app/settings/actions.ts', 'app/reauthenticate/route.ts']
+
+export default function SettingsPage() {
+  return (
+    <>
+      <PageHeader title="Settings" kind="Server action" code={<Code files={files} />}>
+        A server action stores your choice in the session. It is kept until you log out.
+      </PageHeader>
+      <Suspense fallback={<Loading />}>
+        <Settings />
+      </Suspense>
+    </>
+  )
+}
+
+const Settings = idp.withPageAuthRequired(
   async function Settings() {
     const session = await idp.getSession()
     return (
       <>
-        <PageHeader title="Settings" kind="Server action" source="app/settings/actions.ts">
-          Your choice is written into the session by a server action, and lasts as long as the session.
-        </PageHeader>
-        <ColourForm current={colourOf(session)} />
+        <ColourForm current={readColour(session)} />
         <section className="card" aria-labelledby="confirm-title">
           <h2 id="confirm-title">Confirm that it is you</h2>
           <p>
-            A route handler can start a login of its own, here one that asks for your credentials again. It
-            begins a new session, so the colour starts over.
+            A route handler can start a login with its own parameters. This one asks for your credentials
+            again. A login starts a new session, so the colour is reset.
           </p>
           <p className="actions">
             <a className="button" href="/reauthenticate">
@@ -30,7 +45,7 @@ export default idp.withPageAuthRequired(
         </section>
         <section className="card" aria-labelledby="more-title">
           <h2 id="more-title">Devices and accounts</h2>
-          <p>Where you are signed in, and which accounts elsewhere this application may use.</p>
+          <p>See where you are signed in, and which accounts you have connected.</p>
           <p className="actions">
             <Link className="button" href="/devices">
               Your devices

@@ -3,32 +3,36 @@
 import { isIdpError } from 'idp-client/next'
 import { idp } from '../../lib/auth'
 import type { Receipt } from '../../lib/bank'
-import { bank, readOrder, receiptFor } from '../../lib/bank'
-import type { Demand } from '../../lib/second-factor'
-import { demandOf } from '../../lib/second-factor'
+import { bank, parseOrder } from '../../lib/bank'
+import { book } from '../../lib/ledger'
+import type { MfaChallenge } from '../../lib/second-factor'
+import { toMfaChallenge } from '../../lib/second-factor'
 
 export type TransferResult =
   | { readonly kind: 'done'; readonly receipt: Receipt }
-  | { readonly kind: 'factor'; readonly demand: Demand }
+  | { readonly kind: 'factor'; readonly challenge: MfaChallenge }
   | { readonly kind: 'failed'; readonly message: string }
 
-/** Transfers money if the provider hands out a token for the bank; else what the visitor has to do first. */
+/** Transfers money if the provider issues a token for the bank; otherwise returns the second factor that it requires. */
 export async function transfer(payee: string, amount: string): Promise<TransferResult> {
-  const order = readOrder(payee, amount)
+  const order = parseOrder(payee, amount)
   if (typeof order === 'string') return { kind: 'failed', message: order }
   try {
     await idp.getAccessToken(bank)
-    return { kind: 'done', receipt: receiptFor(order) }
   } catch (error) {
-    const demand = demandOf(error)
-    if (demand) return { kind: 'factor', demand }
-    return { kind: 'failed', message: explain(error) }
+    const challenge = toMfaChallenge(error)
+    return challenge ? { kind: 'factor', challenge } : { kind: 'failed', message: explain(error) }
   }
+  const session = await idp.getSession()
+  const receipt = session ? book(session.user.sub, order) : signedOut
+  return typeof receipt === 'string' ? { kind: 'failed', message: receipt } : { kind: 'done', receipt }
 }
+
+const signedOut = 'You are signed out. Log in and try again.'
 
 function explain(error: unknown): string {
   if (!isIdpError(error)) throw error
-  if (error.code === 'MISSING_SESSION') return 'You are signed out. Log in and try again.'
+  if (error.code === 'MISSING_SESSION') return signedOut
   if (error.code === 'MISSING_REFRESH_TOKEN') return 'Your access has expired. Log out and log in again.'
-  return 'The provider gives no access right now. Nothing was transferred.'
+  return 'The provider did not issue an access token. No money was transferred.'
 }

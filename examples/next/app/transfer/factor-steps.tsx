@@ -32,17 +32,19 @@ export function CodeForm({ isBusy, onCode }: CodeFormProps) {
   )
 }
 
-/** An authenticator app that is being set up. The picture is made here: the secret goes to nobody else. */
+/** Enrolls an authenticator app. The QR code is drawn here, so that the secret is sent to no other service. */
 export function NewApp({ app: { barcodeUri, secret } }: { app: MfaOtpEnrollment }) {
   const picture = `data:image/svg+xml,${encodeURIComponent(renderSVG(barcodeUri, { border: 2 }))}`
   return (
-    <>
-      <p>Scan this with an authenticator app, or type the secret in there. Then enter the code it shows.</p>
-      <img className="qr" src={picture} alt="QR code for an authenticator app" width="200" height="200" />
-      <p>
-        Secret: <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>
-      </p>
-    </>
+    <div className="new-app">
+      <img className="qr" src={picture} alt="QR code for an authenticator app" width="160" height="160" />
+      <div>
+        <p>Scan the QR code with an authenticator app, or enter the secret there.</p>
+        <p>
+          Secret: <code>{secret.replace(/.{4}(?=.)/g, '$& ')}</code>
+        </p>
+      </div>
+    </div>
   )
 }
 
@@ -50,7 +52,7 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] | undefined 
   if (!codes || codes.length === 0) return null
   return (
     <div className="notice">
-      <p>If you lose the device, this code gets you in. It is shown only once; write it down.</p>
+      <p>Use this recovery code if you lose your device. Write it down; it is shown only once.</p>
       <ul className="codes">
         {codes.map((code) => (
           <li key={code}>
@@ -62,13 +64,27 @@ export function RecoveryCodes({ codes }: { codes: readonly string[] | undefined 
   )
 }
 
+/** With the development provider, codes and messages arrive in its inbox. */
+export function InboxHint({ url }: { url: string | null }) {
+  if (url === null) return null
+  return (
+    <p className="hint">
+      No device at hand? The{' '}
+      <a href={url} target="_blank" rel="noreferrer">
+        inbox of the development provider
+      </a>{' '}
+      shows all codes and messages.
+    </p>
+  )
+}
+
 interface ApprovalProps {
-  /** True as long as the answer is open. */
+  /** Resolves to true until the user has responded. */
   readonly poll: () => Promise<boolean>
   readonly hasFailed: boolean
 }
 
-/** Milliseconds between two questions whether the visitor has approved. */
+/** Polling interval in milliseconds. */
 const interval = 2000
 
 export function Approval({ poll, hasFailed }: ApprovalProps) {
@@ -88,6 +104,8 @@ export function Approval({ poll, hasFailed }: ApprovalProps) {
   }, [])
   if (hasFailed) return null
   return (
-    <p role="status">A message was sent to your device. Approve it there; this page goes on by itself.</p>
+    <p role="status">
+      A message was sent to your device. Approve it there, and the transfer continues automatically.
+    </p>
   )
 }

@@ -5,7 +5,7 @@ import { formatDate, formatPrice } from '../../lib/format'
 export function Receipt({ receipt, proof }: { receipt: Booked; proof: string }) {
   const { id, payee, cents, made } = receipt
   const section = useRef<HTMLElement>(null)
-  // Whoever confirmed by keyboard or listens goes on here.
+  // For keyboard and screen reader users the focus continues here.
   useEffect(() => section.current?.focus(), [])
   const facts = [
     ['To', payee],

@@ -1,29 +1,33 @@
 'use client'
 
 import { useEffect, useRef } from 'react'
-import type { Demand } from '../../lib/second-factor'
+import type { MfaChallenge } from '../../lib/second-factor'
 import { factorLabel } from '../../lib/second-factor'
-import { Approval, CodeForm, NewApp, RecoveryCodes } from './factor-steps'
+import { Approval, CodeForm, InboxHint, NewApp, RecoveryCodes } from './factor-steps'
 import type { Callbacks, SecondFactorState } from './use-second-factor'
 import { useSecondFactor } from './use-second-factor'
 
 interface SecondFactorProps extends Callbacks {
-  readonly demand: Demand
+  readonly challenge: MfaChallenge
+  /** Where the development provider shows codes; null with another provider. */
+  readonly inboxUrl: string | null
   readonly onCancel: () => void
 }
 
-/** The dialogue in which a visitor proves a further factor, or sets up the first one. */
-export function SecondFactor({ demand, onCancel, ...callbacks }: SecondFactorProps) {
+/** The dialog in which a user verifies a second factor, or enrolls the first one. */
+export function SecondFactor({ challenge, inboxUrl, onCancel, ...callbacks }: SecondFactorProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  const factor = useSecondFactor(demand, callbacks)
-  // Modal: the browser keeps the focus inside, and Escape closes it.
+  const factor = useSecondFactor(challenge, callbacks)
+  // A modal dialog keeps the focus inside, and Escape closes it.
   useEffect(() => {
     if (!dialog.current?.open) dialog.current?.showModal()
   }, [])
   return (
     <dialog ref={dialog} className="card dialog" aria-labelledby="factor-title" onClose={onCancel}>
       <h2 id="factor-title">{titles[factor.step.kind]}</h2>
-      <StepView factor={factor} onVerified={callbacks.onVerified} />
+      <div className="dialog-body">
+        <StepView factor={factor} inboxUrl={inboxUrl} onVerified={callbacks.onVerified} />
+      </div>
       <p role="alert">{factor.problem}</p>
       <form method="dialog">
         <button className="button" type="submit">
@@ -40,15 +44,15 @@ const titles = {
   enroll: 'Set up a second factor',
   code: 'Enter the code',
   approval: 'Approve on your device',
-  keep: 'Keep your new recovery code',
-  over: 'Not confirmed',
+  keep: 'Your new recovery code',
+  over: 'Transfer not confirmed',
 } as const
 
-interface StepViewProps extends Pick<Callbacks, 'onVerified'> {
+interface StepViewProps extends Pick<Callbacks, 'onVerified'>, Pick<SecondFactorProps, 'inboxUrl'> {
   readonly factor: SecondFactorState
 }
 
-function StepView({ factor, onVerified }: StepViewProps) {
+function StepView({ factor, inboxUrl, onVerified }: StepViewProps) {
   const { step, isBusy } = factor
   switch (step.kind) {
     case 'loading':
@@ -56,7 +60,7 @@ function StepView({ factor, onVerified }: StepViewProps) {
     case 'choose':
       return (
         <Choices
-          lead="Choose how."
+          lead="Choose a second factor."
           isBusy={isBusy}
           choices={step.factors.map((one) => ({
             key: one.id,
@@ -68,7 +72,7 @@ function StepView({ factor, onVerified }: StepViewProps) {
     case 'enroll':
       return (
         <Choices
-          lead="You have none yet. Set up one now; from then on the bank asks for it."
+          lead="You have no second factor yet. Set one up now; the bank will ask for it from now on."
           isBusy={isBusy}
           choices={step.offered.map((one) => ({
             key: one.type,
@@ -82,13 +86,15 @@ function StepView({ factor, onVerified }: StepViewProps) {
         <>
           {step.app ? <NewApp app={step.app} /> : <p>{step.label}</p>}
           <RecoveryCodes codes={step.recoveryCodes} />
-          <CodeForm isBusy={isBusy} onCode={(code) => factor.prove(step.label, step.proofOf(code))} />
+          <InboxHint url={inboxUrl} />
+          <CodeForm isBusy={isBusy} onCode={(code) => factor.verify(step.label, step.toProof(code))} />
         </>
       )
     case 'approval':
       return (
         <>
           <RecoveryCodes codes={step.recoveryCodes} />
+          <InboxHint url={inboxUrl} />
           <Approval poll={() => factor.poll(step.label, step.oobCode)} hasFailed={factor.problem !== ''} />
         </>
       )
@@ -97,7 +103,7 @@ function StepView({ factor, onVerified }: StepViewProps) {
         <>
           <RecoveryCodes codes={[step.recoveryCode]} />
           <button className="button button-primary" type="button" onClick={() => onVerified(step.label)}>
-            I have kept it
+            I have written it down
           </button>
         </>
       )

@@ -2,80 +2,82 @@
 
 import { useRouter } from 'next/navigation'
 import type { SyntheticEvent } from 'react'
-import { useEffect, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
+import { useHydrated } from '../../components/use-hydrated'
 import { payees } from '../../lib/bank'
 import { Receipt } from './receipt'
 import { SecondFactor } from './second-factor'
-import type { Outcome, Wanted } from './ways'
+import type { Outcome, TransferInput } from './ways'
 import { confirmAtProvider, confirmHere, confirmInPopup } from './ways'
 
 const ways = [
-  { value: 'here', label: 'On this page', hint: 'with a code, or a message to your phone' },
-  { value: 'popup', label: 'In a popup', hint: 'the provider asks in a window of its own' },
-  { value: 'provider', label: 'At the provider', hint: 'you go there and come back' },
+  { value: 'here', label: 'On this page', hint: 'with a code or a push message' },
+  { value: 'popup', label: 'In a popup', hint: 'the provider opens in a new window' },
+  { value: 'provider', label: 'At the provider', hint: 'you are redirected there and back' },
 ] as const
 
 interface TransferFormProps {
-  /** What was filled in before the visitor went to the provider. */
-  readonly filledIn: Wanted & { readonly way: string }
-  /** Tokens that are bound to a key of the server are not for the browser, which a popup brings one to. */
+  /** What the user had entered before going to the provider. */
+  readonly initial: TransferInput & { readonly way: string }
+  /** False with tokens that are bound to a key of the server: a popup returns a token to the browser. */
   readonly hasPopup: boolean
+  /** Where the development provider shows codes; null with another provider. */
+  readonly inboxUrl: string | null
 }
 
 type State = Outcome | { readonly kind: 'idle' } | { readonly kind: 'busy' }
 
-export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
+export function TransferForm({ initial, hasPopup, inboxUrl }: TransferFormProps) {
   const [state, setState] = useState<State>({ kind: 'idle' })
-  const [wanted, setWanted] = useState<Wanted>(filledIn)
+  const [input, setInput] = useState<TransferInput>(initial)
   const router = useRouter()
   const button = useRef<HTMLButtonElement>(null)
-  // Sent before the page is awake, the form would only fill itself in again.
-  const [isAwake, setAwake] = useState(false)
-  useEffect(() => setAwake(true), [])
-  const isBusy = !isAwake || state.kind === 'busy' || state.kind === 'leaving'
+  const isHydrated = useHydrated()
+  const isBusy = !isHydrated || state.kind === 'busy' || state.kind === 'leaving'
 
   async function submit(event: SyntheticEvent<HTMLFormElement>) {
     event.preventDefault()
     const form = new FormData(event.currentTarget)
     const next = { payee: String(form.get('payee')), amount: String(form.get('amount')) }
-    setWanted(next)
-    await settle(start(String(form.get('way')), next))
+    setInput(next)
+    await run(start(String(form.get('way')), next))
   }
 
-  async function settle(started: Promise<Outcome>) {
+  async function run(started: Promise<Outcome>) {
     setState({ kind: 'busy' })
     const outcome = await started.catch(unreachable)
     setState(outcome)
-    // The server knows more of the session now than this page shows.
+    // Balance and access token of the bank have changed.
     if (outcome.kind === 'receipt') router.refresh()
   }
 
   function cancel() {
-    setState({ kind: 'problem', message: 'Nothing was transferred.' })
+    setState({ kind: 'problem', message: 'No money was transferred.' })
     button.current?.focus()
   }
 
   return (
     <>
       <form className="card" aria-label="Transfer" onSubmit={submit}>
-        <Fields filledIn={filledIn} />
-        <Ways chosen={filledIn.way} hasPopup={hasPopup} />
+        <Fields initial={initial} />
+        <Ways chosen={initial.way} hasPopup={hasPopup} />
         <p className="actions">
           <button ref={button} className="button button-primary" type="submit" disabled={isBusy}>
-            {isAwake && isBusy ? 'One moment…' : 'Transfer'}
+            {isHydrated && isBusy ? 'One moment…' : 'Transfer'}
           </button>
           <span role={state.kind === 'problem' ? 'alert' : 'status'}>
-            {messageOf(state, filledIn.way === 'provider')}
+            {toMessage(state, initial.way === 'provider')}
           </span>
         </p>
       </form>
       {state.kind === 'receipt' ? <Receipt key={state.receipt.id} {...state} /> : null}
       {state.kind === 'factor' ? (
         <SecondFactor
-          key={state.demand.mfaToken}
-          demand={state.demand}
-          onDemand={(demand) => setState({ kind: 'factor', demand })}
-          onVerified={(proof) => settle(confirmHere(wanted, proof))}
+          key={state.challenge.mfaToken}
+          challenge={state.challenge}
+          inboxUrl={inboxUrl}
+          onChallenge={(challenge) => setState({ kind: 'factor', challenge })}
+          onVerified={(proof) => run(confirmHere(input, proof))}
           onCancel={cancel}
         />
       ) : null}
@@ -83,9 +85,9 @@ export function TransferForm({ filledIn, hasPopup }: TransferFormProps) {
   )
 }
 
-function start(way: string, wanted: Wanted): Promise<Outcome> {
-  if (way === 'popup') return confirmInPopup(wanted)
-  return way === 'provider' ? confirmAtProvider(wanted) : confirmHere(wanted)
+function start(way: string, input: TransferInput): Promise<Outcome> {
+  if (way === 'popup') return confirmInPopup(input)
+  return way === 'provider' ? confirmAtProvider(input) : confirmHere(input)
 }
 
 const unreachable = (): Outcome => ({
@@ -93,17 +95,17 @@ const unreachable = (): Outcome => ({
   message: 'The server cannot be reached. Try again.',
 })
 
-function messageOf(state: State, isBack: boolean): string {
+function toMessage(state: State, isBack: boolean): string {
   if (state.kind === 'problem') return state.message
-  return state.kind === 'idle' && isBack ? 'You are back. Press Transfer once more.' : ''
+  return state.kind === 'idle' && isBack ? 'You have confirmed your identity. Press Transfer again.' : ''
 }
 
-function Fields({ filledIn }: { filledIn: Wanted }) {
+function Fields({ initial }: { initial: TransferInput }) {
   return (
     <div className="fields">
       <label className="field">
         To
-        <select name="payee" defaultValue={filledIn.payee || payees[0]}>
+        <select name="payee" defaultValue={initial.payee || payees[0]}>
           {payees.map((payee) => (
             <option key={payee}>{payee}</option>
           ))}
@@ -117,7 +119,7 @@ function Fields({ filledIn }: { filledIn: Wanted }) {
           autoComplete="off"
           placeholder="25.00"
           required
-          defaultValue={filledIn.amount}
+          defaultValue={initial.amount}
         />
       </label>
     </div>
@@ -129,7 +131,7 @@ function Ways({ chosen, hasPopup }: { chosen: string; hasPopup: boolean }) {
   const preselected = offered.find(({ value }) => value === chosen) ?? offered[0]
   return (
     <fieldset>
-      <legend>How you confirm it</legend>
+      <legend>How do you want to confirm?</legend>
       <div className="choices">
         {offered.map((way) => (
           <label className="choice" key={way.value}>

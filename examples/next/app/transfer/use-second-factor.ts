@@ -3,19 +3,26 @@
 import type { Authenticator, MfaOtpEnrollment, MfaVerifyOptions } from 'idp-client/browser'
 import { mfa } from 'idp-client/browser'
 import { useEffect, useState } from 'react'
-import type { Demand, Offer } from '../../lib/second-factor'
-import { demandOf, explainFactor, factorLabel, isPending, isRefused, offers } from '../../lib/second-factor'
+import type { MfaChallenge, Offer } from '../../lib/second-factor'
+import {
+  explainFactor,
+  factorLabel,
+  isPending,
+  isRefused,
+  offers,
+  toMfaChallenge,
+} from '../../lib/second-factor'
 
-/** What the visitor types in, as the library wants it. */
+/** What the user enters, as `mfa.verify` takes it. */
 export type Proof =
   | { readonly otp: string }
   | { readonly oobCode: string; readonly bindingCode?: string }
   | { readonly recoveryCode: string }
 
-interface Asked {
+interface FactorStep {
   /** Name of the factor. */
   readonly label: string
-  /** To be kept by the visitor; shown once. */
+  /** Shown once, for the user to write down. */
   readonly recoveryCodes?: readonly string[] | undefined
 }
 
@@ -23,85 +30,88 @@ export type Step =
   | { readonly kind: 'loading' }
   | { readonly kind: 'choose'; readonly factors: readonly Authenticator[] }
   | { readonly kind: 'enroll'; readonly offered: readonly Offer[] }
-  | (Asked & {
+  | (FactorStep & {
       readonly kind: 'code'
-      readonly proofOf: (code: string) => Proof
-      /** An app that is being set up. */
+      readonly toProof: (code: string) => Proof
+      /** An authenticator app that is being enrolled. */
       readonly app?: MfaOtpEnrollment
     })
-  | (Asked & { readonly kind: 'approval'; readonly oobCode: string })
+  | (FactorStep & { readonly kind: 'approval'; readonly oobCode: string })
   | { readonly kind: 'keep'; readonly label: string; readonly recoveryCode: string }
   | { readonly kind: 'over'; readonly message: string }
 
 export interface Callbacks {
-  /** The factor was verified: its label. */
+  /** The factor was verified; receives its label. */
   readonly onVerified: (label: string) => void
-  /** One more factor is demanded. */
-  readonly onDemand: (demand: Demand) => void
+  /** The provider requires one more factor. */
+  readonly onChallenge: (challenge: MfaChallenge) => void
 }
 
 export interface SecondFactorState {
   readonly step: Step
-  /** What went wrong with the last try. */
+  /** Message about the last attempt. */
   readonly problem: string
   readonly isBusy: boolean
   choose(factor: Authenticator): Promise<void>
   enroll(offer: Offer): Promise<void>
-  prove(label: string, proof: Proof): Promise<void>
-  /** Asks whether the visitor has approved; true as long as that is open. */
+  verify(label: string, proof: Proof): Promise<void>
+  /** Checks whether the user has approved; true until the user has responded. */
   poll(label: string, oobCode: string): Promise<boolean>
 }
 
-interface Sent extends Asked {
+interface SentMessage extends FactorStep {
   readonly oobCode?: string
   readonly bindingMethod?: string
 }
 
-/** A code was sent, or a question that wants an answer on the device. */
-function afterSending({ bindingMethod, oobCode = '', ...asked }: Sent): Step {
-  if (bindingMethod !== 'prompt') return { kind: 'approval', oobCode, ...asked }
-  return { kind: 'code', proofOf: (bindingCode) => ({ oobCode, bindingCode }), ...asked }
+/** Returns the step after a message with a code, or with a request to approve, was sent. */
+function afterSending({ bindingMethod, oobCode = '', ...step }: SentMessage): Step {
+  if (bindingMethod !== 'prompt') return { kind: 'approval', oobCode, ...step }
+  return { kind: 'code', toProof: (bindingCode) => ({ oobCode, bindingCode }), ...step }
 }
 
-function firstStep({ requirements }: Demand): Step {
+function firstStep({ requirements }: MfaChallenge): Step {
   const types = requirements?.enroll
   if (!types) return { kind: 'loading' }
   return { kind: 'enroll', offered: offers.filter((offer) => types.some(({ type }) => type === offer.type)) }
 }
 
-/** Those that can be used; what is kept for the day when the device is lost comes last. */
-function inOrder(factors: readonly Authenticator[]): Authenticator[] {
-  const isForLater = ({ authenticatorType }: Authenticator) => authenticatorType === 'recovery-code'
-  const usable = factors.filter(({ active }) => active)
-  return [...usable.filter((factor) => !isForLater(factor)), ...usable.filter(isForLater)]
+/** Returns the active factors, recovery codes last. */
+function sortFactors(factors: readonly Authenticator[]): Authenticator[] {
+  const isRecovery = ({ authenticatorType }: Authenticator) => authenticatorType === 'recovery-code'
+  const active = factors.filter((factor) => factor.active)
+  return [...active.filter((factor) => !isRecovery(factor)), ...active.filter(isRecovery)]
 }
 
-async function stepFor(mfaToken: string, factor: Authenticator): Promise<Step> {
+async function startFactor(mfaToken: string, factor: Authenticator): Promise<Step> {
   const label = factorLabel(factor)
-  if (factor.authenticatorType === 'otp') return { kind: 'code', label, proofOf: (otp) => ({ otp }) }
+  if (factor.authenticatorType === 'otp') return { kind: 'code', label, toProof: (otp) => ({ otp }) }
   if (factor.authenticatorType === 'recovery-code')
-    return { kind: 'code', label, proofOf: (recoveryCode) => ({ recoveryCode }) }
+    return { kind: 'code', label, toProof: (recoveryCode) => ({ recoveryCode }) }
   const sent = await mfa.challenge({ mfaToken, challengeType: 'oob', authenticatorId: factor.id })
   return afterSending({ label, ...sent })
 }
 
-async function stepForNew(mfaToken: string, { factorType, label }: Offer): Promise<Step> {
+async function startEnrollment(mfaToken: string, { factorType, label }: Offer): Promise<Step> {
   const enrolled = await mfa.enroll({ mfaToken, factorType })
   const { recoveryCodes } = enrolled
   if (enrolled.authenticatorType === 'oob') return afterSending({ ...enrolled, label })
-  return { kind: 'code', label, recoveryCodes, app: enrolled, proofOf: (otp) => ({ otp }) }
+  return { kind: 'code', label, recoveryCodes, app: enrolled, toProof: (otp) => ({ otp }) }
 }
 
-/** Leads through one factor, from what the provider demands to its verification. */
-export function useSecondFactor(demand: Demand, { onDemand, onVerified }: Callbacks): SecondFactorState {
-  const { mfaToken } = demand
-  const [step, setStep] = useState<Step>(() => firstStep(demand))
+/** Guides through one factor, from the challenge of the provider to its verification. */
+export function useSecondFactor(
+  challenge: MfaChallenge,
+  { onChallenge, onVerified }: Callbacks,
+): SecondFactorState {
+  const { mfaToken } = challenge
+  const [step, setStep] = useState<Step>(() => firstStep(challenge))
   const [problem, setProblem] = useState('')
   const [isBusy, setBusy] = useState(false)
 
   function fail(error: unknown) {
-    const further = demandOf(error)
-    if (further) return onDemand(further)
+    const next = toMfaChallenge(error)
+    if (next) return onChallenge(next)
     const { isOver, message } = explainFactor(error)
     if (isOver) setStep({ kind: 'over', message })
     else setProblem(message)
@@ -121,26 +131,26 @@ export function useSecondFactor(demand: Demand, { onDemand, onVerified }: Callba
   }
 
   useEffect(() => {
-    if (demand.requirements?.enroll) return
+    if (challenge.requirements?.enroll) return
     mfa.getAuthenticators({ mfaToken }).then(
-      (factors) => setStep({ kind: 'choose', factors: inOrder(factors) }),
+      (factors) => setStep({ kind: 'choose', factors: sortFactors(factors) }),
       (error: unknown) => setStep({ kind: 'over', message: explainFactor(error).message }),
     )
-  }, [demand, mfaToken])
+  }, [challenge, mfaToken])
 
   return {
     step,
     problem,
     isBusy,
-    choose: (factor) => attempt(async () => setStep(await stepFor(mfaToken, factor))),
-    enroll: (offer) => attempt(async () => setStep(await stepForNew(mfaToken, offer))),
-    prove: (label, proof) => attempt(() => verify(label, proof)),
+    choose: (factor) => attempt(async () => setStep(await startFactor(mfaToken, factor))),
+    enroll: (offer) => attempt(async () => setStep(await startEnrollment(mfaToken, offer))),
+    verify: (label, proof) => attempt(() => verify(label, proof)),
     async poll(label, oobCode) {
       try {
         await verify(label, { oobCode })
       } catch (error) {
         if (isPending(error)) return true
-        if (isRefused(error)) setStep({ kind: 'over', message: 'It was refused on the device.' })
+        if (isRefused(error)) setStep({ kind: 'over', message: 'You denied the transfer on your device.' })
         else fail(error)
       }
       return false

@@ -1,0 +1,7 @@
+export function Loading() {
+  return (
+    <p role="status" className="loading">
+      Loading…
+    </p>
+  )
+}
