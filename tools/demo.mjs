@@ -1,12 +1,13 @@
 // npm run demo [-- --check] [--dpop] [--store memory]: the example application, its API and a development provider, from a
 // fresh clone.
+import { existsSync, readdirSync } from 'node:fs'
 import { parseArgs, parseEnv } from 'node:util'
 import { bin, fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { setup } from './setup.mjs'
 
 const example = 'examples/next'
 
-/** What binds the tokens of this run to a key pair that nobody has seen before. */
+/** Returns the variables that bind the tokens of this run to a new key pair. */
 async function dpopVariables() {
   const lines = await must(process.execPath, [fromRoot('packages/idp-client/dist/cli.js'), 'dpop-keys'])
   return { ...parseEnv(lines), DEMO_DPOP: '1' }
@@ -34,19 +35,22 @@ async function start({ dpop, store }) {
   if (dpop) Object.assign(variables, await dpopVariables())
   const api = startServer(['api-server.mjs'], {
     cwd: fromRoot(example),
-    // No secrets: an API needs none to check tokens.
+    // An API needs no secrets to verify tokens.
     env: {
       IDP_DOMAIN: provider.issuer,
       APP_BASE_URL: url,
       ORDERS_API_URL: apiUrl,
       ORDERS_API_PORT: new URL(apiUrl).port,
     },
-    show: (line) => console.log(`api: ${line.trimEnd()}`),
+    show: (line, stream) => print('api', line, stream),
   })
   const server = startServer([bin.next, 'dev', '-H', '127.0.0.1', '-p', new URL(url).port], {
     cwd: fromRoot(example),
     env: { ...variables, ORDERS_API_URL: apiUrl, NEXT_TELEMETRY_DISABLED: '1' },
-    show,
+    show: (line, stream) => {
+      // Next prints the address that it is bound to, where cookies of localhost would be missing.
+      if (!/^- (?:Local|Network):/.test(line)) print('next', line, stream)
+    },
   })
   const stop = async () => {
     await Promise.all([server.stop(), api.stop()])
@@ -55,22 +59,42 @@ async function start({ dpop, store }) {
   return { url, apiUrl, provider, server, api, stop }
 }
 
-/** Next names the address it is bound to, where nobody could log in: cookies are those of localhost. */
-function show(line) {
+function print(program, line, stream) {
   const text = line.replaceAll('\u001b[?25h', '').trimEnd()
-  if (text !== '' && !/^- (?:Local|Network):/.test(text)) console.log(`next: ${text}`)
+  if (text !== '') console[stream === 'stderr' ? 'error' : 'log'](`${program}: ${text}`)
 }
 
-/** Waits for the first page, which Next compiles on demand, and looks whether a login would begin. */
-async function firstAnswer({ url, apiUrl, provider, server, api }) {
+/** Waits for the first page and checks that a login starts at the provider and that the API refuses anonymous calls. */
+async function firstResponse({ url, apiUrl, provider, server, api }) {
   const { untilAnswers } = await import('./lib/server-process.mjs')
-  const status = await untilAnswers(url, server)
-  if (status !== 200) throw new Error(`${url} answers ${status}`)
+  console.log('\nStarting the application. Next.js compiles the first page, which can take half a minute.')
+  const started = performance.now()
+  const progress = setInterval(() => {
+    console.log(`Compiling the first page: ${Math.round((performance.now() - started) / 1000)} s`)
+  }, 5000)
+  try {
+    const status = await untilAnswers(url, server)
+    if (status !== 200) throw new Error(`${url} responds with ${status}`)
+  } finally {
+    clearInterval(progress)
+  }
   const login = await fetch(`${url}/auth/login`, { redirect: 'manual' })
   const location = login.headers.get('location') ?? ''
-  if (!location.startsWith(provider.issuer)) throw new Error(`the login of ${url} answers ${login.status}`)
+  if (!location.startsWith(provider.issuer))
+    throw new Error(`the login of ${url} responds with ${login.status}`)
   const refused = await untilAnswers(`${apiUrl}/orders`, api)
-  if (refused !== 401) throw new Error(`${apiUrl} answers ${refused} to nobody`)
+  if (refused !== 401) throw new Error(`${apiUrl} responds with ${refused} without a token`)
+}
+
+/** Requests every other page once, so that Next has compiled it before somebody opens it. */
+async function compilePages(url) {
+  const app = fromRoot(`${example}/app`)
+  const names = readdirSync(app).filter((name) => existsSync(`${app}/${name}/page.tsx`))
+  for (const name of [...names, 'legacy']) {
+    const response = await fetch(`${url}/${name}`, { redirect: 'manual' })
+    await response.arrayBuffer()
+  }
+  console.log('All pages are compiled.')
 }
 
 async function demo({ check, ...options }) {
@@ -82,13 +106,15 @@ async function demo({ check, ...options }) {
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => resolve('interrupted'))
   })
   try {
-    await Promise.race([firstAnswer(running), interrupted])
+    await Promise.race([firstResponse(running), interrupted])
+    const { issuer } = running.provider
     console.log(`\nOpen ${running.url} and log in as alice, bob or mallory.`)
-    console.log(
-      `The development provider is ${running.provider.issuer}; what its users' phones show is at /dev/inbox.`,
-    )
+    console.log(`Codes and messages for the users' devices: ${issuer}/dev/inbox`)
+    console.log(`Every request to the provider, with its errors: ${issuer}/dev`)
     if (check) return 0
     console.log('Ctrl-C stops everything.\n')
+    // A page that fails here fails in the browser, too, and Next prints the reason.
+    compilePages(running.url).catch(() => {})
     const end = await Promise.race([interrupted, running.server.ended, running.api.ended])
     return end === 'interrupted' ? 0 : 1
   } finally {

@@ -6,8 +6,11 @@ import { once } from 'node:events'
  * started.
  *
  * @param {string[]} args of Node
- * @param {{ cwd: string, env: Record<string, string | undefined>, show?: (line: string) => void }} options
- *   a variable that is `undefined` is not passed on
+ * @param {{
+ *   cwd: string,
+ *   env: Record<string, string | undefined>,
+ *   show?: (line: string, stream: 'stdout' | 'stderr') => void,
+ * }} options a variable that is `undefined` is not passed on
  */
 export function startServer(args, { cwd, env, show }) {
   const merged = { ...process.env, ...env }
@@ -19,10 +22,11 @@ export function startServer(args, { cwd, env, show }) {
     detached: true,
   })
   const output = []
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.on('data', (chunk) => {
+  for (const name of ['stdout', 'stderr']) {
+    child[name].on('data', (chunk) => {
       output.push(chunk)
-      if (show) for (const line of chunk.toString('utf8').split('\n')) if (line.trim() !== '') show(line)
+      if (!show) return
+      for (const line of chunk.toString('utf8').split('\n')) if (line.trim() !== '') show(line, name)
     })
   }
   const ended = once(child, 'close')
