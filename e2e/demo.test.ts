@@ -19,7 +19,8 @@ afterAll(async () => {
 })
 
 test('the demo command: open the address, log in, profile, protected pages, log out, Ctrl-C', async () => {
-  const { complaints, context, page } = await newVisitor(browser)
+  const visitor = await newVisitor(browser)
+  const { page } = visitor
   await page.goto(demo.url)
   await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
   await enterAs(page, 'alice')
@@ -29,8 +30,8 @@ test('the demo command: open the address, log in, profile, protected pages, log 
     ['Client page', 'Client page', 'Alice Anderson'],
     ['Orders', 'Orders', 'Teapot, cast iron'],
     ['Transfer', 'Transfer money', 'Current account'],
-    ['Accounts', 'Connected accounts', 'No account is connected yet.'],
-    ['Devices', 'Devices', 'Not with sessions in cookies'],
+    ['Accounts', 'Connected accounts', 'No connected accounts yet.'],
+    ['Devices', 'Devices', 'Needs a session store'],
     ['Settings', 'Settings', 'Favourite colour'],
     ['Inspector', 'Session inspector', 'dev|alice'],
     ['Pages Router', 'Pages Router', 'Alice Anderson'],
@@ -40,12 +41,12 @@ test('the demo command: open the address, log in, profile, protected pages, log 
     await page.getByRole('main').getByText(shown).first().waitFor()
   }
   await page.getByRole('banner').getByRole('link', { name: 'Log out' }).click()
-  await page.getByRole('heading', { name: 'Sign-in for Next.js' }).waitFor()
+  await page.getByRole('heading', { name: 'Server-side login' }).waitFor()
   await page.goto(`${demo.url}/profile`)
   await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
-  expect(complaints).toEqual([])
-  await context.close()
+  await visitor.leave()
   expect(await demo.interrupt()).toBe(0)
-  // Neither Next nor the library has a complaint.
-  expect(demo.output()).not.toMatch(/^next:\s+(?:⨯|⚠|idp-client:)/m)
+  // React misses a feature of Node.js 22.
+  if (!('detached' in ArrayBuffer.prototype)) demo.complaints.announce(/ArrayBuffer\.prototype\.detached/)
+  await demo.complaints.settle()
 })

@@ -5,14 +5,15 @@ import { adapterContract, unconfiguredContract } from 'idp-client/testing'
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import type { Browser, Page, Response as PageResponse } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
-import type { Visit } from './fixtures/support/chromium.ts'
-import { startChromium, visit } from './fixtures/support/chromium.ts'
+import { startChromium } from './fixtures/support/chromium.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
 import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
 import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
+import type { Visitor } from './support/visitor.ts'
+import { foreignFetches, newVisitor } from './support/visitor.ts'
 
 let provider: DevProvider
 /** With Cache Components, by Turbopack. */
@@ -342,7 +343,7 @@ const modes = [
 describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
   let server: RunningNext
   let browser: Browser
-  let visitor: Visit
+  let visitor: Visitor
 
   beforeAll(async () => {
     browser = await startChromium()
@@ -357,6 +358,15 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     running.push(server)
   })
 
+  beforeEach(async () => {
+    visitor = await newVisitor(browser)
+  })
+
+  afterEach(async () => {
+    await visitor.leave()
+    await server.complaints.settle()
+  })
+
   afterAll(() => browser?.close())
 
   test.each([
@@ -364,20 +374,16 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     ['login', '/page'],
     ['legacy', '/legacy/guarded?from=link'],
   ])('a click on the link %s leads through the login, without a blocked request', async (id, target) => {
-    visitor = await visit(browser, server.url)
     const { page } = visitor
     await page.goto(`${server.url}/links`, { waitUntil: 'networkidle' })
     await page.click(`#${id}`)
     await enterAs(page, 'alice')
     await page.waitForURL(server.url + target)
     await page.getByText('user=dev|alice').waitFor()
-    expect(visitor.complaints).toEqual([])
-    expect(visitor.foreignFetches).toEqual([])
-    await page.context().close()
+    expect(foreignFetches(visitor, server.url)).toEqual([])
   })
 
   test('Server Actions read, change and begin a session; one that changes nothing sets no cookie', async () => {
-    visitor = await visit(browser, server.url)
     const { page } = visitor
     const cookiesOfAction = async (button: string, result: string): Promise<string[]> => {
       const isAction = (response: PageResponse): boolean =>
@@ -398,11 +404,10 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     await page.getByText('value=by action').waitFor()
     await page.reload()
     await page.getByText('value=by action').waitFor()
-    await page.context().close()
   })
 
   test('an action records no use of a session that is due', async () => {
-    const { page } = await visit(browser, server.url)
+    const { page } = visitor
     const [name = '', value = ''] = (await signedIn('test|carol', 'fresh')).split('=')
     await page.context().addCookies([{ name, value, url: server.url }])
     await page.goto(`${server.url}/actions`, { waitUntil: 'networkidle' })
@@ -413,6 +418,5 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     const [response] = await Promise.all([page.waitForResponse(isAction), page.click('#look')])
     await page.getByText('looked test|carol').waitFor()
     expect((await response.allHeaders())['set-cookie']).toBeUndefined()
-    await page.context().close()
   })
 })

@@ -94,8 +94,8 @@ async function accounts(page, url) {
     await page.getByRole('link', { name: `Connect ${label}` }).click()
     await page.getByRole('button', { name: 'Connect', exact: true }).click()
   }
-  await page.getByRole('button', { name: 'Get a token of GitHub' }).click()
-  await page.getByText('Token of GitHub', { exact: true }).scrollIntoViewIfNeeded()
+  await page.getByRole('button', { name: 'Get a token for GitHub' }).click()
+  await page.getByText('Token for GitHub', { exact: true }).scrollIntoViewIfNeeded()
   await shoot(page, 'accounts')
 }
 

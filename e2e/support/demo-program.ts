@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { Complaints, splitMessages } from './complaints.ts'
 
 const root: string = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -12,6 +13,8 @@ export interface DemoProgram {
   /** The address that it asks to open. */
   readonly url: string
   readonly output: () => string
+  /** Errors and warnings, to be compared with what a test announces. */
+  readonly complaints: Complaints
   /** Presses Ctrl-C and waits; the exit code. */
   interrupt(): Promise<number | null>
 }
@@ -29,6 +32,10 @@ export async function startDemoProgram(): Promise<DemoProgram> {
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
+  const complaints = new Complaints('the demo')
+  const messages = splitMessages((message) => complaints.add(message))
+  child.stderr.on('data', messages.write)
+  child.stderr.on('end', messages.end)
   const ended = once(child, 'close').then(([code]) => code as number | null)
   const url = await new Promise<string>((resolve, reject) => {
     const collect = (chunk: Buffer): void => {
@@ -43,6 +50,7 @@ export async function startDemoProgram(): Promise<DemoProgram> {
   return {
     url,
     output: () => output,
+    complaints,
     async interrupt() {
       if (child.exitCode === null) child.kill('SIGINT')
       return ended

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { DevProvider } from 'idp-dev-provider'
 import { buildNext, startNext } from '../fixtures/support/next-application.ts'
+import type { Complaints } from './complaints.ts'
 import type { HttpsFront } from './https-front.ts'
 import { startHttpsFront } from './https-front.ts'
 
@@ -18,6 +19,9 @@ export interface DemoSite {
   readonly front: HttpsFront
   /** What the server has printed. */
   readonly output: () => string
+  /** Errors and warnings of the server, to be compared with what a test announces. */
+  readonly complaints: Complaints
+  /** @throws if the server reported an error or a warning that was not announced */
   stop(): Promise<void>
 }
 
@@ -45,9 +49,11 @@ export async function startDemo(
     internalUrl: server.url,
     front,
     output: server.output,
+    complaints: server.complaints,
     async stop() {
       await front.stop()
       await server.stop()
+      await server.complaints.settle()
     },
   }
 }

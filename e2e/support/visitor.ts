@@ -1,16 +1,37 @@
 import { generateSessionCookies } from 'idp-client/testing'
-import type { Browser, BrowserContext, Page, Response } from 'playwright-core'
+import type { Browser, BrowserContext, ConsoleMessage, Page, Request, Response } from 'playwright-core'
+import { Complaints } from './complaints.ts'
 import { SECRET } from './demo-site.ts'
 
-/** One person with a browser profile of their own, and what the browser complained about meanwhile. */
+/** One user with a browser profile of their own. */
 export interface Visitor {
   readonly context: BrowserContext
   readonly page: Page
-  /** Errors on the console and uncaught ones, of all tabs. */
-  readonly complaints: readonly string[]
+  /** Requests of all tabs, in the order in which they were sent. */
+  readonly requests: readonly Request[]
   /** Responses to all tabs, in the order of their arrival. */
   readonly responses: readonly Response[]
+  /** Errors and warnings on the console of all tabs, and uncaught exceptions. */
+  readonly complaints: Complaints
+  /** Expects that the browser reports a failed request on its console. A pattern stands for a path with an id. */
+  announce(status: number, path: string | RegExp): void
+  /**
+   * Closes the browser profile.
+   *
+   * @throws if the console showed an error or a warning that was not announced, or not one that was
+   */
   leave(): Promise<void>
+}
+
+/** Returns `403 /auth/login` for a request that failed, and the whole message otherwise. */
+function toComplaint(message: ConsoleMessage): string {
+  const { url } = message.location()
+  const status = /^Failed to load resource: the server responded with a status of (\d+)/.exec(
+    message.text(),
+  )?.[1]
+  return status === undefined
+    ? `${message.type()}: ${message.text()} (${url})`
+    : `${status} ${new URL(url).pathname}`
 }
 
 /** Opens a new browser profile that accepts the throw-away certificates. */
@@ -19,14 +40,39 @@ export async function newVisitor(
   options: { readonly viewport?: { width: number; height: number }; readonly userAgent?: string } = {},
 ): Promise<Visitor> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
-  const complaints: string[] = []
+  const complaints = new Complaints('the browser')
+  const requests: Request[] = []
   const responses: Response[] = []
   context.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`${message.text()} (${message.location().url})`)
+    if (message.type() === 'error' || message.type() === 'warning') complaints.add(toComplaint(message))
   })
-  context.on('weberror', (event) => complaints.push(String(event.error())))
+  context.on('weberror', (event) => complaints.add(`uncaught: ${String(event.error())}`))
+  context.on('request', (request) => requests.push(request))
   context.on('response', (response) => responses.push(response))
-  return { context, page: await context.newPage(), complaints, responses, leave: () => context.close() }
+  return {
+    context,
+    page: await context.newPage(),
+    requests,
+    responses,
+    complaints,
+    announce: (status, path) =>
+      complaints.announce(
+        typeof path === 'string' ? `${status} ${path}` : new RegExp(`^${status} ${path.source}$`),
+      ),
+    async leave() {
+      try {
+        await complaints.settle()
+      } finally {
+        await context.close()
+      }
+    },
+  }
+}
+
+/** Returns the URLs that scripts of a site have requested from other origins. */
+export function foreignFetches({ requests }: Visitor, siteUrl: string): string[] {
+  const foreign = requests.filter((request) => new URL(request.url()).origin !== new URL(siteUrl).origin)
+  return foreign.filter((request) => request.resourceType() === 'fetch').map((request) => request.url())
 }
 
 /** Chooses a user on the page of the provider, which the browser must have reached. */

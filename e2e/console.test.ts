@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { createServer } from 'node:http'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startChromium } from './fixtures/support/chromium.ts'
+import { Complaints, splitMessages } from './support/complaints.ts'
+import type { Visitor } from './support/visitor.ts'
+import { newVisitor } from './support/visitor.ts'
+
+let browser: Browser
+let server: Server
+let url: string
+
+const pages: Readonly<Record<string, string>> = {
+  '/quiet': '<p>quiet</p>',
+  '/error': '<script>console.error("one is wrong")</script>',
+  '/warning': '<script>console.warn("one is odd")</script>',
+  '/uncaught': '<script>throw new Error("one is thrown")</script>',
+  '/rejected': '<script>Promise.reject(new Error("one is rejected"))</script>',
+  '/refused': '<script>fetch("/missing?secret=1")</script>',
+}
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    const page = pages[request.url ?? '']
+    response.writeHead(page === undefined ? 404 : 200, { 'content-type': 'text/html' })
+    response.end(`<link rel="icon" href="data:,">${page ?? 'missing'}`)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  browser = await startChromium()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  server?.closeAllConnections()
+  server?.close()
+})
+
+async function open(path: string): Promise<Visitor> {
+  const visitor = await newVisitor(browser)
+  await visitor.page.goto(url + path, { waitUntil: 'networkidle' })
+  return visitor
+}
+
+test.each([
+  ['/error', 'not announced: error: one is wrong'],
+  ['/warning', 'not announced: warning: one is odd'],
+  ['/uncaught', 'not announced: uncaught: Error: one is thrown'],
+  ['/rejected', 'not announced: uncaught: Error: one is rejected'],
+  ['/refused', 'not announced: 404 /missing'],
+  ['/nowhere', 'not announced: 404 /nowhere'],
+])('[J2] whatever %s reports on the console fails the test', async (path, problem) => {
+  const visitor = await open(path)
+  await expect(visitor.leave()).rejects.toThrow(problem)
+})
+
+test('[J2] a failed request that was announced by status and path passes', async () => {
+  const visitor = await open('/refused')
+  visitor.announce(404, '/missing')
+  await visitor.leave()
+})
+
+test('a page that reports nothing passes', async () => {
+  await (await open('/quiet')).leave()
+})
+
+test('[J2] messages on the standard error of a server: not announced, announced, and missing ones', async () => {
+  const complaints = new Complaints('a server', 0)
+  const messages = splitMessages((message) => complaints.add(message))
+  for (const chunk of ['Error: first\n    at one', ' (file.ts)\n    at two\n', 'second\n']) {
+    messages.write(Buffer.from(chunk))
+  }
+  await expect(complaints.settle()).rejects.toThrow('not announced: second')
+  messages.write(Buffer.from('third, without an end'))
+  messages.end()
+  complaints.announce(/^third/)
+  await complaints.settle()
+  complaints.announce(/^third/)
+  await expect(complaints.settle()).rejects.toThrow('announced, but did not come: /^third/')
+})
