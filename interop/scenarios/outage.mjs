@@ -6,8 +6,10 @@ export const outage = [
     title: 'the provider stops and comes back: no session is lost, refresh and login go on',
     async run(context) {
       const { provider } = context
-      const app = await context.application({ options: online })
-      const stored = await context.application({ options: online, inStore: true })
+      // The first responses of a server that has just started take longer than the default allows.
+      const options = { ...online, httpTimeout: 30_000 }
+      const app = await context.application({ options })
+      const stored = await context.application({ options, inStore: true })
       const [browser, other] = [context.browser(), context.browser()]
       const { sub } = await context.login(browser, app)
       await context.login(other, stored)
