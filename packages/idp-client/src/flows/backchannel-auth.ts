@@ -2,7 +2,8 @@ import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { isIdpError } from '../errors/base.ts'
-import type { BackchannelGrant } from '../oidc/ciba.ts'
+import type { BackchannelGrant, LoginHint } from '../oidc/ciba.ts'
+import { claimsOf } from '../session/claims.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
 import type { Wanted } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
@@ -15,12 +16,33 @@ export interface AuthorizationDetail {
   [member: string]: unknown
 }
 
-/** Options of `getTokenByBackchannelAuth`. */
-export interface BackchannelAuthenticationOptions {
+/** Who is asked to approve: exactly one of three hints (OpenID Connect CIBA section 7.1). */
+export type BackchannelHint =
+  | {
+      /**
+       * The `sub` of the user at the provider, which the ID token must be about; or a text that the provider understands
+       * (an e-mail address, a telephone number), sent as it is. With a text, check in the result who approved.
+       */
+      loginHint: { sub: string } | string
+      loginHintToken?: undefined
+      idTokenHint?: undefined
+    }
+  | {
+      /** A token that names the user to the provider, sent as it is. Check in the result who approved. */
+      loginHintToken: string
+      loginHint?: undefined
+      idTokenHint?: undefined
+    }
+  | {
+      /** An ID token of the user from this provider; the new one must be about the same `sub`. */
+      idTokenHint: string
+      loginHint?: undefined
+      loginHintToken?: undefined
+    }
+
+interface BackchannelRequestOptions {
   /** Shown to the user on both devices, sent as it is. Providers limit its length and characters. */
   bindingMessage: string
-  /** Who is asked: the `sub` of the user at the provider. */
-  loginHint: { sub: string }
   /** Seconds that the user has to answer; default 300. The provider may grant fewer. */
   requestedExpiry?: number | undefined
   /** What the user is asked to approve in detail (Rich Authorization Requests). */
@@ -30,6 +52,9 @@ export interface BackchannelAuthenticationOptions {
   /** Ends the waiting, with the code `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
   signal?: AbortSignal | undefined
 }
+
+/** Options of `getTokenByBackchannelAuth`. */
+export type BackchannelAuthenticationOptions = BackchannelRequestOptions & BackchannelHint
 
 /** What the user's approval brought. None of it is kept: the session is untouched. */
 export interface BackchannelAuthenticationResult {
@@ -51,24 +76,50 @@ const isText = (value: unknown): value is string => typeof value === 'string' &&
 
 interface Checked {
   readonly bindingMessage: string
-  readonly subject: string
+  readonly hint: LoginHint
   readonly requestedExpiry: number
   readonly authorizationDetails?: string
 }
 
+function readLoginHint(given: unknown): LoginHint {
+  if (isText(given)) return { kind: 'text', text: given }
+  const subject = typeof given === 'object' && given !== null && 'sub' in given ? given.sub : undefined
+  if (!isText(subject)) refuse('loginHint.sub, or loginHint as a text (not blank)')
+  return { kind: 'subject', subject }
+}
+
+function readIdTokenHint(given: unknown): LoginHint {
+  const claims = typeof given === 'string' ? claimsOf(given) : undefined
+  if (typeof given !== 'string' || !isText(claims?.sub)) refuse('idTokenHint (an ID token with a sub)')
+  return { kind: 'id-token', idToken: given, subject: claims.sub }
+}
+
+/** The one hint that is given. */
+function readHint(
+  options: Partial<Record<'loginHint' | 'loginHintToken' | 'idTokenHint', unknown>>,
+): LoginHint {
+  const names = ['loginHint', 'loginHintToken', 'idTokenHint'] as const
+  const [name = 'loginHint', ...others] = names.filter((each) => (options[each] ?? undefined) !== undefined)
+  if (others.length > 0) refuse(`${[name, ...others].join(', ')} (exactly one of these)`)
+  if (name === 'loginHint') return readLoginHint(options.loginHint)
+  if (name === 'idTokenHint') return readIdTokenHint(options.idTokenHint)
+  const { loginHintToken: token } = options
+  if (!isText(token)) refuse('loginHintToken (a text that is not blank)')
+  return { kind: 'token', token }
+}
+
 function checkOptions(options: Partial<BackchannelAuthenticationOptions>): Checked {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
-  const subject: unknown = options.loginHint?.sub
   if (!isText(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
-  if (!isText(subject)) refuse('loginHint.sub (a text that is not blank)')
+  const hint = readHint(options)
   const isExpiry =
     Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY
   if (!isExpiry) refuse(`requestedExpiry (whole seconds from 1 to ${LONGEST_EXPIRY})`)
-  if (details === undefined || details === null) return { bindingMessage, subject, requestedExpiry }
+  if (details === undefined || details === null) return { bindingMessage, hint, requestedExpiry }
   if (!Array.isArray(details) || !details.every((detail) => isText(detail?.type))) {
     refuse('authorizationDetails (a list of objects with a type)')
   }
-  return { bindingMessage, subject, requestedExpiry, authorizationDetails: JSON.stringify(details) }
+  return { bindingMessage, hint, requestedExpiry, authorizationDetails: JSON.stringify(details) }
 }
 
 /** What belongs to the browser's request only, or would be a second hint beside ours. */
@@ -130,7 +181,7 @@ function failedWith(cause: unknown): unknown {
  * 2. the provider is told whom to ask;
  * 3. the token endpoint is polled, no faster than the provider wants, until the user has decided or the time is up; a
  *    provider that cannot be reached for a while does not end it;
- * 4. the ID token must be about the user who was asked.
+ * 4. the ID token must be about the user who was asked, where the hint tells the `sub`.
  * Reads and writes no session. Throws `BackchannelAuthenticationError`, and `MfaRequiredError` when the provider demands
  * another factor.
  */
@@ -156,9 +207,10 @@ export async function backchannelAuthentication(
     })
     return resultOf(grant, asked)
   } catch (cause) {
+    const { hint } = checked
     throw await orMfaRequired(engine, failedWith(cause), {
       wanted: wantedOf(asked),
-      subject: checked.subject,
+      ...('subject' in hint ? { subject: hint.subject } : {}),
     })
   }
 }

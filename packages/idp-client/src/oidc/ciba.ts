@@ -21,10 +21,17 @@ import { invalidResponse, refusal } from './translate.ts'
 
 /** OpenID Connect Client-Initiated Backchannel Authentication 1.0, in poll mode. */
 
+/** Who is asked; with a `subject` the ID token must be about it. */
+export type LoginHint =
+  | { readonly kind: 'subject'; readonly subject: string }
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'id-token'; readonly idToken: string; readonly subject: string }
+
 export interface BackchannelRequest {
   /** `scope` and whatever else is to be sent; what follows is set over it. */
   readonly parameters: ReadonlyMap<string, string>
-  readonly subject: string
+  readonly hint: LoginHint
   readonly bindingMessage: string
   /** Seconds. */
   readonly requestedExpiry: number
@@ -56,12 +63,25 @@ const PATIENT_INTERVAL = 60
 /** Seconds; nobody is asked for longer, and timers count no further than some weeks. */
 const LONGEST = 86_400
 
+function hintParameter(hint: LoginHint, issuer: string): readonly [name: string, value: string] {
+  switch (hint.kind) {
+    case 'subject':
+      return ['login_hint', JSON.stringify({ format: 'iss_sub', iss: issuer, sub: hint.subject })]
+    case 'text':
+      return ['login_hint', hint.text]
+    case 'token':
+      return ['login_hint_token', hint.token]
+    case 'id-token':
+      return ['id_token_hint', hint.idToken]
+  }
+}
+
 function formOf({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
-  const { authorizationDetails, bindingMessage, parameters, requestedExpiry, subject } = request
+  const { authorizationDetails, bindingMessage, hint, parameters, requestedExpiry } = request
   return new URLSearchParams([
     ...new Map([
       ...parameters,
-      ['login_hint', JSON.stringify({ format: 'iss_sub', iss: issuer, sub: subject })],
+      hintParameter(hint, issuer),
       ['binding_message', bindingMessage],
       ['requested_expiry', String(requestedExpiry)],
       ...(authorizationDetails === undefined
@@ -164,7 +184,7 @@ export async function authenticateByBackchannel(
 ): Promise<BackchannelGrant> {
   const { config } = provider
   const { clock } = config
-  const { signal, subject } = request
+  const { hint, signal } = request
   checkAborted(signal)
   const metadata = await provider.metadata()
   const startedAt = clock()
@@ -182,7 +202,8 @@ export async function authenticateByBackchannel(
     )
   })
   const organization = request.parameters.get('organization')
-  const checks = { startedAt, subject, ...(organization === undefined ? {} : { organization }) }
+  const subject = 'subject' in hint ? { subject: hint.subject } : {}
+  const checks = { startedAt, ...subject, ...(organization === undefined ? {} : { organization }) }
   const grant = await grantOf(provider, answer, checks, asked)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BackchannelAuthenticationOptions } from '../../src/flows/backchannel-auth.ts'
+import type { BackchannelAuthenticationOptions, BackchannelHint } from '../../src/flows/backchannel-auth.ts'
 import { backchannelAuthentication } from '../../src/flows/backchannel-auth.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Realm } from '../support/provider-engine.ts'
@@ -20,7 +20,9 @@ beforeEach(() => {
 })
 
 const authenticate = (
-  options: Partial<BackchannelAuthenticationOptions> = {},
+  options: Partial<
+    Extract<BackchannelAuthenticationOptions, { loginHintToken?: undefined; idTokenHint?: undefined }>
+  > = {},
   client: IdpClientOptions = {},
 ) =>
   backchannelAuthentication(realm.engine({ httpTimeout: 500, ...client }), {
@@ -28,6 +30,10 @@ const authenticate = (
     loginHint: { sub: SUB },
     ...options,
   })
+
+/** The same with another hint than the `sub`. */
+const authenticateBy = (hint: BackchannelHint) =>
+  backchannelAuthentication(realm.engine(), { bindingMessage: 'Order 42', ...hint })
 
 const started = () => realm.provider.requests('backchannelAuthentication').map(({ body }) => body)
 
@@ -52,6 +58,44 @@ function answer(status: number, body: unknown, headers: Record<string, string> =
     { times },
   )
 }
+
+describe('[B7] the hint', () => {
+  const hints = () =>
+    started().map(({ login_hint, login_hint_token, id_token_hint }) => ({
+      login_hint,
+      login_hint_token,
+      id_token_hint,
+    }))
+
+  test('as a text is sent as it is, and whoever approved is told', async () => {
+    const { idTokenClaims } = await authenticateBy({ loginHint: 'bob' })
+    expect(idTokenClaims.sub).toBe('dev|bob')
+    expect(hints()).toEqual([{ login_hint: 'bob' }])
+  })
+
+  test('as a token of its own is sent as it is', async () => {
+    const { idTokenClaims } = await authenticateBy({ loginHintToken: 'bob' })
+    expect(idTokenClaims.sub).toBe('dev|bob')
+    expect(hints()).toEqual([{ login_hint_token: 'bob' }])
+  })
+
+  test('as an ID token is sent as it is, and the user has to be the same', async () => {
+    const { tokenSet } = await authenticate()
+    realm.provider.clearRequests()
+    const { idToken = '' } = tokenSet
+    expect((await authenticateBy({ idTokenHint: idToken })).idTokenClaims.sub).toBe(SUB)
+    expect(hints()).toEqual([{ id_token_hint: idToken }])
+    const stop = realm.provider.tamperIdToken((claims) => {
+      claims.sub = 'dev|bob'
+    })
+    const error = await rejectionOf(authenticateBy({ idTokenHint: idToken }))
+    stop()
+    expect(error).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+      cause: { code: 'ID_TOKEN_INVALID' },
+    })
+  })
+})
 
 describe('the request', () => {
   test('[S191,S192,S193,S194,S257,CI-01] the user approves: tokens and claims', async () => {
@@ -130,6 +174,16 @@ describe('the request', () => {
     [{ loginHint: undefined }, /loginHint.sub/],
     [{ loginHint: { sub: '' } }, /loginHint.sub/],
     [{ loginHint: { sub: 7 } }, /loginHint.sub/],
+    [{ loginHint: ' ' }, /loginHint.sub/],
+    [{ loginHint: null }, /loginHint.sub/],
+    [{ loginHintToken: 'token' }, /loginHint, loginHintToken \(exactly one of these\)/],
+    [{ idTokenHint: 'e30.e30.AAAA' }, /loginHint, idTokenHint \(exactly one of these\)/],
+    [{ loginHint: undefined, loginHintToken: 't', idTokenHint: 'i' }, /loginHintToken, idTokenHint/],
+    [{ loginHint: undefined, loginHintToken: '' }, /loginHintToken/],
+    [{ loginHint: undefined, loginHintToken: 7 }, /loginHintToken/],
+    [{ loginHint: undefined, idTokenHint: 'garbage' }, /idTokenHint/],
+    [{ loginHint: undefined, idTokenHint: 'e30.e30.AAAA' }, /idTokenHint/],
+    [{ loginHint: undefined, idTokenHint: 7 }, /idTokenHint/],
     [{ requestedExpiry: 0 }, /requestedExpiry/],
     [{ requestedExpiry: -5 }, /requestedExpiry/],
     [{ requestedExpiry: 1.5 }, /requestedExpiry/],
@@ -137,8 +191,8 @@ describe('the request', () => {
     [{ authorizationDetails: 'x' }, /authorizationDetails/],
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
     [{ authorizationParams: { scope: 'profile' } }, /openid/],
-  ])('[CI-01] %j is refused before anything is sent', async (options, why) => {
-    const error = await rejectionOf(authenticate(options as Partial<BackchannelAuthenticationOptions>))
+  ])('[B7,CI-01] %j is refused before anything is sent', async (options, why) => {
+    const error = await rejectionOf(authenticate(options as never))
     expect(error).toMatchObject({
       name: 'BackchannelAuthenticationError',
       code: 'INVALID_BACKCHANNEL_REQUEST',

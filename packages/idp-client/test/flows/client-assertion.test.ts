@@ -157,7 +157,7 @@ describe('every endpoint', () => {
       provider,
       {
         parameters: new Map([['scope', 'openid']]),
-        subject: 'dev|alice',
+        hint: { kind: 'subject', subject: 'dev|alice' },
         bindingMessage: 'm',
         requestedExpiry: 60,
       },

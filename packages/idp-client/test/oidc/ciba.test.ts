@@ -38,7 +38,11 @@ function run(script: Script, start: Record<string, unknown> = {}, frozen = false
     json(response, { ...(await op.tokenAnswer()), id_token: await op.sign({ ...claims, nonce: undefined }) })
   })
   const provider = providerOf(op.issuer, { clock: () => now, httpTimeout: 300, log: recordingLog() })
-  const request = { parameters: new Map([['scope', 'openid']]), subject: 'alice', bindingMessage: 'm' }
+  const request = {
+    parameters: new Map([['scope', 'openid']]),
+    hint: { kind: 'subject', subject: 'alice' },
+    bindingMessage: 'm',
+  } as const
   return authenticateByBackchannel(provider, { ...request, requestedExpiry: 120 }, async (milliseconds) => {
     waits.push(milliseconds / 1000)
     if (!frozen) now += milliseconds / 1000
