@@ -174,7 +174,12 @@ test('[J3] another client with the same secret is another application', async ()
 test('[J3] one notice of this process names the option', () => {
   const notices = world.events.filter((event) => event.code === 'NOTICE')
   expect(notices).toEqual([
-    { level: 'warn', code: 'NOTICE', message: expect.stringContaining('session.cookie.name') },
+    {
+      level: 'warn',
+      code: 'NOTICE',
+      message: expect.stringContaining('session.cookie.name'),
+      remedy: 'SESSION_COOKIE_SHARED',
+    },
   ])
 })
 

@@ -113,7 +113,12 @@ describe('providers without RP-initiated logout', () => {
     plain.events.length = 0
     for (let times = 0; times < 2; times++) await logout(plain, { logoutStrategy: 'auto' })
     expect(plain.events.filter(({ code }) => code === 'NOTICE')).toEqual([
-      { level: 'warn', code: 'NOTICE', message: expect.stringContaining("logoutStrategy: 'local'") },
+      {
+        level: 'warn',
+        code: 'NOTICE',
+        message: expect.stringContaining("logoutStrategy: 'local'"),
+        remedy: 'LOGOUT_NOT_OFFERED',
+      },
     ])
   })
 
