@@ -131,7 +131,7 @@ describe('auth routes as a catch-all route handler', () => {
   const cases = contractWithout(
     'use extends',
     'prefetches do not',
-    'an expired, tampered',
+    'an expired or tampered',
     'an answer that comes after',
     'returnTo survives',
     '200 prefetch, RSC',
