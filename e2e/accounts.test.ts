@@ -169,7 +169,7 @@ test('what alice began connects nothing to bob, who signed in meanwhile', async 
 
 test('says so when the account API cannot be asked, and works again afterwards', async () => {
   const remove = provider.faults.set('account-list', { kind: 'respond', status: 503 })
-  site.complaints.announce(/MY_ACCOUNT_API_ERROR/)
+  site.complaints.announce(/PROVIDER_FAILURE at account: .*FAILED_TO_LIST/)
   const page = await openAccounts('alice')
   await page.getByText('The provider could not list your accounts.').waitFor()
   remove()

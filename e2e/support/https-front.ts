@@ -33,6 +33,8 @@ export async function startHttpsFront(): Promise<HttpsFront> {
     const { host = '' } = request.headers
     const onward = httpRequest(
       {
+        // A connection that the server has just closed for being idle would fail the request.
+        agent: false,
         host: target.hostname,
         port: target.port,
         method: request.method,
@@ -57,6 +59,8 @@ export async function startHttpsFront(): Promise<HttpsFront> {
   }
 
   const server = createServer(authority.identity, forward)
+  // The browser reuses connections; none is closed while it may send on it.
+  server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   return {
