@@ -3,6 +3,7 @@ import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
+import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
@@ -105,7 +106,14 @@ async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<A
       return devPage(state, front.log, call)
     case 'token':
       if (state.settings.refreshMovesAuthTime) await moveAuthTime(state, call)
-      return refusedAudience(state, call) ?? refusedReuse(state, call) ?? engineAnswer(state, call)
+      return (
+        refusedAudience(state, call) ??
+        refusedOfflineAccess(state, call) ??
+        refusedReuse(state, call) ??
+        engineAnswer(state, call)
+      )
+    case 'discovery':
+      return withoutOfflineAccess(state, await engineAnswer(state, call))
     case 'userinfo':
       return (await apiUserinfo(state, call)) ?? engineAnswer(state, call)
     case 'backchannelAuthentication':

@@ -1,5 +1,6 @@
 import type { Api } from './apis.ts'
 import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
+import type { OfflineAccess } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
 
 /** What may be changed while the provider runs; read again at every use. */
@@ -31,6 +32,8 @@ export interface DevProviderSettings {
    * false: that of the login which the refresh token comes from.
    */
   refreshMovesAuthTime: boolean
+  /** What becomes of the scope `offline_access`; default `listed`. See {@link OfflineAccess}. */
+  offlineAccess: OfflineAccess
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
@@ -121,6 +124,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     rotateRefreshTokens: options.rotateRefreshTokens ?? true,
     revokeOnReuse: options.revokeOnReuse ?? true,
     refreshMovesAuthTime: options.refreshMovesAuthTime ?? false,
+    offlineAccess: options.offlineAccess ?? 'listed',
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,

@@ -1,6 +1,7 @@
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
 import { markVerified, STEP_UP_CLAIMS } from '../extensions/mfa/state.ts'
+import { demandKnownScope } from '../extensions/offline-access.ts'
 import { membershipOf } from '../extensions/organizations.ts'
 import type { AuthorizationFacts, ProviderState } from './state.ts'
 
@@ -33,12 +34,15 @@ function words(text: string | undefined): Set<string> {
  * grants `offline_access` only with a consent screen (never with `prompt=none`) and refuses to refresh for a
  * scope that was not requested at login; hosted providers do both. What the client asked for is kept in
  * {@link REQUESTED_SCOPE} and limits what the first tokens get.
+ *
+ * @throws InvalidScope when the scope has what this provider refuses
  */
 export function widenScope(state: ProviderState, ctx: KoaContextWithOIDC): void {
   const { params } = ctx.oidc
   if (!params) return
   const requested = parameter(ctx, REQUESTED_SCOPE) ?? originalScope(ctx)
   if (requested === undefined) return
+  demandKnownScope(state, words(requested))
   params[REQUESTED_SCOPE] = requested
   const all = new Set([...words(requested), ...state.apis.all().flatMap((api) => api.scopes)])
   params['scope'] = [...all].join(' ')

@@ -6,6 +6,7 @@ import { postLogoutToken } from '../extensions/logout-notices.ts'
 import { addDemandMembers, demandMfaOf } from '../extensions/mfa/demand.ts'
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
 import { MULTI_FACTOR_ACRS } from '../extensions/mfa/login.ts'
+import { bringsRefreshToken } from '../extensions/offline-access.ts'
 import { registerTokenExchange } from '../extensions/token-exchange.ts'
 import { isLoopbackUrl } from '../loopback.ts'
 import { noticePage } from '../pages/notices.ts'
@@ -94,6 +95,8 @@ function configurationOf(state: ProviderState): Configuration {
       ...Object.fromEntries(EXTRA_PARAMETERS.map((name) => [name, null])),
       [REQUESTED_SCOPE]: (ctx) => widenScope(state, ctx),
     },
+    issueRefreshToken: (_ctx, client, source) =>
+      client.grantTypeAllowed('refresh_token') && bringsRefreshToken(state, source.scopes),
     rotateRefreshToken: () => state.settings.rotateRefreshTokens,
     // Tokens and codes outlive the browser session: tabs that log in at once must not undo one another.
     expiresWithSession: () => false,
