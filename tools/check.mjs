@@ -7,7 +7,7 @@ import { gates } from './rules/gates.mjs'
  * Runs gates on the built packages, two at a time.
  *
  * @param {string[]} [only] names of gates; all if empty
- * @returns {Promise<{ passed: number, failed: number }>}
+ * @returns {Promise<{ passed: number, failed: number, failures: string[] }>} `failures`: names of gates
  */
 export async function runGates(only = []) {
   const unknown = only.filter((name) => !gates.some((gate) => gate.name === name))
@@ -16,11 +16,12 @@ export async function runGates(only = []) {
       `check: no gate ${unknown.join(', ')}; known: ${gates.map((gate) => gate.name).join(', ')}`,
     )
   const waiting = gates.filter((gate) => only.length === 0 || only.includes(gate.name))
-  const totals = { passed: 0, failed: 0 }
+  const totals = { passed: 0, failed: 0, failures: [] }
   const work = async () => {
     for (let gate = waiting.shift(); gate; gate = waiting.shift()) {
       const passed = await runGate(gate)
       totals[passed ? 'passed' : 'failed'] += 1
+      if (!passed) totals.failures.push(gate.name)
     }
   }
   await Promise.all([work(), work()])

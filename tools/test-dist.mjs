@@ -12,7 +12,7 @@ import { pack } from './pack.mjs'
  * skipped. With the variable `KEEP_CONSUMERS` set the installed folders stay, and are named.
  *
  * @param {string[]} [only] names of consumers; all if empty
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
  */
 export async function testConsumers(only = []) {
   const unknown = only.filter((name) => !(name in consumers))
@@ -21,7 +21,7 @@ export async function testConsumers(only = []) {
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const provider = await startDevProvider({ https: true })
   const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
-  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
   try {
     const tarball = await pack('packages/idp-client', home)
     await pack('packages/dev-provider', home)
@@ -61,6 +61,7 @@ export async function runSteps(name, steps, counts) {
     } catch (error) {
       broken = true
       counts.failed += 1
+      counts.failures.push(`${name}: ${title}`)
       console.log(`FAILED  ${name}: ${title} (${seconds(started)} s)\n${error.message}`)
     }
   }

@@ -26,14 +26,14 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
  *
  * @param {{ only?: string[], before?: boolean }} [what] names of migrations, all if empty; `before`: the applications
  *   with the other library, too
- * @returns {Promise<{ passed: number, failed: number, skipped: number }>}
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
  */
 export async function testMigrations({ only = [], before = false } = {}) {
   const unknown = only.filter((name) => !(name in migrations))
   if (unknown.length > 0)
     throw new Error(`no migration ${unknown.join(', ')}; known: ${Object.keys(migrations).join(', ')}`)
   const home = mkdtempSync(join(tmpdir(), 'idp-migration-'))
-  const counts = { passed: 0, failed: 0, skipped: 0 }
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
   try {
     const tarball = await pack('packages/idp-client', home)
     const names = Object.keys(migrations).filter((name) => only.length === 0 || only.includes(name))

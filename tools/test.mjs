@@ -10,8 +10,9 @@ const passed = { passed: 1, failed: 0, skipped: 0 }
 const failed = { passed: 0, failed: 1, skipped: 0 }
 
 /**
- * The parts in their order. Each gives its counts; a part that throws counts as one failure. The
- * modules of later parts are loaded when it is their turn, because they need installed packages.
+ * The parts in their order. Each returns its counts and may list its failures for the summary; a part that throws
+ * counts as one failure. The modules of later parts are loaded when it is their turn, because they need installed
+ * packages.
  */
 const parts = {
   setup: async () => ((await setup()) ? passed : failed),
@@ -78,11 +79,12 @@ async function runParts(names) {
 
 function summarize(results) {
   console.log('\n== summary')
-  for (const { name, seconds, ...counts } of results) {
+  for (const { name, seconds, failures = [], ...counts } of results) {
     const mark = counts.failed > 0 || total([counts]) === 0 ? 'FAILED' : 'ok    '
     console.log(
       `${mark}  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)`,
     )
+    for (const failure of failures) console.log(`        ${failure}`)
   }
 }
 

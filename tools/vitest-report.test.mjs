@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { fromRoot } from './lib/run.mjs'
 import { countReport } from './lib/vitest-report.mjs'
 
 const report = (changes) => ({
@@ -11,20 +12,34 @@ const report = (changes) => ({
 })
 
 test('counts what ran, and what was left out', () => {
-  expect(countReport(report({}), 0)).toEqual({ passed: 2, failed: 0, skipped: 2 })
+  expect(countReport(report({}), 0)).toEqual({ passed: 2, failed: 0, skipped: 2, failures: [] })
 })
 
 test('a file that did not load is a failure', () => {
   const testResults = [
-    { status: 'failed', assertionResults: [] },
+    {
+      name: fromRoot('e2e/next16.test.ts'),
+      status: 'failed',
+      message: 'no such route\n  at x',
+      assertionResults: [],
+    },
     { status: 'passed', assertionResults: [{ status: 'passed' }] },
   ]
-  expect(countReport(report({ testResults }), 1).failed).toBe(1)
+  const { failed, failures } = countReport(report({ testResults }), 1)
+  expect(failed).toBe(1)
+  expect(failures).toEqual(['e2e/next16.test.ts did not load: no such route'])
 })
 
-test('a failed test is counted once', () => {
-  const testResults = [{ status: 'failed', assertionResults: [{ status: 'failed' }] }]
-  expect(countReport(report({ numFailedTests: 1, testResults }), 1).failed).toBe(1)
+test('a failed test is counted once, and named with the first line of its message', () => {
+  const assertion = {
+    status: 'failed',
+    fullName: 'login redirects',
+    failureMessages: ['expected 302\n  at y'],
+  }
+  const testResults = [{ name: fromRoot('a.test.ts'), status: 'failed', assertionResults: [assertion] }]
+  const { failed, failures } = countReport(report({ numFailedTests: 1, testResults }), 1)
+  expect(failed).toBe(1)
+  expect(failures).toEqual(['a.test.ts: login redirects: expected 302'])
 })
 
 test('an exit code without a failed test is a failure', () => {
