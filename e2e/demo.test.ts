@@ -46,7 +46,5 @@ test('the demo command: open the address, log in, profile, protected pages, log 
   await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
   await visitor.leave()
   expect(await demo.interrupt()).toBe(0)
-  // React misses a feature of Node.js 22.
-  if (!('detached' in ArrayBuffer.prototype)) demo.complaints.announce(/ArrayBuffer\.prototype\.detached/)
   await demo.complaints.settle()
 })

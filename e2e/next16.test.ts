@@ -355,8 +355,6 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
       // The pages await the session outside of Suspense, which Next.js reports in development with Cache Components.
       ...(mode === 'start' ? { FIXTURE_CACHE_COMPONENTS: '1' } : {}),
     }))
-    // React in development on Node.js 20, which lacks that method; not in every run.
-    server.complaints.accept(/ArrayBuffer\.prototype\.detached/)
     provider.registerApp(server.url)
     running.push(server)
   })

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { Complaints, splitMessages } from './complaints.ts'
+import { nextDevVariables } from './node-options.ts'
 
 const root: string = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -28,7 +29,7 @@ export async function startDemoProgram(): Promise<DemoProgram> {
   const clean = Object.entries(process.env).filter(([name]) => !SET_BY_DEMO.test(name))
   const child = spawn(process.execPath, ['tools/demo.mjs'], {
     cwd: root,
-    env: Object.fromEntries(clean) as unknown as NodeJS.ProcessEnv,
+    env: { ...Object.fromEntries(clean), ...nextDevVariables } as unknown as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

@@ -41,8 +41,6 @@ export async function newVisitor(
 ): Promise<Visitor> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
   const complaints = new Complaints('the browser')
-  // Chromium gives up a file when the server closes idle connections as often as it asks again; a reload has it.
-  complaints.accept(/net::ERR_TOO_MANY_RETRIES/)
   const requests: Request[] = []
   const responses: Response[] = []
   context.on('console', (message) => {
