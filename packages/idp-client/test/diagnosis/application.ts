@@ -1,9 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import express from 'express'
+import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClientOptions, OnCallbackHook, SessionDataStore } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { APP } from '../support/app.ts'
+import { SECRET } from '../support/engine.ts'
 import { startFront } from '../support/front.ts'
+import { serve } from '../support/serve.ts'
 import type { Bench, Mistake } from './bench.ts'
 import { thrownBy } from './bench.ts'
 
@@ -171,6 +175,22 @@ export const application: readonly Mistake[] = [
     async make(bench) {
       const world = await bench.start({ appBaseUrl: 'https://localhost:3000' })
       await bench.login(world)
+    },
+  },
+  {
+    mistake: 'auth routes below a path that no variable names',
+    remedy: 'BASE_PATH_MISSING',
+    make() {
+      const idp = new ExpressClient({
+        domain: 'idp.example.com',
+        clientId: 'app',
+        clientSecret: 'client-secret',
+        secret: SECRET,
+        appBaseUrl: 'https://shop.example.com',
+      })
+      return serve(express().use('/shop', idp.middleware), async (url) => {
+        await fetch(`${url}/shop/auth/profile`)
+      })
     },
   },
   {

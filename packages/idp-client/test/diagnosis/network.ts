@@ -73,6 +73,20 @@ export const network: readonly Mistake[] = [
   },
   { mistake: 'the provider is down', remedy: 'CONNECTION_REFUSED', make: onStoppedProvider },
   { mistake: 'a port that nothing listens at', remedy: 'CONNECTION_REFUSED', make: onPortWithoutServer },
+  {
+    mistake: 'a network without a way out',
+    remedy: 'NETWORK_UNREACHABLE',
+    // As undici rejects: a test cannot take the routes of its machine away.
+    make: async (bench) => {
+      const world = await bench.start({
+        [customFetch]: () => {
+          const cause = Object.assign(new Error('connect ENETUNREACH 192.0.2.1:443'), { code: 'ENETUNREACH' })
+          return Promise.reject(new TypeError('fetch failed', { cause }))
+        },
+      })
+      await bench.login(world)
+    },
+  },
   { mistake: 'the port of another server', remedy: 'DISCOVERY_NOT_FOUND', make: onPortOfSomethingElse },
   { mistake: 'https:// for a port that speaks http', remedy: 'NOT_TLS', make: onHttpPortByHttps },
   {
