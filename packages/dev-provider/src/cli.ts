@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import type { DevProvider } from './dev-provider.ts'
 import { DevProviderError } from './error.ts'
 import type { DevProviderOptions } from './options.ts'
+import { readSettings } from './options.ts'
 import { startDevProvider } from './start.ts'
 
 const HELP = `Usage: idp-dev-provider [options]
@@ -25,6 +26,7 @@ only, as a hosted provider does.
   --path </p>          path of the issuer, for example /tenant-a
   --https              https with a CA made for this run
   --auto-login <user>  sign in without a page
+  --set <name=value>   a setting of startDevProvider, repeatable: --set offlineAccess=refused
   --quiet              do not print a line per request
   --help               this text
 `
@@ -54,6 +56,7 @@ function readArguments(args: readonly string[]) {
       path: { type: 'string' },
       https: { type: 'boolean', default: false },
       'auto-login': { type: 'string' },
+      set: { type: 'string', multiple: true, default: [] },
       quiet: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -69,6 +72,7 @@ function read(args: readonly string[]): Command | 'help' {
   return {
     quiet,
     options: {
+      ...readSettings(values.set),
       port: portOf(values.port),
       https,
       apps: values.app,

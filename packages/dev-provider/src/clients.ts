@@ -26,6 +26,8 @@ export interface ClientOptions {
   readonly privateKeyAlg?: SigningAlg
   /** Default RS256. */
   readonly idTokenSigningAlg?: SigningAlg
+  /** Answers of the UserInfo endpoint are JWTs signed so, with `application/jwt`. Default: plain JSON. */
+  readonly userinfoSigningAlg?: SigningAlg
   readonly redirectUris?: readonly string[]
   /** An asterisk stands for any run of characters without a slash, in `/v2/logout` only. */
   readonly postLogoutRedirectUris?: readonly string[]
@@ -134,6 +136,7 @@ function metadataOf(client: Client): ClientMetadata {
       client.redirectUris.size > 0 ? [...client.redirectUris] : ['https://unregistered.invalid/'],
     post_logout_redirect_uris: [...client.postLogoutRedirectUris].filter((uri) => !uri.includes('*')),
     id_token_signed_response_alg: options.idTokenSigningAlg ?? 'RS256',
+    ...(options.userinfoSigningAlg ? { userinfo_signed_response_alg: options.userinfoSigningAlg } : {}),
     backchannel_token_delivery_mode: 'poll',
     // `sid` is put into ID tokens only for clients that ask for it here.
     backchannel_logout_session_required: true,

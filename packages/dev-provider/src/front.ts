@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
+import { authenticationOf, refusedMethod } from './extensions/client-authentication.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
@@ -84,8 +85,11 @@ function isBelow(state: ProviderState, path: string): boolean {
   return path === state.mountPath || path.startsWith(`${state.mountPath}/`)
 }
 
-async function answerTo(front: Front, endpoint: Endpoint, call: Call): Promise<Answer> {
+async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promise<Answer> {
   const { state } = front
+  const refused = refusedMethod(state, endpoint, received)
+  if (refused) return refused
+  const call = authenticationOf(state, endpoint, received)
   switch (endpoint) {
     case 'v2Logout':
       return v2Logout(state, call)

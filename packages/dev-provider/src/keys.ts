@@ -7,7 +7,7 @@ import { DevProviderError } from './error.ts'
 
 const generate = promisify(generateKeyPair)
 
-export const SIGNING_ALGS = ['RS256', 'ES256', 'PS256'] as const
+export const SIGNING_ALGS = ['RS256', 'ES256', 'PS256', 'EdDSA'] as const
 export type SigningAlg = (typeof SIGNING_ALGS)[number]
 
 /** A key to sign with: private JWK, CryptoKey, KeyObject, or raw bytes for HS256. */
@@ -43,6 +43,7 @@ function labelled(jwk: JWK, alg: SigningAlg): JWK {
 }
 
 function material(alg: SigningAlg): Promise<{ privateKey: KeyObject; publicKey: KeyObject }> {
+  if (alg === 'EdDSA') return generate('ed25519')
   return alg === 'ES256' ? generate('ec', { namedCurve: 'P-256' }) : generate('rsa', { modulusLength: 2048 })
 }
 
@@ -56,10 +57,10 @@ export async function createKeyPair(alg: SigningAlg): Promise<KeyPair> {
 }
 
 async function createKeys(): Promise<JWK[]> {
-  const [rsa, ec] = await Promise.all([material('RS256'), material('ES256')])
-  const [rsaJwk, ecJwk] = await Promise.all([exportJWK(rsa.privateKey), exportJWK(ec.privateKey)])
+  const privateJwk = async (alg: SigningAlg): Promise<JWK> => exportJWK((await material(alg)).privateKey)
+  const [rsa, ec, ed] = await Promise.all([privateJwk('RS256'), privateJwk('ES256'), privateJwk('EdDSA')])
   // One RSA key under two ids: generating another would double the time that a provider takes to start.
-  return [labelled(rsaJwk, 'RS256'), labelled(ecJwk, 'ES256'), labelled(rsaJwk, 'PS256')]
+  return [labelled(rsa, 'RS256'), labelled(ec, 'ES256'), labelled(rsa, 'PS256'), labelled(ed, 'EdDSA')]
 }
 
 function isJwk(key: SigningKey): key is JWK {

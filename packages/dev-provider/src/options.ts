@@ -1,6 +1,10 @@
 import type { Api } from './apis.ts'
 import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
+import { DevProviderError } from './error.ts'
+import type { AssertionAudience } from './extensions/client-authentication.ts'
+import { ASSERTION_AUDIENCES } from './extensions/client-authentication.ts'
 import type { OfflineAccess } from './extensions/offline-access.ts'
+import { OFFLINE_ACCESS } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
 
 /** What may be changed while the provider runs; read again at every use. */
@@ -34,6 +38,23 @@ export interface DevProviderSettings {
   refreshMovesAuthTime: boolean
   /** What becomes of the scope `offline_access`; default `listed`. See {@link OfflineAccess}. */
   offlineAccess: OfflineAccess
+  /**
+   * Clients must authenticate by the method that they are registered for. Default false: a client with a secret may send
+   * it in the header or in the body.
+   */
+  enforceAuthMethod: boolean
+  /**
+   * Client id and secret in an `Authorization: Basic` header are decoded as RFC 6749, section 2.3.1 wants it. Default
+   * true; with false they are compared as they were sent.
+   */
+  decodeBasic: boolean
+  /**
+   * `token_endpoint`: a client assertion must name the token endpoint as its only audience, at every endpoint. Default
+   * `any`: the issuer and the endpoint in use are accepted, too.
+   */
+  assertionAudience: AssertionAudience
+  /** Logout tokens have an `exp`, as the standard wants it. Default true. */
+  logoutTokenExp: boolean
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
@@ -88,6 +109,8 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly connections?: readonly string[]
   /** ID token algorithm of the default client; default RS256. */
   readonly idTokenSigningAlg?: SigningAlg
+  /** Answers of the UserInfo endpoint to the default client are JWTs signed so; default plain JSON. */
+  readonly userinfoSigningAlg?: SigningAlg
   /** Client authentication of the default client. `client_secret_basic` (default) also accepts the post form. */
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod
   /** The default client must use pushed authorization requests (RFC 9126). Default false. */
@@ -125,6 +148,10 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     revokeOnReuse: options.revokeOnReuse ?? true,
     refreshMovesAuthTime: options.refreshMovesAuthTime ?? false,
     offlineAccess: options.offlineAccess ?? 'listed',
+    enforceAuthMethod: options.enforceAuthMethod ?? false,
+    decodeBasic: options.decodeBasic ?? true,
+    assertionAudience: options.assertionAudience ?? 'any',
+    logoutTokenExp: options.logoutTokenExp ?? true,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,
@@ -134,4 +161,43 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     connectionsNeedAccounts: options.connectionsNeedAccounts ?? false,
     accountPageSize: options.accountPageSize ?? 10,
   }
+}
+
+/** The settings that take one of a few words. */
+const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
+  offlineAccess: OFFLINE_ACCESS,
+  assertionAudience: ASSERTION_AUDIENCES,
+}
+
+function isSetting(defaults: DevProviderSettings, name: string): name is keyof DevProviderSettings {
+  return Object.hasOwn(defaults, name)
+}
+
+/**
+ * Settings in the form of `name=value`, as the command line takes them.
+ *
+ * @throws DevProviderError when there is no such setting, or it does not take the value
+ */
+export function readSettings(pairs: readonly string[]): Partial<DevProviderSettings> {
+  const defaults = resolveSettings({})
+  const read = pairs.map((pair): readonly [string, unknown] => {
+    const [name = '', ...rest] = pair.split('=')
+    if (!isSetting(defaults, name)) {
+      throw new DevProviderError(
+        `--set: there is no setting ${name}. There are ${Object.keys(defaults).join(', ')}.`,
+      )
+    }
+    return [name, readSetting(name, typeof defaults[name], rest.join('='))]
+  })
+  return Object.fromEntries(read)
+}
+
+function readSetting(name: keyof DevProviderSettings, type: string, text: string): unknown {
+  const words = WORDS[name]
+  if (words?.includes(text)) return text
+  if (words) throw new DevProviderError(`--set ${name}: use ${words.join(' or ')}.`)
+  if (type === 'number' && /^\d+$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  if (name === 'autoLogin' && text !== '') return text
+  throw new DevProviderError(`--set ${name}: use ${type === 'number' ? 'a whole number' : 'true or false'}.`)
 }

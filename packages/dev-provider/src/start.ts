@@ -85,6 +85,7 @@ function defaultClient(options: DevProviderOptions): Parameters<ProviderState['c
     name: 'Development app',
     ...(options.tokenEndpointAuthMethod ? { tokenEndpointAuthMethod: options.tokenEndpointAuthMethod } : {}),
     ...(options.idTokenSigningAlg ? { idTokenSigningAlg: options.idTokenSigningAlg } : {}),
+    ...(options.userinfoSigningAlg ? { userinfoSigningAlg: options.userinfoSigningAlg } : {}),
     ...(options.requirePar === undefined ? {} : { requirePar: options.requirePar }),
     ...(options.requireDpop === undefined ? {} : { requireDpop: options.requireDpop }),
   }

@@ -126,6 +126,12 @@ test('[J6] registers other callback and logout URLs, or accepts any on this mach
   })
 })
 
+test('takes the settings of startDevProvider', () =>
+  serve(['--set', 'offlineAccess=refused', '--set', 'codeTtl=5'], async ({ IDP_DOMAIN }) => {
+    const metadata = await fetch(`${IDP_DOMAIN}/.well-known/openid-configuration`)
+    expect(await metadata.json()).toMatchObject({ scopes_supported: ['openid', 'profile', 'email'] })
+  }))
+
 test.each([
   [[], []],
   [['--back-channel-logout'], ['/auth/backchannel-logout']],
@@ -167,6 +173,10 @@ test('explains itself, and refuses what cannot work', async () => {
     [['--port', 'many'], /--port must be a number/],
     [['--host', '192.0.2.1', '--port', '0'], /loopback/],
     [['--unknown'], /--unknown/],
+    [['--set', 'offline=refused'], /there is no setting offline\. There are .*offlineAccess/],
+    [['--set', 'offlineAccess=none'], /offlineAccess: use listed or unlisted or refused/],
+    [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use a whole number/],
+    [['--set', 'dpopNonces'], /dpopNonces: use true or false/],
   ] as const
   for (const [args, message] of wrong) {
     const refused = run(...args)

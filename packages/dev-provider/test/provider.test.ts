@@ -171,7 +171,7 @@ test('keys rotate, at once or with the old ones still published', async () => {
   expect(kids()).toContain(kid(first))
 
   await provider.rotateKeys({ keepOld: true })
-  expect(kids()).toHaveLength(6)
+  expect(kids()).toHaveLength(8)
   expect(kids()).toContain(kid(first))
   const published: unknown = await (await fetch(`${provider.issuer}/.well-known/jwks.json`)).json()
   expect(published).toMatchObject({
@@ -180,7 +180,7 @@ test('keys rotate, at once or with the old ones still published', async () => {
   expect(JSON.stringify(published)).not.toContain('"d":')
 
   await provider.rotateKeys()
-  expect(kids()).toHaveLength(3)
+  expect(kids()).toHaveLength(4)
   expect(kids()).not.toContain(kid(first))
   const fresh = await relyingParty(provider)
   const second = await fresh.logIn({ prompt: 'none' }, { jar })
@@ -188,7 +188,7 @@ test('keys rotate, at once or with the old ones still published', async () => {
   await fresh.refresh(first)
 })
 
-test.each(['RS256', 'ES256', 'PS256'] as const)('signs ID tokens with %s', async (alg) => {
+test.each(['RS256', 'ES256', 'PS256', 'EdDSA'] as const)('signs ID tokens with %s', async (alg) => {
   const provider = await start({ idTokenSigningAlg: alg })
   const config = await client.discovery(
     new URL(provider.issuer),

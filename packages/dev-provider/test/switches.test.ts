@@ -1,3 +1,4 @@
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose'
 import * as client from 'openid-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DevProvider } from '../src/index.ts'
@@ -55,4 +56,148 @@ describe('offlineAccess', () => {
     expect(await oauthError(app.refresh(tokens, { scope: SCOPE }))).toBe('invalid_scope')
     await app.refresh(tokens)
   })
+})
+
+describe('enforceAuthMethod', () => {
+  const methods = [
+    ['client_secret_basic', client.ClientSecretBasic],
+    ['client_secret_post', client.ClientSecretPost],
+  ] as const
+
+  test.each(methods)(
+    'holds a client to %s, at every endpoint where clients authenticate',
+    async (own, auth) => {
+      provider.settings.enforceAuthMethod = true
+      const { clientId, clientSecret = '' } = await provider.addClient({ tokenEndpointAuthMethod: own })
+      const right = await relyingParty(provider, { clientId, auth: auth(clientSecret) })
+      const tokens = await right.logIn()
+      const [, other = auth] = methods.find(([name]) => name !== own) ?? []
+      const wrong = await relyingParty(provider, { clientId, auth: other(clientSecret) })
+      const { url } = await wrong.authorize()
+      const attempts = [
+        () => wrong.refresh(tokens),
+        () => client.buildAuthorizationUrlWithPAR(wrong.config, url.searchParams),
+        () => client.tokenIntrospection(wrong.config, tokens.access_token),
+        () => client.tokenRevocation(wrong.config, tokens.access_token),
+        () => client.initiateBackchannelAuthentication(wrong.config, { scope: SCOPE, login_hint: 'alice' }),
+      ]
+      provider.clearRequests()
+      for (const attempt of attempts) await expect(attempt()).rejects.toThrow()
+      expect(provider.requests().map(({ failure, status }) => [status, failure])).toEqual(
+        attempts.map(() => [401, { error: 'invalid_client', reason: `the client is registered for ${own}` }]),
+      )
+      expect(wrong.config.serverMetadata().token_endpoint_auth_methods_supported).toContain(
+        'client_secret_post',
+      )
+      await right.refresh(tokens)
+    },
+  )
+})
+
+describe('decodeBasic', () => {
+  const SECRET = 'a-b_c.d~e f%2Bg'
+
+  test.each([
+    [true, 'a-b_c.d~e+f%252Bg', SECRET],
+    [false, SECRET, 'a-b_c.d~e+f%252Bg'],
+  ])('%s: the secret is taken from the header as %s', async (decodeBasic, right, wrong) => {
+    provider.settings.decodeBasic = decodeBasic
+    const { clientId } = await provider.addClient({ clientSecret: SECRET })
+    const status = async (secret: string): Promise<number> => {
+      const { status } = await fetch(`${provider.issuer}/oauth/token`, {
+        method: 'POST',
+        headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },
+        body: new URLSearchParams({ grant_type: 'client_credentials' }),
+      })
+      return status
+    }
+    expect([await status(right), await status(wrong)]).toEqual([200, 401])
+  })
+})
+
+test('assertionAudience: only the token endpoint is accepted, at every endpoint', async () => {
+  provider.settings.assertionAudience = 'token_endpoint'
+  const { clientId, privateKey, privateKeyAlg = '' } = provider.keyClient
+  const key = await importPKCS8(privateKey, privateKeyAlg)
+  const partyWith = (aud?: string) =>
+    relyingParty(provider, {
+      clientId,
+      auth: client.PrivateKeyJwt(key, {
+        [client.modifyAssertion]: (_header, payload) => {
+          if (aud !== undefined) payload['aud'] = aud
+        },
+      }),
+    })
+  const push = async (aud?: string) => {
+    const party = await partyWith(aud)
+    const { url } = await party.authorize()
+    return client.buildAuthorizationUrlWithPAR(party.config, url.searchParams)
+  }
+  const tokenEndpoint = `${provider.issuer}/oauth/token`
+  expect(await oauthError(push())).toBe('invalid_client')
+  expect(await oauthError(push(`${provider.issuer}/oauth/par`))).toBe('invalid_client')
+  expect((await push(tokenEndpoint)).searchParams.has('request_uri')).toBe(true)
+  await (await partyWith(tokenEndpoint)).logIn()
+  provider.settings.assertionAudience = 'any'
+  await push()
+})
+
+test('several algorithms are advertised, and each client gets the one that it is registered for', async () => {
+  const advertised = app.config.serverMetadata().id_token_signing_alg_values_supported
+  for (const alg of ['PS256', 'ES256', 'EdDSA', 'RS256'] as const) {
+    expect(advertised).toContain(alg)
+    const { clientId, clientSecret = '' } = await provider.addClient({ idTokenSigningAlg: alg })
+    const config = await client.discovery(
+      new URL(provider.issuer),
+      clientId,
+      { id_token_signed_response_alg: alg },
+      client.ClientSecretPost(clientSecret),
+      { execute: [client.allowInsecureRequests, client.enableNonRepudiationChecks] },
+    )
+    const { url, checks } = await app.authorize({ client_id: clientId })
+    const { location } = await provider.login(url.href)
+    const tokens = await client.authorizationCodeGrant(config, new URL(location ?? ''), checks)
+    expect(decodeProtectedHeader(tokens.id_token ?? '').alg).toBe(alg)
+  }
+})
+
+test.each([undefined, 'https://api.example.test/'])(
+  'userinfoSigningAlg: UserInfo is a signed JWT (audience of the access token: %s)',
+  async (audience) => {
+    const { clientId, clientSecret = '' } = await provider.addClient({ userinfoSigningAlg: 'ES256' })
+    const party = await relyingParty(provider, { clientId, auth: client.ClientSecretPost(clientSecret) })
+    const tokens = await party.logIn(audience === undefined ? {} : { audience })
+    const response = await fetch(`${provider.issuer}/userinfo`, {
+      headers: { authorization: `Bearer ${tokens.access_token}` },
+    })
+    expect(response.headers.get('content-type')).toMatch(/^application\/jwt\b/)
+    const { payload } = await jwtVerify(await response.text(), createLocalJWKSet(provider.jwks()), {
+      algorithms: ['ES256'],
+      issuer: provider.issuer,
+      audience: clientId,
+    })
+    expect(payload).toMatchObject({ sub: 'dev|alice', email: 'alice@example.test' })
+  },
+)
+
+test('logoutTokenExp: with false no logout token has an exp, whoever ends the session', async () => {
+  provider.settings.logoutTokenExp = false
+  // Nobody listens there; what was posted is kept all the same.
+  provider.registerApp('http://127.0.0.1:9', { backChannelLogout: true })
+  const jar = provider.createJar()
+  const tokens = await app.logIn({}, { jar })
+  const logout = client.buildEndSessionUrl(app.config, { id_token_hint: tokens.id_token ?? '' })
+  await provider.visit(logout.href, { jar })
+  await app.logIn({}, { jar: provider.createJar() })
+  await provider.endSessions('alice')
+  const posted = provider.logoutNotices().map(({ token }) => token)
+  expect(posted).toHaveLength(2)
+  for (const token of [...posted, await provider.logoutToken({ sub: 'dev|alice' })]) {
+    expect(decodeJwt(token)).not.toHaveProperty('exp')
+    const { protectedHeader } = await jwtVerify(token, createLocalJWKSet(provider.jwks()), {
+      issuer: provider.issuer,
+      audience: provider.clientId,
+    })
+    expect(protectedHeader.typ).toBe('logout+jwt')
+  }
 })

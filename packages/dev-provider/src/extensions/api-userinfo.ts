@@ -2,7 +2,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { jsonAnswer } from '../wire/message.ts'
+import { jsonAnswer, withBody } from '../wire/message.ts'
 
 /**
  * Userinfo for access tokens of an API. Hosted providers accept those whenever `openid` was granted, while
@@ -22,5 +22,21 @@ export async function apiUserinfo(state: ProviderState, call: Call): Promise<Ans
     ...(scope.includes('email') ? SCOPE_CLAIMS.email : []),
   ])
   const granted = Object.entries(user.claims).filter(([name]) => names.has(name))
-  return jsonAnswer(200, { sub: user.sub, ...Object.fromEntries(granted) })
+  return answerWith(state, String(claims['client_id']), { sub: user.sub, ...Object.fromEntries(granted) })
+}
+
+/** Plain JSON, or what oidc-provider does for clients that are registered for signed answers (Core, section 5.3.2). */
+async function answerWith(
+  state: ProviderState,
+  clientId: string,
+  claims: Record<string, unknown>,
+): Promise<Answer> {
+  const plain = jsonAnswer(200, claims)
+  const alg = state.clients.find(clientId)?.options.userinfoSigningAlg
+  if (alg === undefined) return plain
+  const jwt = await state.keys.sign({ ...claims, iss: state.issuer, aud: clientId }, { alg })
+  return {
+    ...withBody(plain, jwt),
+    headers: { ...plain.headers, 'content-type': 'application/jwt; charset=utf-8' },
+  }
 }

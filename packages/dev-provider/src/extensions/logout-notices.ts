@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { decodeJwt } from 'jose'
 import type { ProviderState } from '../oidc/state.ts'
 
 /** One logout token that was posted to an application (OpenID Connect Back-Channel Logout 1.0). */
@@ -29,7 +30,7 @@ export function logoutClaims(
     iss: state.issuer,
     aud: clientId,
     iat: now,
-    exp: now + 120,
+    ...(state.settings.logoutTokenExp ? { exp: now + 120 } : {}),
     jti: randomUUID(),
     events: { [EVENT]: {} },
     ...subject,
@@ -37,15 +38,22 @@ export function logoutClaims(
 }
 
 /** Signs a logout token like the client's ID tokens. */
-export function signLogoutToken(
-  state: ProviderState,
-  clientId: string,
-  subject: LogoutSubject,
-): Promise<string> {
-  return state.keys.sign(logoutClaims(state, clientId, subject), {
+function signed(state: ProviderState, clientId: string, claims: Record<string, unknown>): Promise<string> {
+  return state.keys.sign(claims, {
     alg: state.clients.find(clientId)?.options.idTokenSigningAlg ?? 'RS256',
     header: { typ: 'logout+jwt' },
   })
+}
+
+/** The logout token that oidc-provider made, without `exp` where the settings want that. */
+export async function forwardedLogoutToken(
+  state: ProviderState,
+  clientId: string,
+  token: string,
+): Promise<string> {
+  if (state.settings.logoutTokenExp) return token
+  const { exp: _left, ...claims } = decodeJwt(token)
+  return signed(state, clientId, claims)
 }
 
 async function post(url: string, token: string): Promise<number | undefined> {
@@ -91,7 +99,11 @@ export async function endProviderSession(state: ProviderState, sessionId: string
   await Promise.all(
     Object.entries(session.authorizations ?? {}).map(async ([clientId, { sid }]) => {
       const subject = sid === undefined ? { sub } : { sub, sid }
-      await postLogoutToken(state, clientId, await signLogoutToken(state, clientId, subject))
+      await postLogoutToken(
+        state,
+        clientId,
+        await signed(state, clientId, logoutClaims(state, clientId, subject)),
+      )
     }),
   )
 }

@@ -7,7 +7,8 @@ import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
  * `unlisted`: the metadata lacks it, and every login brings a refresh token. `refused`: as `unlisted`, and a request
  * for it is answered with `invalid_scope`, as at Spring Authorization Server and Amazon Cognito.
  */
-export type OfflineAccess = 'listed' | 'unlisted' | 'refused'
+export type OfflineAccess = (typeof OFFLINE_ACCESS)[number]
+export const OFFLINE_ACCESS = ['listed', 'unlisted', 'refused'] as const
 
 const SCOPE = 'offline_access'
 const DESCRIPTION = 'offline_access is no scope of this provider'

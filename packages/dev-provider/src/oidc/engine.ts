@@ -1,8 +1,9 @@
 import type { Account, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
+import { demandAudience } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
-import { postLogoutToken } from '../extensions/logout-notices.ts'
+import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
 import { addDemandMembers, demandMfaOf } from '../extensions/mfa/demand.ts'
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
 import { MULTI_FACTOR_ACRS } from '../extensions/mfa/login.ts'
@@ -89,6 +90,7 @@ function configurationOf(state: ProviderState): Configuration {
     // Profile and e-mail claims belong into the ID token, as hosted providers have it.
     conformIdTokenClaims: false,
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }) => demandAudience(state, aud),
     responseTypes: ['code'],
     pkce: { required: (_ctx, client) => client.tokenEndpointAuthMethod === 'none' },
     extraParams: {
@@ -190,7 +192,7 @@ async function fetchFor(
   const clientId = fanOutClient(url)
   if (clientId !== undefined) {
     const token = new URLSearchParams(String(init.body)).get('logout_token') ?? ''
-    await postLogoutToken(state, clientId, token)
+    await postLogoutToken(state, clientId, await forwardedLogoutToken(state, clientId, token))
     return new Response(null, { status: 200 })
   }
   const { dispatcher: _guard, ...rest } = { dispatcher: undefined, ...init }

@@ -29,7 +29,7 @@ export function featuresOf(state: ProviderState): NonNullable<Configuration['fea
       requireNonce: () => state.settings.dpopNonces,
     },
     introspection: { enabled: true, allowedPolicy: ownTokensOnly },
-    jwtUserinfo: { enabled: false },
+    jwtUserinfo: { enabled: true },
     pushedAuthorizationRequests: { enabled: true },
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },
     rpInitiatedLogout: {

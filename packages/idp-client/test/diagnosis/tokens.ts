@@ -138,13 +138,7 @@ export const tokens: readonly Mistake[] = [
     mistake: 'UserInfo that is signed',
     remedy: 'USERINFO_SIGNED',
     async make(bench) {
-      const world = await bench.start({ fetchUserInfo: true })
-      world.provider.faults.set('userinfo', {
-        kind: 'respond',
-        body: 'eyJhbGciOiJub25lIn0.e30.',
-        headers: { 'content-type': 'application/jwt' },
-      })
-      await bench.login(world)
+      await bench.login(await bench.start({ fetchUserInfo: true }, { userinfoSigningAlg: 'ES256' }))
     },
   },
 ]

@@ -1,0 +1,76 @@
+import type { ProviderState } from '../oidc/state.ts'
+import type { Endpoint } from '../wire/endpoints.ts'
+import { PATHS } from '../wire/endpoints.ts'
+import type { Answer, Call } from '../wire/message.ts'
+import { formOf, jsonAnswer } from '../wire/message.ts'
+
+/** The audiences that a client assertion may have: the issuer, the token endpoint and the endpoint in use, or one. */
+export type AssertionAudience = (typeof ASSERTION_AUDIENCES)[number]
+export const ASSERTION_AUDIENCES = ['any', 'token_endpoint'] as const
+
+/** Where clients authenticate. */
+const ENDPOINTS: ReadonlySet<Endpoint> = new Set([
+  'backchannelAuthentication',
+  'introspection',
+  'par',
+  'revocation',
+  'token',
+])
+
+interface Basic {
+  readonly id: string
+  readonly secret: string
+}
+
+/** The two halves of an `Authorization: Basic` header, as they were sent. */
+function basicOf(call: Call): Basic | undefined {
+  const encoded = /^Basic (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
+  if (encoded === undefined) return undefined
+  const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
+  return { id, secret: secret.join(':') }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/** The request as a provider understands it that takes HTTP Basic literally, like RFC 7617 and unlike RFC 6749, 2.3.1. */
+function takenLiterally(call: Call): Call {
+  const basic = basicOf(call)
+  if (!basic) return call
+  const pair = [basic.id, basic.secret].map(encodeURIComponent).join(':')
+  const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
+  return { ...call, headers: { ...call.headers, authorization } }
+}
+
+/** What oidc-provider gets to see of a request at an endpoint where clients authenticate. */
+export function authenticationOf({ settings }: ProviderState, endpoint: Endpoint, call: Call): Call {
+  return settings.decodeBasic || !ENDPOINTS.has(endpoint) ? call : takenLiterally(call)
+}
+
+/** Refuses a client that authenticates in another way than the registered one. */
+export function refusedMethod(state: ProviderState, endpoint: Endpoint, call: Call): Answer | undefined {
+  if (!state.settings.enforceAuthMethod || !ENDPOINTS.has(endpoint)) return undefined
+  const form = formOf(call)
+  const basic = basicOf(call)
+  const client = state.clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
+  const inBody = form.has('client_secret') ? 'client_secret_post' : undefined
+  const sent = basic ? 'client_secret_basic' : inBody
+  const registered = client?.options.tokenEndpointAuthMethod ?? 'client_secret_basic'
+  if (!client || sent === undefined || sent === registered) return undefined
+  const refusal = jsonAnswer(401, {
+    error: 'invalid_client',
+    error_description: `the client is registered for ${registered}`,
+  })
+  return { ...refusal, headers: { ...refusal.headers, 'www-authenticate': 'Basic' } }
+}
+
+/** @throws InvalidClientAuth when an assertion names another audience than the token endpoint, where only that is good */
+export function demandAudience(state: ProviderState, audience: unknown): void {
+  if (state.settings.assertionAudience === 'any' || audience === state.issuer + PATHS.token) return
+  throw new state.oidc.errors.InvalidClientAuth('audience (aud) must equal the token endpoint url')
+}

@@ -1,0 +1,111 @@
+import type { DevProviderOptions } from 'idp-dev-provider'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { IdpClientOptions } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+import { deliver, startLogoutWorld } from '../support/logout-world.ts'
+
+/** Providers that differ from the rest where a client notices it: the switches of the development provider. */
+
+async function worldOf(options: IdpClientOptions, provider: DevProviderOptions): Promise<World> {
+  const world = await startWorld(options, provider)
+  onTestFinished(() => world.provider.stop())
+  return world
+}
+
+async function logInAndRefresh(world: World): Promise<void> {
+  const answer = await world.login(world.browser)
+  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'http://localhost:3000/'])
+  const request = world.browser.request('/')
+  expect((await world.client.getAccessToken(request, new Headers(), { refresh: true })).token).toBeTruthy()
+}
+
+describe('a provider that holds a client to one way to send its secret', () => {
+  test.each(['client_secret_basic', 'client_secret_post'] as const)(
+    '[B4] %s, configured: login, pushed request and refresh',
+    async (tokenEndpointAuthMethod) => {
+      const world = await worldOf(
+        { tokenEndpointAuthMethod, pushedAuthorizationRequests: true },
+        { tokenEndpointAuthMethod, enforceAuthMethod: true },
+      )
+      await logInAndRefresh(world)
+      const refused = world.provider.requests().filter(({ failure }) => failure !== undefined)
+      expect(refused).toEqual([])
+    },
+  )
+
+  test('[B4] the wrong one: what is reported says what was sent, what is advertised, and the option', async () => {
+    const world = await worldOf(
+      {},
+      { tokenEndpointAuthMethod: 'client_secret_post', enforceAuthMethod: true },
+    )
+    expect((await world.login(world.browser)).status).toBeGreaterThanOrEqual(500)
+    expect(world.provider.requests('token').map(({ status }) => status)).toEqual([401])
+    const text = JSON.stringify(world.events)
+    expect(text).toMatch(/Sent: client_secret_basic; advertised: client_secret_basic, client_secret_post/)
+    expect(text).toContain('tokenEndpointAuthMethod')
+  })
+})
+
+test('[B5] a provider that takes HTTP Basic literally: unreserved characters need no decoding', async () => {
+  const world = await worldOf({}, { decodeBasic: false })
+  const { clientId, clientSecret = '' } = await world.provider.addClient({
+    clientId: 'client-_.~1',
+    clientSecret: 'a-b_c.d~E9',
+  })
+  const { browser, client } = world.another({ clientId, clientSecret })
+  await logInAndRefresh({ ...world, browser, client })
+})
+
+describe('a provider that takes client assertions for its token endpoint only', () => {
+  const audience = { assertionAudience: 'token_endpoint' } as const
+
+  async function keyWorld(options: IdpClientOptions): Promise<World> {
+    const world = await worldOf({ pushedAuthorizationRequests: true }, audience)
+    const { clientId, privateKey } = world.provider.keyClient
+    const own = { clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey }
+    return { ...world, ...world.another({ ...own, ...options }) }
+  }
+
+  test('[B6,TE-03] clientAssertionAudience: that URL at every endpoint', async () => {
+    await logInAndRefresh(await keyWorld({ clientAssertionAudience: 'token_endpoint' }))
+  })
+
+  test('[B6] the default: what is reported says what was sent', async () => {
+    const world = await keyWorld({})
+    expect((await world.browser.send('/auth/login')).status).toBeGreaterThanOrEqual(500)
+    expect(JSON.stringify(world.events)).toMatch(/Sent: private_key_jwt with ES256, aud the issuer/)
+  })
+})
+
+describe('a provider that advertises several algorithms', () => {
+  test.each(['RS256', 'PS256', 'ES256', 'EdDSA'] as const)(
+    '[B9,B10] ID tokens and logout tokens by %s, which is pinned',
+    async (alg) => {
+      const world = await startLogoutWorld({ idTokenSignedResponseAlg: alg }, { idTokenSigningAlg: alg })
+      onTestFinished(() => world.stop())
+      const browser = await world.signedIn()
+      await world.client.getAccessToken(browser.request('/'), new Headers(), { refresh: true })
+      await world.provider.endSessions('alice')
+      expect(world.provider.logoutNotices().map(({ status }) => status)).toEqual([200])
+      expect(await world.userOf(browser)).toBeNull()
+    },
+  )
+
+  test('[B9] a client that gets another one than the pinned one is told so', async () => {
+    const world = await worldOf({ idTokenSignedResponseAlg: 'ES256' }, { idTokenSigningAlg: 'PS256' })
+    expect((await world.login(world.browser)).status).toBeGreaterThanOrEqual(500)
+    expect(JSON.stringify(world.events)).toContain('idTokenSignedResponseAlg')
+  })
+})
+
+test('[B10] a provider whose logout tokens have no exp ends sessions, and a second time is refused', async () => {
+  const world = await startLogoutWorld({}, { logoutTokenExp: false })
+  onTestFinished(() => world.stop())
+  const browser = await world.signedIn()
+  await world.provider.endSessions('alice')
+  const [notice] = world.provider.logoutNotices()
+  expect(notice?.status).toBe(200)
+  expect(await world.userOf(browser)).toBeNull()
+  expect((await deliver(world.client, notice?.token ?? '')).status).toBe(400)
+})
