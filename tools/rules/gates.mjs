@@ -15,6 +15,7 @@ export const gates = [
   { name: 'sizes', args: script('check-sizes') },
   { name: 'lock', args: script('check-lock') },
   { name: 'version', args: script('check-version') },
+  { name: 'workflows', args: script('check-workflows') },
   { name: 'words', args: script('check-words') },
   { name: 'links', args: script('check-links') },
   { name: 'migration', args: script('check-migration') },
