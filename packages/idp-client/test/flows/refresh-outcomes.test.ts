@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomToken } from '../../src/crypto/random.ts'
-import type { IdpClientOptions, SessionDataStore } from '../../src/index.ts'
+import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { customFetch, isIdpError } from '../../src/index.ts'
 import { freshlyStored } from '../../src/session/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
@@ -22,6 +22,7 @@ afterEach(async () => {
   Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
 })
 
+type Fault = Parameters<World['provider']['faults']['set']>[1]
 type Made = ReturnType<World['another']>
 
 async function tokenOf(
@@ -42,8 +43,19 @@ async function tokenOf(
 
 const json = { 'content-type': 'application/json' }
 
-function respond(status: number, body: unknown): void {
-  world.provider.faults.set('token', { kind: 'respond', status, body: JSON.stringify(body), headers: json })
+/** Takes the refresh token of the session back at the provider, which the application does not learn. */
+async function revokeAtProvider({ browser, client }: Made): Promise<void> {
+  const session = await client.getSession(browser.request('/'))
+  const { clientId, clientSecret = '', issuer } = world.provider
+  const { status } = await fetch(`${issuer}/oauth/revoke`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      token: session?.tokenSet.refreshToken ?? '',
+      client_id: clientId,
+      client_secret: clientSecret,
+    }),
+  })
+  expect(status).toBe(200)
 }
 
 interface Scenario {
@@ -53,6 +65,8 @@ interface Scenario {
   /** The client that refreshes, where it is another one than that of the login. */
   readonly refreshing?: (options: IdpClientOptions) => IdpClientOptions
   readonly isReadOnly?: true
+  /** Lets a late response through. */
+  readonly arrive?: () => void
 }
 
 /** A store whose locks do something before they are taken. */
@@ -67,72 +81,178 @@ function storeWith(beforeLock: (store: Required<SessionDataStore>) => Promise<un
   }
 }
 
-const scenarios: Record<string, () => Scenario> = {
-  'the provider sends tokens': () => ({ arrange: () => {} }),
-  'the provider sends tokens with an ID token that is left out': () => ({
-    arrange: () => {
-      world.provider.tamperIdToken((claims) => {
-        claims['nonce'] = 'another'
-      })
-    },
-  }),
-  'the provider refuses the refresh token (invalid_grant)': () => ({
-    arrange: () => respond(400, { error: 'invalid_grant' }),
-  }),
-  'the refresh token was refused before': () => ({
-    async arrange(made) {
-      respond(400, { error: 'invalid_grant' })
-      expect(await tokenOf(made, true, new Headers())).toBe('FAILED_TO_REFRESH_TOKEN')
-      world.provider.faults.clear()
-      world.provider.clearRequests()
-    },
-  }),
-  'there is no refresh token': () => ({
-    options: () => ({ authorizationParameters: { scope: 'openid profile' } }),
-    arrange: () => {},
-  }),
-  'the response is refused, for example because of its ID token': () => ({
-    arrange: () => {
-      world.provider.tamperIdToken((claims) => {
-        claims.sub = 'dev|mallory'
-      })
-    },
-  }),
-  'the provider cannot be reached, or responds 429 or 5xx': () => ({ arrange: () => respond(503, {}) }),
-  'the response is late': () => {
-    const held = holding()
-    return {
-      options: () => ({ [customFetch]: held.fetch }),
-      refreshing: () => ({ [customFetch]: held.fetch, httpTimeout: 500 }),
-      arrange: () => {},
-    }
+const withFault = (fault: Fault) => (): Scenario => ({
+  arrange: () => {
+    world.provider.faults.set('token', fault)
   },
-  'the provider demands another factor': () => ({
-    arrange: () => respond(403, { error: 'mfa_required', mfa_token: 'token-of-the-provider' }),
-  }),
-  'nothing can be written, and the process keeps too much already': () => ({
-    isReadOnly: true,
-    arrange: () => {
-      const data = {
-        user: { sub: 'x' },
-        tokenSet: { accessToken: 'x', expiresAt: 0 },
-        internal: { createdAt: 0 },
+})
+
+/** What each row of the table means; several where it names several. */
+const scenarios: Record<string, (() => Scenario)[]> = {
+  'the provider sends tokens': [() => ({ arrange: () => {} })],
+  'the provider sends tokens with an ID token that is left out': [
+    () => ({
+      arrange: () => {
+        world.provider.tamperIdToken((claims) => {
+          claims['nonce'] = 'another'
+          claims['name'] = 'Somebody Else'
+        })
+      },
+    }),
+  ],
+  'the provider refuses the refresh token (invalid_grant)': [() => ({ arrange: revokeAtProvider })],
+  'the refresh token was refused before': [
+    () => ({
+      async arrange(made) {
+        await revokeAtProvider(made)
+        expect(await tokenOf(made, true, new Headers())).toBe('FAILED_TO_REFRESH_TOKEN')
+        world.provider.clearRequests()
+      },
+    }),
+  ],
+  'there is no refresh token': [
+    () => ({ options: () => ({ authorizationParameters: { scope: 'openid profile' } }), arrange: () => {} }),
+  ],
+  'the response is refused, for example because of its ID token': [
+    () => ({
+      arrange: () => {
+        world.provider.tamperIdToken((claims) => {
+          claims.sub = 'dev|mallory'
+        })
+      },
+    }),
+    () => ({ arrange: () => void world.provider.rewrite('token', () => ({ access_token: 7 })) }),
+  ],
+  'the provider cannot be reached, or responds 429 or 5xx': [
+    () => ({ arrange: () => world.provider.faults.down() }),
+    withFault({ kind: 'respond', status: 429 }),
+    withFault({ kind: 'respond', status: 500 }),
+    withFault({ kind: 'respond', status: 503 }),
+  ],
+  'the response is late': [
+    () => {
+      const held = holding()
+      return {
+        options: () => ({ [customFetch]: held.fetch }),
+        refreshing: () => ({ [customFetch]: held.fetch, httpTimeout: 500 }),
+        arrange: () => {},
+        arrive: held.release,
       }
-      for (let at = 0; at < 1000; at++)
-        markUnwritten(openLine(`full-${at}`, freshlyStored(data, 0)), world.clock.now + 10_000)
     },
-  }),
-  'the session store fails': () => ({
-    options: () => ({ sessionStore: storeWith(() => Promise.reject(new Error('the store is down'))) }),
-    arrange: () => {},
-  }),
-  'the session ended in the store meanwhile': () => ({
-    options: () => ({ sessionStore: storeWith((store) => store.deleteBySubject('dev|alice')) }),
-    arrange: () => {},
-  }),
+  ],
+  'the provider demands another factor': [
+    withFault({
+      kind: 'respond',
+      status: 403,
+      body: JSON.stringify({ error: 'mfa_required', mfa_token: 'token-of-the-provider' }),
+      headers: json,
+    }),
+  ],
+  'nothing can be written, and the process keeps too much already': [
+    () => ({
+      isReadOnly: true,
+      arrange: () => {
+        const data = {
+          user: { sub: 'x' },
+          tokenSet: { accessToken: 'x', expiresAt: 0 },
+          internal: { createdAt: 0 },
+        }
+        for (let at = 0; at < 1000; at++)
+          markUnwritten(openLine(`full-${at}`, freshlyStored(data, 0)), world.clock.now + 10_000)
+      },
+    }),
+  ],
+  'the session store fails': [
+    () => ({
+      options: () => ({ sessionStore: storeWith(() => Promise.reject(new Error('the store is down'))) }),
+      arrange: () => {},
+    }),
+  ],
+  'the session ended in the store meanwhile': [
+    () => ({
+      options: () => ({ sessionStore: storeWith((store) => store.deleteBySubject('dev|alice')) }),
+      arrange: () => {},
+    }),
+  ],
+}
+
+const refreshes = () =>
+  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
+
+const sessionOf = ({ browser, client }: Made) => client.getSession(browser.request('/'))
+
+/** After a refresh. */
+interface After {
+  readonly made: Made
+  /** The session before it. */
+  readonly before: SessionData
+  readonly scenario: Scenario
+}
+
+async function expectUnchanged({ made, before }: After): Promise<void> {
+  const { tokenSet, user } = (await sessionOf(made)) ?? {}
+  expect({ tokenSet, user }).toEqual({ tokenSet: before.tokenSet, user: before.user })
+}
+
+async function expectNewTokens({ made, before }: After): Promise<SessionData | null> {
+  const session = await sessionOf(made)
+  expect(session?.tokenSet.accessToken).not.toBe(before.tokenSet.accessToken)
+  expect(session?.tokenSet.refreshToken).not.toBe(before.tokenSet.refreshToken)
+  return session
+}
+
+/** The words of the last column. */
+const sessions: Record<string, (after: After) => Promise<void>> = {
+  async 'has them'(after) {
+    await expectNewTokens(after)
+  },
+  async 'has them; user and ID token stay'(after) {
+    const { tokenSet, user } = (await expectNewTokens(after)) ?? {}
+    expect([user, tokenSet?.idToken]).toEqual([after.before.user, after.before.tokenSet.idToken])
+  },
+  async 'loses its refresh token: in a store at once, in a cookie after a minute'(after) {
+    await expectUnchanged(after)
+    world.clock.now += 61
+    expect(await tokenOf(after.made, true, new Headers())).toBe('MISSING_REFRESH_TOKEN')
+    expect((await sessionOf(after.made))?.tokenSet).not.toHaveProperty('refreshToken')
+
+    const stored = world.another({ sessionStore: storeWith(async () => {}) })
+    await world.login(stored.browser)
+    await revokeAtProvider(stored)
+    expect(await tokenOf(stored, true, new Headers())).toBe('FAILED_TO_REFRESH_TOKEN')
+    const session = await sessionOf(stored)
+    expect(session?.user.sub).toBe('dev|alice')
+    expect(session?.tokenSet).not.toHaveProperty('refreshToken')
+  },
+  async 'stays; nothing is sent'({ made }) {
+    expect((await sessionOf(made))?.user.sub).toBe('dev|alice')
+    expect(refreshes()).toEqual([])
+  },
+  stays: expectUnchanged,
+  async 'stays; the next call tries again'(after) {
+    await expectUnchanged(after)
+    world.provider.faults.clear()
+    world.provider.clearRequests()
+    await tokenOf(after.made, true, new Headers())
+    expect(refreshes()).toHaveLength(1)
+  },
+  async 'gets the tokens when they come'(after) {
+    after.scenario.arrive?.()
+    await expect
+      .poll(() => tokenOf(after.made, false, new Headers()), { timeout: 30_000 })
+      .not.toBe(after.before.tokenSet.accessToken)
+    await expectNewTokens(after)
+    expect(refreshes()).toHaveLength(1)
+  },
+  async 'is gone'({ made }) {
+    expect(await sessionOf(made)).toBeNull()
+  },
 }
 
 const columns = ['About to expire', 'Expired', 'refresh: true'] as const
+/** Text without the addresses of its links. */
+const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+
 const rows = tableBelow(pageText('guides/tokens.md'), '## Outcomes of a refresh')
 
 describe('[B8] outcomes of a refresh', () => {
@@ -141,12 +261,17 @@ describe('[B8] outcomes of a refresh', () => {
   })
 
   const cells = rows.flatMap(([what = '', ...outcomes]) =>
-    columns.map((column, at) => [what, column, outcomes[at] ?? ''] as const),
+    (scenarios[what] ?? []).flatMap((scenario, variant) =>
+      columns.map((column, at) => ({
+        ...{ what, variant, column, scenario },
+        ...{ outcome: outcomes[at] ?? '', session: plain(outcomes[columns.length] ?? '') },
+      })),
+    ),
   )
 
-  test.each(cells)('%s, %s: %s', async (what, column, outcome) => {
-    const scenario = scenarios[what]?.()
-    if (!scenario) throw new Error('no such scenario')
+  test.each(cells)('$what ($variant), $column: $outcome, the session $session', async (cell) => {
+    const { column, outcome, session } = cell
+    const scenario = cell.scenario()
     const options = scenario.options?.() ?? {}
     const begun = world.another(options)
     await world.login(begun.browser)
@@ -156,7 +281,8 @@ describe('[B8] outcomes of a refresh', () => {
           browser: begun.browser,
         }
       : begun
-    const before = (await begun.client.getSession(begun.browser.request('/')))?.tokenSet
+    const before = await sessionOf(begun)
+    if (!before) throw new Error('the login brought no session')
     if (column === 'About to expire') world.clock.now += TTL - 30
     await scenario.arrange(made)
     if (column === 'Expired') world.clock.now += TTL + 1
@@ -165,15 +291,14 @@ describe('[B8] outcomes of a refresh', () => {
       column === 'refresh: true',
       scenario.isReadOnly ? undefined : new Headers(),
     )
-    if (outcome === 'old token') expect(token).toBe(before?.accessToken)
+    if (outcome === 'old token') expect(token).toBe(before.tokenSet.accessToken)
     else if (outcome === 'new token') {
-      expect(token).not.toBe(before?.accessToken)
-      expect(token).toBe((await begun.client.getSession(begun.browser.request('/')))?.tokenSet.accessToken)
+      expect(token).not.toBe(before.tokenSet.accessToken)
+      expect(token).toBe((await sessionOf(begun))?.tokenSet.accessToken)
     } else expect(token).toBe(outcome)
-    if (what.includes('before') || what === 'there is no refresh token')
-      expect(
-        world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token'),
-      ).toEqual([])
+    const check = sessions[session]
+    if (!check) throw new Error(`the table says of the session: ${session}`)
+    await check({ made, before, scenario })
   })
 })
 
@@ -205,8 +330,8 @@ describe('[B8] a forced refresh', () => {
   test.each([50, 1])('of %i calls at once is one request, and its failure is that of all', async (count) => {
     const made = world.another()
     await world.login(made.browser)
+    await revokeAtProvider(made)
     world.provider.clearRequests()
-    respond(400, { error: 'invalid_grant' })
     const calls = Array.from({ length: count }, () => tokenOf(made, true, new Headers()))
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['FAILED_TO_REFRESH_TOKEN']))
     expect(world.provider.count('token')).toBe(1)
