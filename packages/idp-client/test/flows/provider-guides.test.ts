@@ -1,5 +1,5 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { afterEach, expect, test } from 'vitest'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { customFetch } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
@@ -18,6 +18,37 @@ async function load(page: string, name: string): Promise<unknown> {
   writeFileSync(file, code.slice(0, code.indexOf('\n```')))
   return import(/* @vite-ignore */ file.pathname)
 }
+
+const guides = readdirSync(fromRoot('docs/providers')).filter((name) => !/^(README|interop)/.test(name))
+
+/** What every guide has to say, and by what it is found. */
+const items: readonly (readonly [string, RegExp])[] = [
+  ['whether it was run here', /^(\*\*Run here:\*\*|From .* documentation, linked below; not run here)/m],
+  ['domain', /^\| `IDP_DOMAIN` \|/m],
+  ['callback URL', /app\.example\.com\/auth\/callback/],
+  ['logout URL', /`https:\/\/app\.example\.com`|Google has no endpoint for it/],
+  ['back-channel URL or its absence', /auth\/backchannel-logout|[Bb]ack-channel\s+logout/],
+  ['scope', /^## Scope/m],
+  ['client authentication', /^## Client authentication$/m],
+  ['registration of keys', /private_key_jwt|Private Key JWT|Certificate\s+credentials/i],
+  ['roles and groups', /^## Roles and groups$/m],
+  ['policy of refresh tokens', /^## (Refresh tokens|Scope and refresh tokens)$/m],
+  ['what logging out does', /^## Logging out$/m],
+]
+
+describe('the guides to providers', () => {
+  test('are those ten', () => {
+    expect(guides.map((name) => name.replace('.md', ''))).toEqual([
+      ...['amazon-cognito', 'auth0', 'authentik', 'google', 'keycloak', 'microsoft-entra-id', 'okta', 'ory'],
+      ...['spring-authorization-server', 'zitadel'],
+    ])
+  })
+
+  test.each(guides)('%s has every item', (name) => {
+    const text = readFileSync(fromRoot(`docs/providers/${name}`), 'utf8')
+    expect(items.filter(([, pattern]) => !pattern.test(text)).map(([item]) => item)).toEqual([])
+  })
+})
 
 /** A JWT with these claims; nobody verifies it here. */
 const tokenWith = (claims: object): string =>
