@@ -13,7 +13,7 @@ import type { DeleteConnectedAccountOptions } from './flows/connected-accounts.t
 import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 import type { Fetcher } from './flows/fetcher.ts'
 import type { AccessToken } from './flows/get-access-token.ts'
-import { getAccessToken } from './flows/get-access-token.ts'
+import { accountTokens, getAccessToken } from './flows/get-access-token.ts'
 import type {
   ConnectionAccessToken,
   GetAccessTokenForConnectionOptions,
@@ -248,9 +248,7 @@ export abstract class Operations<
       this.run(async (engine) => {
         const { connectAccount } = await import('./flows/connect-account.ts')
         const input = { options, source: 'application', correlationId: newCorrelationId() } as const
-        const url = await connectAccount(engine, exchange, input, (wanted) =>
-          getAccessToken(engine, exchange, wanted),
-        )
+        const url = await connectAccount(engine, exchange, input, accountTokens(engine, exchange))
         return redirect(url.href)
       }),
     )
@@ -265,7 +263,7 @@ export abstract class Operations<
     const { request, response } = readRequest<HostRequest, HostResponse>('listConnectedAccounts', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
-      return listConnectedAccounts(engine, exchange, (wanted) => getAccessToken(engine, exchange, wanted))
+      return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
     })
   }
 
@@ -300,9 +298,7 @@ export abstract class Operations<
     )
     return this.operate(request, response, async (engine, exchange) => {
       const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
-      return deleteConnectedAccount(engine, exchange, options, (wanted) =>
-        getAccessToken(engine, exchange, wanted),
-      )
+      return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
     })
   }
 

@@ -111,7 +111,10 @@ export interface SessionCookieOptions {
   domain?: string | undefined
   /** True: the cookie ends with the browser session (no Max-Age). Variable `IDP_COOKIE_TRANSIENT`. Default false. */
   transient?: boolean | undefined
-  /** Most bytes that all session cookies may have together, names included. Default 7000; above: `SESSION_TOO_LARGE`. */
+  /**
+   * Most bytes that all session cookies may have together, names included. Default 7000. Above,
+   * tokens that the refresh token brings again are left out, and a login that does not fit is `SESSION_TOO_LARGE`.
+   */
   maxBytes?: number | undefined
 }
 

@@ -38,7 +38,7 @@ interface KeyRing {
   slot(purpose: Purpose): MaybePromise<Slot>
 }
 
-const MAX_SEALED_CHARACTERS = 65_536
+export const MAX_SEALED_CHARACTERS = 65_536
 const IV_BYTES = 12
 const IV_CHARACTERS = 16
 const TAG_CHARACTERS = 22

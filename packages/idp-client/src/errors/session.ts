@@ -27,7 +27,7 @@ export interface SessionTooLarge {
 }
 
 /* Claims are named by provider and application: words and namespaces of some length, never an address or a token. */
-const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*$/
+const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*\/?$/
 
 /** The name of a field as messages and events repeat it. */
 export function fieldName(name: string): string {

@@ -74,7 +74,7 @@ async function connect(
   try {
     const connectCode = await connectCodeOf(provider, parameters)
     await sessionOf(engine, exchange, transaction)
-    const access = await tokenFor(accountToken(engine.config, 'create'))
+    const access = await tokenFor(accountToken(engine.config))
     return await completeConnect(provider, access, { ...completion, connectCode })
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_COMPLETE', { cause })

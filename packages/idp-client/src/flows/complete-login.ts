@@ -173,7 +173,7 @@ async function begin(
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
       await sessions.assertFits?.(exchange, stored)
       return async (sharing) => {
-        await sessions.save(sharing, stored)
+        await sessions.save(sharing, stored, { mustFit: true })
         config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
       }
     },

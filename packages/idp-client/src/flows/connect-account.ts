@@ -46,7 +46,7 @@ async function begin(
   tokenFor: TokenSource,
 ): Promise<Connecting> {
   try {
-    const access = await tokenFor(accountToken(config, 'create'))
+    const access = await tokenFor(accountToken(config))
     return await beginConnect(providerFor(config), access, request)
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_INITIATE', { cause })

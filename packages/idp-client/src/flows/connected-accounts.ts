@@ -4,6 +4,7 @@ import { IdpError } from '../errors/base.ts'
 import { ConnectedAccountsError } from '../errors/connected-accounts.ts'
 import { isProviderFailure } from '../errors/provider-failure.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { accountToken, deleteAccount, listAccounts } from '../oidc/account-api.ts'
 import { providerFor } from '../oidc/provider.ts'
 import { forgetConnection } from '../tokens/forget-connection.ts'
@@ -29,7 +30,7 @@ export async function listConnectedAccounts(
   const { config, sessions } = engine
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   try {
-    const access = await tokenFor(accountToken(config, 'read'))
+    const access = await tokenFor(accountToken(config))
     return await listAccounts(providerFor(config), access)
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectedAccountsError('FAILED_TO_LIST', { cause })
@@ -44,14 +45,19 @@ function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_ID && !/^\.{0,2}$|\p{Cs}/u.test(value)
 }
 
+/** The provider has disconnected the account by now: a session that cannot be written is reported, and no failure. */
 async function forget(
-  { sessions }: Engine,
+  { config, sessions }: Engine,
   exchange: Exchange,
   connection: string | undefined,
 ): Promise<void> {
-  const session = await sessions.load(exchange)
-  if (!session?.data.connectionTokenSets) return
-  await sessions.save(exchange, { ...session, data: forgetConnection(session.data, connection) })
+  try {
+    const session = await sessions.load(exchange)
+    if (!session?.data.connectionTokenSets) return
+    await sessions.save(exchange, { ...session, data: forgetConnection(session.data, connection) })
+  } catch (error) {
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
+  }
 }
 
 /**
@@ -71,7 +77,7 @@ export async function deleteConnectedAccount(
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   let isAsked = false
   try {
-    const access = await tokenFor(accountToken(config, 'delete'))
+    const access = await tokenFor(accountToken(config))
     isAsked = true
     await deleteAccount(providerFor(config), access, id)
   } catch (cause) {

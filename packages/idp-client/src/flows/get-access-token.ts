@@ -6,6 +6,7 @@ import type { StoredSession } from '../session/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { freshToken } from '../tokens/fresh-token.ts'
 import { storedEntry } from '../tokens/select.ts'
+import type { TokenSource } from '../tokens/token-source.ts'
 import type { GetAccessTokenOptions, Want } from '../tokens/want.ts'
 import { wantOf } from '../tokens/want.ts'
 
@@ -46,18 +47,22 @@ function isNewer({ authorization }: Config, { behind, data }: StoredSession, wan
  * 1. no session: `MISSING_SESSION`;
  * 2. a stored token that covers audience and scope and is still valid is handed out;
  * 3. else the refresh token is redeemed, once for all who wait, and the session that comes of it is kept.
+ *
+ * With `inProcess` the token itself is kept in this process, and not in the session.
  */
 export async function getAccessToken(
   engine: Engine,
   exchange: Exchange,
   options: GetAccessTokenOptions = {},
+  inProcess = false,
 ): Promise<AccessToken> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const want = wantOf(engine.config.authorization, options)
   const { config, sealer, sessions, client } = engine
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine) }
-  const once = { ...want, force: want.force && !isNewer(config, session, want) }
+  const force = want.force && !isNewer(config, session, want)
+  const once = { ...want, force, ...(inProcess ? { inProcess } : {}) }
   const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(
     parts,
     exchange,
@@ -71,4 +76,9 @@ export async function getAccessToken(
     ...(token_type === undefined ? {} : { token_type }),
     ...(audience === undefined ? {} : { audience }),
   }
+}
+
+/** Gets the tokens that the library needs itself, for the account API: an application has no use for them in its session. */
+export function accountTokens(engine: Engine, exchange: Exchange): TokenSource {
+  return (options) => getAccessToken(engine, exchange, options, true)
 }

@@ -58,7 +58,8 @@ export async function updateSession(engine: Engine, exchange: Exchange, given: u
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const kept = await engine.sessions.save(exchange, { ...session, data, usedAt: engine.config.clock() })
+  const changed = { ...session, data, usedAt: engine.config.clock() }
+  const kept = await engine.sessions.save(exchange, changed, { mustFit: true })
   if (!kept) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   updated.set(exchange.cookies, data)
 }

@@ -43,6 +43,13 @@ export type LogEvent =
   | Event<'CONNECT_COMPLETED'>
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
+  /** A session was written without tokens that it can get again, or with more bytes than it should have. */
+  | (Event<'SESSION_AT_LIMIT'> & {
+      readonly leftOut: readonly string[]
+      /** Bytes in cookies; absent where tokens are counted. */
+      readonly bytes?: number
+      readonly limit: number
+    })
   | StoreFailure
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })

@@ -16,21 +16,17 @@ import { vendorValue } from './vendor.ts'
 
 /** Connected accounts of the signed-in user, at the account API of the provider. */
 
-export type AccountAction = 'create' | 'read' | 'delete'
+const SCOPES = ['accountCreateScope', 'accountReadScope', 'accountDeleteScope'] as const
 
-const scopes = {
-  create: 'accountCreateScope',
-  read: 'accountReadScope',
-  delete: 'accountDeleteScope',
-} as const
-
-/** Which access token an action needs, as options of `getAccessToken`: for the account API, with this scope alone. */
-export function accountToken(
-  config: Pick<Config, 'provider' | 'vendor'>,
-  action: AccountAction,
-): { readonly audience: string; readonly scope: string; readonly mergeScopes: false } {
+/** Which access token the account API needs, as options of `getAccessToken`: one, with its three scopes alone. */
+export function accountToken(config: Pick<Config, 'provider' | 'vendor'>): {
+  readonly audience: string
+  readonly scope: string
+  readonly mergeScopes: false
+} {
   const { href } = new URL(vendorValue(config, 'accountAudience'), `${config.provider.url}/`)
-  return { audience: href, scope: vendorValue(config, scopes[action]), mergeScopes: false }
+  const scope = SCOPES.map((key) => vendorValue(config, key)).join(' ')
+  return { audience: href, scope, mergeScopes: false }
 }
 
 /** The user's access token, as `getAccessToken` hands it out. */

@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import { diagnose } from '../errors/diagnosis.ts'
 import { callback as endTransaction } from '../flows/callback.ts'
 import { completeLogin } from '../flows/complete-login.ts'
-import { getAccessToken } from '../flows/get-access-token.ts'
+import { accountTokens } from '../flows/get-access-token.ts'
 import { popupFailurePage, popupPage } from '../http/popup-page.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
@@ -48,9 +48,7 @@ function completion(engine: Engine, { exchange }: RouteRequest): Complete {
   return async ({ transaction, ...found }) => {
     if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
     const { completeConnection } = await import('../flows/complete-connection.ts')
-    return completeConnection(engine, exchange, { ...found, transaction }, (wanted) =>
-      getAccessToken(engine, exchange, wanted),
-    )
+    return completeConnection(engine, exchange, { ...found, transaction }, accountTokens(engine, exchange))
   }
 }
 

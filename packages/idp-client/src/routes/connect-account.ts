@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { connectAccount as beginConnection } from '../flows/connect-account.ts'
-import { getAccessToken } from '../flows/get-access-token.ts'
+import { accountTokens } from '../flows/get-access-token.ts'
 import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
@@ -23,9 +23,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     authorizationParams: Object.fromEntries(further),
   }
   const input = { options, source: 'visitor', correlationId: id } as const
-  const url = await beginConnection(engine, exchange, input, (wanted) =>
-    getAccessToken(engine, exchange, wanted),
-  )
+  const url = await beginConnection(engine, exchange, input, accountTokens(engine, exchange))
   return redirect(url.href)
 }
 

@@ -1,4 +1,5 @@
 import type { Sealer } from '../crypto/seal.ts'
+import { MAX_SEALED_CHARACTERS } from '../crypto/seal.ts'
 import type { NamedValue } from '../http/chunks.ts'
 import { chunkNames, joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
@@ -9,11 +10,12 @@ import type { ConnectionTokenSet } from './session-data.ts'
 export interface ConnectionCookies {
   /** Those that belong to the session with this handle; others are no tokens of its user. */
   read(jar: CookieJar, handle: string): Promise<ConnectionTokenSet[]>
+  /** Null when they are too many or too large to be read again. */
   write(
     handle: string,
     entries: readonly ConnectionTokenSet[],
     attributes: CookieAttributes,
-  ): Promise<readonly NamedValue[]>
+  ): Promise<readonly NamedValue[] | null>
 }
 
 const VERSION = 1
@@ -74,10 +76,10 @@ export function connectionCookies(sessionName: string, sealer: Sealer): Connecti
     },
 
     async write(handle, entries, attributes) {
-      const written = entries.slice(0, MOST).map(async (entry, index) => {
-        return splitCookie(prefix + index, await textOf(handle, entry), attributes)
-      })
-      return (await Promise.all(written)).flat()
+      if (entries.length > MOST) return null
+      const texts = await Promise.all(entries.map((entry) => textOf(handle, entry)))
+      if (texts.some(({ length }) => length > MAX_SEALED_CHARACTERS)) return null
+      return texts.flatMap((text, index) => splitCookie(prefix + index, text, attributes))
     },
   }
 }

@@ -3,6 +3,7 @@ import type { SessionDataStore, SessionExpiry, SessionLock } from '../config/opt
 import { atMost, pause } from '../lib/pause.ts'
 import { shared } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
+import type { Log } from '../log/log.ts'
 import type { SessionData } from './session-data.ts'
 import { askStore } from './store-call.ts'
 import { assertUpdated, assertUpdateSignature } from './update-signature.ts'
@@ -19,6 +20,7 @@ export interface GuardedStore {
   readonly leaseMilliseconds: number
   /** Absent where the store cannot lock. Waits until nobody else has the lease. */
   lock?(id: string): Promise<SessionLock>
+  readonly log: Log
   /** Reports a failure that nobody else hears of. */
   report(error: unknown): void
 }
@@ -155,6 +157,7 @@ export function guardedStore(
             inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)
           : emulated(id, change, expiry),
       ),
+    log,
     report: (error) => reportFailure(log, error),
     leaseMilliseconds: sessionLockTimeout,
     ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),

@@ -134,7 +134,9 @@ describe('sessions in cookies', () => {
       const { engine, clock } = engineFor()
       const exchange = new Cookies().exchange()
       const session = freshlyStored(sessionOf('alice', clock.now, size), clock.now)
-      const error: unknown = await engine.sessions.save(exchange, session).catch((thrown: unknown) => thrown)
+      const error: unknown = await engine.sessions
+        .save(exchange, session, { mustFit: true })
+        .catch((thrown: unknown) => thrown)
       expect(error).toBeInstanceOf(SessionStoreError)
       expect(error).toMatchObject({ code: 'SESSION_TOO_LARGE' })
       expect(Object.entries((error as SessionStoreError).fields)[0]).toEqual(['user.note', size + 2])

@@ -1,15 +1,16 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
-import { fieldName, SessionStoreError } from '../errors/session.ts'
+import { MAX_SEALED_CHARACTERS } from '../crypto/seal.ts'
 import type { JoinedCookie, NamedValue } from '../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../http/chunks.ts'
-import type { CookieAttributes, CookieJar } from '../http/cookie-jar.ts'
+import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Bytes } from '../lib/base64url.ts'
-import { utf8Length } from '../lib/base64url.ts'
+import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { connectionCookies } from './connection-cookies.ts'
+import type { SessionCookies } from './cookies.ts'
 import { sessionCookies, timesOf } from './cookies.ts'
 import { isAlive } from './lifetime.ts'
 import type { LogoutMarker } from './logout-marker.ts'
@@ -35,29 +36,6 @@ export interface CookieSessionStorage extends SessionStorage {
    * while the request was on its way.
    */
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
-}
-
-/** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
-function fieldBytes(data: SessionData): Record<string, number> {
-  const sizes = Object.entries(data).flatMap(([field, value]) =>
-    field === 'user' || field === 'tokenSet'
-      ? Object.entries(value as object).map(([name, inner]) => [`${field}.${name}`, sizeOf(inner)] as const)
-      : [[field, sizeOf(value)] as const],
-  )
-  return Object.fromEntries(sizes.sort(([, a], [, b]) => b - a))
-}
-
-function sizeOf(value: unknown): number {
-  const json = JSON.stringify(value)
-  return json === undefined ? 0 : utf8Length(json)
-}
-
-function tooLarge(data: SessionData, bytes: number, limit: number): SessionStoreError {
-  const fields = fieldBytes(data)
-  const largest = Object.entries(fields).slice(0, 5)
-  const named = largest.map(([name, size]) => `${fieldName(name)} ${size}`).join(', ')
-  const detail = `It takes ${bytes} of ${limit} bytes; largest: ${named}.`
-  return new SessionStoreError('SESSION_TOO_LARGE', { bytes, fields, detail })
 }
 
 interface ReaderParts extends Omit<InCookieParts, 'baseUrl'> {
@@ -146,12 +124,41 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
   }
 }
 
-/** The cookies of one session. */
-interface Composed {
-  readonly written: CookieAttributes
-  readonly pieces: readonly NamedValue[]
-  /** Bytes of all of them, names included. */
-  readonly bytes: number
+type Pack = (
+  exchange: Exchange,
+  session: StoredSession,
+  mustFit: boolean,
+) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
+
+/** Seals sessions into cookies: most fit, and of the others as much as does. */
+function packer(
+  { client, config, sealer }: InCookieParts,
+  connections: ConnectionCookies,
+  attributes: SessionCookies['attributes'],
+): Pack {
+  const { maxBytes, name } = config.session.cookie
+
+  async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
+    const written = attributes(exchange, session)
+    const { connectionTokenSets = [], ...data } = session.data
+    const plain = encodeSession({ ...session, data: data as SessionData, client: await client() })
+    const sealed = await sealer.seal('session', plain)
+    const further = await connections.write(session.handle, connectionTokenSets, written)
+    // What is larger would not be opened again.
+    if (sealed.length > MAX_SEALED_CHARACTERS || !further)
+      return { session, attributes: written, cookies: null, bytes: sealed.length }
+    const cookies = [...splitCookie(name, sealed, written), ...further]
+    const bytes = cookies.reduce((sum, each) => sum + each.name.length + 1 + each.value.length, 0)
+    return { session, attributes: written, cookies, bytes }
+  }
+
+  return async (exchange, session, mustFit) => {
+    const composed = await compose(exchange, session)
+    const { cookies } = composed
+    if (cookies && composed.bytes <= maxBytes) return { ...composed, cookies }
+    const { fitIntoCookies } = await import('./budget.ts')
+    return fitIntoCookies(composed, { config, compose: (other) => compose(exchange, other), mustFit })
+  }
 }
 
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
@@ -162,25 +169,7 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
   const marker = logoutMarker({ config, sealer, client, scope })
   const { isLate, load, loadAll, original, remember } = reader({ ...parts, connections, marker })
-
-  async function piecesOf(session: StoredSession, written: CookieAttributes): Promise<readonly NamedValue[]> {
-    const { connectionTokenSets = [], ...data } = session.data
-    const bytes = encodeSession({ ...session, data: data as SessionData, client: await client() })
-    const sealed = await sealer.seal('session', bytes)
-    // Before it is split: what is far too large would not even fit into the chunks that there may be.
-    if (sealed.length > cookie.maxBytes) throw tooLarge(session.data, sealed.length, cookie.maxBytes)
-    const further = await connections.write(session.handle, connectionTokenSets, written)
-    return [...splitCookie(cookie.name, sealed, written), ...further]
-  }
-
-  /** What `save` stages. Throws `SESSION_TOO_LARGE`. */
-  async function compose(exchange: Exchange, session: StoredSession): Promise<Composed> {
-    const written = attributes(exchange, session)
-    const pieces = await piecesOf(session, written)
-    const bytes = pieces.reduce((sum, { name, value }) => sum + name.length + 1 + value.length, 0)
-    if (bytes > cookie.maxBytes) throw tooLarge(session.data, bytes, cookie.maxBytes)
-    return { written, pieces, bytes }
-  }
+  const pack = packer(parts, connections, attributes)
 
   /** A new session takes the place of all that the request carries: none of them may hide it. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
@@ -194,23 +183,23 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
     loadAll,
     original,
 
-    async save(exchange, session) {
-      const { bytes, pieces, written } = await compose(exchange, session)
+    async save(exchange, given, { mustFit = false } = {}) {
+      const { attributes: written, bytes, cookies, session } = await pack(exchange, given, mustFit)
       const { httpOnly: _always, maxAge, ...scope } = written
-      const kept = new Set(pieces.map(({ name }) => name))
+      const kept = new Set(cookies.map(({ name }) => name))
       if ((await load(exchange))?.handle === session.handle) await clearReplaced(exchange, kept)
       else {
         await replace(exchange, session)
         clearAll(exchange, kept)
       }
-      for (const { name, value } of pieces) exchange.cookies.set({ name, scope }, value, maxAge)
+      for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
       remember(exchange.cookies, session)
-      config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: pieces.length })
+      config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true
     },
 
     async assertFits(exchange, session) {
-      await compose(exchange, session)
+      await pack(exchange, session, true)
     },
 
     async destroy(exchange) {

@@ -6,6 +6,7 @@ import type { SessionCookies } from './cookies.ts'
 import { sessionCookies, timesOf } from './cookies.ts'
 import { guardedStore } from './guarded-store.ts'
 import { endsAt } from './lifetime.ts'
+import { forgetProcessTokens } from './process-tokens.ts'
 import { recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
 import type { SessionReference } from './reference.ts'
@@ -91,6 +92,7 @@ export function inStore(parts: InStoreParts): SessionStorage {
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
+    for (const { handle } of references) forgetProcessTokens(handle)
     await Promise.all(references.map(({ handle }) => records.forget(handle).catch(store.report)))
   }
 

@@ -10,7 +10,7 @@ export function lateStorage(load: () => Promise<SessionStorage>): SessionStorage
   return {
     load: async (exchange) => (await load()).load(exchange),
     original: async (exchange) => (await load()).original(exchange),
-    save: async (exchange, session) => (await load()).save(exchange, session),
+    save: async (exchange, session, options) => (await load()).save(exchange, session, options),
     destroy: async (exchange) => (await load()).destroy(exchange),
     sweep: async (exchange) => (await load()).sweep(exchange),
     shared: {

@@ -47,6 +47,12 @@ export interface AccessTokenSet {
   token_type?: string
 }
 
+/** An entry of `accessTokens` as it is kept. */
+export interface StoredAccessTokenSet extends AccessTokenSet {
+  /** The verification of a factor brought it, which a refresh may not bring again. */
+  verified?: true
+}
+
 /** An access token of a connected account's provider. */
 export interface ConnectionTokenSet {
   accessToken: string

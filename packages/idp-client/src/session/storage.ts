@@ -25,6 +25,14 @@ export interface SharedSessions {
   currentId(exchange: Exchange): Promise<string | null>
 }
 
+export interface SaveOptions {
+  /**
+   * Throws `SESSION_TOO_LARGE` where the session takes more bytes than its cookies may have. Default false, since the
+   * write may carry a rotated refresh token.
+   */
+  readonly mustFit?: boolean
+}
+
 /** Where sessions live between requests. Cookies are staged in the exchange; the host's binding flushes them. */
 export interface SessionStorage {
   /**
@@ -35,11 +43,12 @@ export interface SessionStorage {
   /** The session as the first operation of this request saw it, whatever was saved since. */
   original(exchange: Exchange): Promise<StoredSession | null>
   /**
-   * Keeps the session; `SESSION_TOO_LARGE` when it does not fit into cookies. One with another handle than the
-   * request's ends the session that was there. False when the session ended meanwhile: then nothing was written.
+   * Keeps the session; what does not fit into cookies is left out, or written anyway (see `SaveOptions`). One with another
+   * handle than the request's ends the session that was there. False when the session ended meanwhile: then nothing was
+   * written.
    */
-  save(exchange: Exchange, session: StoredSession): Promise<boolean>
-  /** Throws `SESSION_TOO_LARGE` when `save` would; absent where any size is stored. */
+  save(exchange: Exchange, session: StoredSession, options?: SaveOptions): Promise<boolean>
+  /** Throws `SESSION_TOO_LARGE` when a `save` that must fit would; absent where any size is stored. */
   assertFits?(exchange: Exchange, session: StoredSession): Promise<void>
   /** Ends every session that the request carries, and stages the deletion of all cookies of the session's name. */
   destroy(exchange: Exchange): Promise<void>

@@ -1,6 +1,7 @@
 import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { withFewerTokens } from './further-tokens.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { recordId, recordOf, sessionOf } from './record.ts'
 import { withChanges } from './session.ts'
@@ -174,17 +175,20 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
     },
 
     async create(session) {
-      await store.set(await recordId(session.handle), recordOf(session), { expiresAt: endsAt(session) })
+      const id = await recordId(session.handle)
+      await store.set(id, recordOf(withFewerTokens(session, store)), { expiresAt: endsAt(session) })
     },
 
-    async write(known, session) {
+    async write(known, given) {
+      const session = withFewerTokens(given, store)
       const id = await recordId(session.handle)
       const found = asFound(known)
       const isRoll = isSame(found.data, session.data) && isSame(found.authentication, session.authentication)
       return isRoll ? roll(id, { found, session }) : write(id, { found, session })
     },
 
-    async keep(known, session) {
+    async keep(known, given) {
+      const session = withFewerTokens(given, store)
       const id = await recordId(session.handle)
       const change = { found: asFound(known), session }
       let kept: StoredSession | null

@@ -14,8 +14,17 @@ export interface StoredSession {
   readonly asked?: string
   /** What was proven in this session; absent: what the kept ID token tells. */
   readonly authentication?: Authentication
+  /** The access token that the latest redemption brought: it is not left out when the session is too large. */
+  readonly written?: string
   /** The older copy that the browser or the store has: the next response that can should bring the new one. */
   readonly behind?: SessionData
+}
+
+/** Further access tokens and tokens of connections, together, of one session in a store or in the memory of a process. */
+export const FURTHER_TOKENS = 100
+
+export function countFurtherTokens({ data: { accessTokens, connectionTokenSets } }: StoredSession): number {
+  return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
 }
 
 /** The session as if it had been written and read again: nothing that somebody does to one copy reaches the other. */

@@ -1,5 +1,5 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
+import type { AccessTokenSet, SessionData, StoredAccessTokenSet, TokenSet } from '../session/session-data.ts'
 import { coversScope, sameScope, unitedScope } from './scope.ts'
 import type { Entry } from './select.ts'
 import { entryFor, wantsMain } from './select.ts'
@@ -14,6 +14,8 @@ export interface Refreshed {
   readonly refreshToken?: string
   readonly idToken?: string
   readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
+  /** The verification of a factor brought it. */
+  readonly verified?: true
 }
 
 /** What is handed out of a refresh. */
@@ -37,7 +39,12 @@ function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken'
   }
 }
 
-function withEntry(data: SessionData, want: Want, entry: AccessTokenSet, now: number): AccessTokenSet[] {
+function withEntry(
+  data: SessionData,
+  want: Want,
+  entry: StoredAccessTokenSet,
+  now: number,
+): AccessTokenSet[] {
   const all = data.accessTokens ?? []
   const replaced =
     entryFor(data, want) ??
@@ -68,8 +75,14 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
   // Without an audience there is no entry to keep it under, and it is less than what the login's token can do.
-  if (audience === undefined) return { ...data, ...user, tokenSet }
-  return { ...data, ...user, tokenSet, accessTokens: withEntry(data, want, { ...entry, audience }, now) }
+  if (audience === undefined || want.inProcess) return { ...data, ...user, tokenSet }
+  const verified = grant.verified ? { verified: grant.verified } : {}
+  return {
+    ...data,
+    ...user,
+    tokenSet,
+    accessTokens: withEntry(data, want, { ...entry, ...verified, audience }, now),
+  }
 }
 
 /** What an ID token says: the user, and the session at the provider, by whose name its logout is notified. */

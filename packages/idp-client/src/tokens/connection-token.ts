@@ -69,7 +69,8 @@ async function redeem(
     }
     const rotated = grant.refreshToken
     const tokenSet = rotated === undefined ? data.tokenSet : { ...data.tokenSet, refreshToken: rotated }
-    return { session: { ...session, data: withConnection({ ...data, tokenSet }, want, entry) } }
+    const after = withConnection({ ...data, tokenSet }, want, entry)
+    return { session: { ...session, data: after, written: entry.accessToken } }
   } catch (failure) {
     // In a cookie nothing is written: another process may have redeemed the refresh token first.
     if (isFinal(failure) && !parts.sessions.shared) throw failure

@@ -8,6 +8,8 @@ import type { Authentication } from '../session/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/authentication.ts'
 import { claimsOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
+import type { ProcessTokenKey } from '../session/process-tokens.ts'
+import { keepProcessToken, processToken } from '../session/process-tokens.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
@@ -16,7 +18,7 @@ import type { Refreshed } from './apply.ts'
 import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
 import { deadSince, markDead, mayRemove } from './dead-tokens.ts'
 import { handOver, keep } from './keep.ts'
-import { mayHandOver } from './lineage.ts'
+import { hasEnded, mayHandOver } from './lineage.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
 import type { Redemption } from './refresh-once.ts'
@@ -50,8 +52,32 @@ export function isFinal(error: unknown): error is OAuthError {
   return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
 }
 
-function chosen({ config }: FreshTokenParts, session: StoredSession, want: Want, buffer: number): Selection {
-  return select(config.authorization, session.data, want, { now: config.clock(), buffer })
+function processTokenKey(
+  { config }: FreshTokenParts,
+  { handle }: StoredSession,
+  want: Want,
+): ProcessTokenKey {
+  const client = `${config.provider.url} ${config.clientId}`
+  return { handle, client, audience: want.audience ?? '', scope: want.scope }
+}
+
+/** The session with the token that this process keeps for it, where that is wanted. */
+function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: Want): SessionData {
+  const { data } = session
+  const kept = want.inProcess && processToken(processTokenKey(parts, session, want), parts.config.clock())
+  return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
+}
+
+/** Keeps a token that belongs into no session. */
+function keepInProcess(parts: FreshTokenParts, session: StoredSession, want: Want, token: Entry): void {
+  const { audience } = want
+  if (!want.inProcess || audience === undefined || hasEnded(session)) return
+  keepProcessToken(processTokenKey(parts, session, want), { ...token, audience }, parts.config.clock())
+}
+
+function chosen(parts: FreshTokenParts, session: StoredSession, want: Want, buffer: number): Selection {
+  const { authorization, clock } = parts.config
+  return select(authorization, withProcessToken(parts, session, want), want, { now: clock(), buffer })
 }
 
 /** What UserInfo told at the login is in no ID token, so a refreshed one does not take it away. */
@@ -86,7 +112,8 @@ export async function withGrant(
     applyRefresh(data, { config: config.authorization, want, grant, now }),
   )
   const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
-  return { session: { ...session, data: saved, usedAt: now }, entry: entryOf(grant, want) }
+  const written = grant.accessToken
+  return { session: { ...session, data: saved, usedAt: now, written }, entry: entryOf(grant, want) }
 }
 
 async function redeem(
@@ -107,7 +134,9 @@ async function redeem(
     const late = onOverdue ? { onOverdue } : {}
     const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
-    return await withGrant(config, { ...session, authentication: proven }, want, grant)
+    const redemption = await withGrant(config, { ...session, authentication: proven }, want, grant)
+    keepInProcess(parts, session, want, entryOf(grant, want))
+    return redemption
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     if (sessions.shared) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
@@ -167,7 +196,7 @@ function tokenAfter(
   const usable = found.kind === 'usable' ? found.entry : undefined
   if (entry) return usable ?? entry
   if (failure !== undefined) throw failedWith(failure)
-  const old = storedEntry(parts.config.authorization, before.data, want)
+  const old = storedEntry(parts.config.authorization, withProcessToken(parts, before, want), want)
   if (usable && (!want.force || usable.accessToken !== old?.accessToken)) return usable
   // Another process found out that it is dead.
   const isDead = after.data.tokenSet.refreshToken === undefined
@@ -184,12 +213,12 @@ async function refreshed(
   }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: Want },
 ): Promise<Entry> {
   const { config, sessions } = parts
-  const old = storedEntry(config.authorization, session.data, want)
+  const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
   const { line, redemption } = await refreshOnce({
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify([want.audience, want.scope, want.force]),
+    purpose: JSON.stringify([want.audience, want.scope, want.force, want.inProcess]),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {

@@ -54,19 +54,20 @@ export function handedOver(storage: CookieSessionStorage, { client, clock }: Han
       return found.get(exchange.cookies) ?? storage.original(exchange)
     },
 
-    async save(exchange, session) {
+    async save(exchange, session, options) {
       const { behind: _written, ...given } = session
       // Its cookie would take the place of a logout, or of whoever has logged in since.
       if (hasEnded(given)) return false
       const kept = ahead(given, await lineOf(given))
       const before = await storage.load(exchange)
       const replaced = before?.handle === kept.handle ? [] : await storage.loadAll(exchange)
-      const isKept = await storage.save(exchange, kept)
+      const isKept = await storage.save(exchange, kept, options)
       await end(replaced.filter(({ handle }) => handle !== kept.handle))
       // A session that lost its token leads on under the one that it had.
       const line = (await lineOf(kept)) ?? (before ? await lineOf(before) : undefined)
       if (!line) return isKept
-      line.latest = copyOf(kept)
+      // Without what did not fit: who carries the cookie is not behind.
+      line.latest = copyOf((await storage.load(exchange)) ?? kept)
       exchange.cookies.whenFlushed(() => markWritten(line))
       return isKept
     },

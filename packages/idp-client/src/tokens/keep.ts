@@ -3,6 +3,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { endsAt } from '../session/lifetime.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { countFurtherTokens, FURTHER_TOKENS } from '../session/stored-session.ts'
 import type { Line } from './lineage.ts'
 import { markUnwritten } from './lineage.ts'
 
@@ -17,8 +18,16 @@ export interface Kept {
 }
 
 /** Keeps a session in this process until a response can carry it. */
-export function handOver({ session: rules }: Config, line: Line, { data, usedAt }: StoredSession): void {
-  markUnwritten(line, endsAt({ createdAt: data.internal.createdAt, usedAt }, rules))
+export function handOver(config: Config, line: Line, { data, usedAt }: StoredSession): void {
+  const times = { createdAt: data.internal.createdAt, usedAt }
+  markUnwritten(line, endsAt(times, config.session), config.clock())
+}
+
+/** Where nothing is written for long, nothing else bounds what a session grows to. */
+async function bound(config: Config, line: Line): Promise<void> {
+  if (countFurtherTokens(line.latest) <= FURTHER_TOKENS) return
+  const { withFewerTokens } = await import('../session/further-tokens.ts')
+  line.latest = withFewerTokens(line.latest, config)
 }
 
 /** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
@@ -36,7 +45,7 @@ export async function keep(
   if (line.closed) return
   // Until its cookie has left, what a redemption brought is only here.
   handOver(config, line, session)
-  if (!exchange.canWrite()) return
+  if (!exchange.canWrite()) return bound(config, line)
   try {
     await sessions.save(exchange, session)
   } catch (error) {

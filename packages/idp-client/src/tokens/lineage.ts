@@ -1,6 +1,7 @@
 import { hashToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { forgetProcessTokens } from '../session/process-tokens.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Turns } from './turns.ts'
 
@@ -118,7 +119,12 @@ export function mayHandOver(now: number): boolean {
   return unwritten.size < UNWRITTEN
 }
 
-export function markUnwritten(line: Line, endsAt: number): void {
+/**
+ * The session is kept until it was written. When too many are kept already, it leads its requests for `JOIN_SECONDS`, as
+ * every refreshed session does.
+ */
+export function markUnwritten(line: Line, endsAt: number, now: number): void {
+  if (!line.unwritten && !mayHandOver(now)) return
   line.unwritten = true
   lines().unwritten.set(line, endsAt)
 }
@@ -143,6 +149,7 @@ const endedHandles = (): Lru<string, true> => shared('ended-sessions/1', () => n
 /** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
 export function markEnded({ handle }: StoredSession): void {
   endedHandles().set(handle, true)
+  forgetProcessTokens(handle)
 }
 
 export function hasEnded({ handle }: StoredSession): boolean {

@@ -49,7 +49,10 @@ async function withVerified(
 ): Promise<Verified> {
   const stepUp = proof ? steppedUpBy(session, proof) : provenIn(session)
   const authentication = grant.idToken === undefined ? stepUp : toAuthentication(claimsOf(grant.idToken))
-  const redemption = await withGrant(config, { ...session, authentication }, want, grant)
+  const redemption = await withGrant(config, { ...session, authentication }, want, {
+    ...grant,
+    verified: true,
+  })
   return { ...redemption, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
 }
 

@@ -26,6 +26,8 @@ export interface Want {
   readonly force: boolean
   /** Nothing was named: the token of the login is meant, whatever it was asked for with. */
   readonly plain: boolean
+  /** The token is kept in this process, and not in the session. */
+  readonly inProcess?: true
 }
 
 function configuredScope({ scope }: AuthorizationConfig, audience: string | undefined): string {

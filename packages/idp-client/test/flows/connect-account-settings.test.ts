@@ -79,18 +79,20 @@ describe('an account is connected', () => {
   test('with other wire values, where the provider has others', async () => {
     world.provider.addApi({
       audience: `${world.provider.issuer.replace(/\/$/, '')}/account-api/`,
-      scopes: ['link:accounts'],
+      scopes: ['link:accounts', 'list:accounts', 'unlink:accounts'],
     })
     const { browser } = await signedIn({
       vendor: {
         accountAudience: 'account-api/',
         accountApiPath: '/elsewhere',
         accountCreateScope: 'link:accounts',
+        accountReadScope: 'list:accounts',
+        accountDeleteScope: 'unlink:accounts',
       },
     })
     await browser.send('/auth/connect?connection=github')
     const [refresh] = world.provider.requests('token').slice(-1)
-    expect(refresh?.body).toMatchObject({ scope: 'link:accounts' })
+    expect(refresh?.body).toMatchObject({ scope: 'link:accounts list:accounts unlink:accounts' })
     expect(refresh?.body['audience']).toMatch(/\/account-api\/$/)
     expect(world.provider.requests().some(({ url }) => url === '/elsewhere/connect')).toBe(true)
   })

@@ -90,7 +90,7 @@ describe('the route', () => {
     expect(refresh?.body).toMatchObject({
       grant_type: 'refresh_token',
       audience: `${world.provider.issuer.replace(/\/$/, '')}/me/`,
-      scope: 'create:me:connected_accounts',
+      scope: 'create:me:connected_accounts read:me:connected_accounts delete:me:connected_accounts',
     })
   })
 

@@ -238,10 +238,23 @@ describe('events', () => {
     await stored.browser.send('/auth/backchannel-logout', { method: 'POST', body })
   }
 
+  async function atTheLimit(): Promise<void> {
+    const { browser, client } = world.another()
+    await world.login(browser)
+    const request = browser.request('/')
+    const headers = new Headers()
+    const session = await client.getSession(request)
+    if (!session) throw new Error('nobody is signed in')
+    await client.updateSession(request, headers, { ...session, note: 'x'.repeat(3300) })
+    await client.getAccessToken(request, headers, { audience: 'https://api.example.test/' })
+    await client.getAccessToken(request, headers, { audience: 'https://orders.example.test/' })
+  }
+
   async function everythingThatHappens(): Promise<void> {
     const browser = world.newBrowser()
     await world.login(browser)
     await inAStore()
+    await atTheLimit()
     const connecting = world.another({ enableConnectAccountEndpoint: true })
     await world.login(connecting.browser)
     for (const connect of ['accept', 'cancel'] as const) {

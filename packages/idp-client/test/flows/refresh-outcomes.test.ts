@@ -158,7 +158,11 @@ const scenarios: Record<string, (() => Scenario)[]> = {
           internal: { createdAt: 0 },
         }
         for (let at = 0; at < 1000; at++)
-          markUnwritten(openLine(`full-${at}`, freshlyStored(data, 0)), world.clock.now + 10_000)
+          markUnwritten(
+            openLine(`full-${at}`, freshlyStored(data, 0)),
+            world.clock.now + 10_000,
+            world.clock.now,
+          )
       },
     }),
   ],

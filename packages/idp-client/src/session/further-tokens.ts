@@ -1,0 +1,62 @@
+import type { Config } from '../config/config.ts'
+import { fieldName } from '../errors/session.ts'
+import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+import { countFurtherTokens, FURTHER_TOKENS } from './stored-session.ts'
+
+/** An access token beside the main one. */
+export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
+
+const isOfConnection = (token: FurtherToken): token is ConnectionTokenSet => 'connection' in token
+
+function rankOf(token: FurtherToken, now: number): number {
+  if (token.expiresAt <= now) return 0
+  if (isOfConnection(token)) return 1
+  return token.verified ? 3 : 2
+}
+
+/**
+ * Returns the tokens that the session's refresh token can bring again, in the order in which they are left out: expired
+ * ones, those of connections, access tokens from the oldest to the newest, and last what an MFA verification brought.
+ * Never the token that is being written.
+ */
+export function dispensableTokens({ data, written }: StoredSession, now: number): readonly FurtherToken[] {
+  if (!data.tokenSet.refreshToken) return []
+  const further: FurtherToken[] = [...(data.connectionTokenSets ?? []), ...(data.accessTokens ?? [])]
+  return further
+    .filter(({ accessToken }) => accessToken !== written)
+    .sort((a, b) => rankOf(a, now) - rankOf(b, now))
+}
+
+/** Returns the name of a token in events. */
+export function nameOf(token: FurtherToken): string {
+  return isOfConnection(token)
+    ? `connection ${fieldName(token.connection)}`
+    : `audience ${fieldName(token.audience)}`
+}
+
+export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<FurtherToken>): StoredSession {
+  const { accessTokens, connectionTokenSets, ...rest } = session.data
+  const kept = <T extends FurtherToken>(tokens: readonly T[] = []): T[] =>
+    tokens.filter((token) => !leftOut.has(token))
+  const [access, connections] = [kept(accessTokens), kept(connectionTokenSets)]
+  const data = {
+    ...rest,
+    ...(access.length > 0 ? { accessTokens: access } : {}),
+    ...(connections.length > 0 ? { connectionTokenSets: connections } : {}),
+  } as SessionData
+  return { ...session, data }
+}
+
+/**
+ * Returns the session with at most `FURTHER_TOKENS` tokens beside the main ones, for places where bytes do not count.
+ * Reports what is left out.
+ */
+export function withFewerTokens(session: StoredSession, { log }: Pick<Config, 'log'>): StoredSession {
+  const surplus = countFurtherTokens(session) - FURTHER_TOKENS
+  if (surplus <= 0) return session
+  const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)
+  if (leftOut.length === 0) return session
+  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(nameOf), limit: FURTHER_TOKENS })
+  return withoutTokens(session, new Set(leftOut))
+}

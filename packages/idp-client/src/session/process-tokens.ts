@@ -1,0 +1,43 @@
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import type { AccessTokenSet } from './session-data.ts'
+
+/**
+ * Access tokens that live in this process only, in neither cookie nor store: the library alone needs them, and the
+ * refresh token brings them again. They are forgotten with their session.
+ */
+
+const SESSIONS = 1000
+
+/* By the private name of a session, then by client and by what the token is for. */
+const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
+  shared('process-tokens/1', () => new Lru(SESSIONS))
+
+export interface ProcessTokenKey {
+  /** Private name of the session. */
+  readonly handle: string
+  /** Provider and client that the token is from. */
+  readonly client: string
+  readonly audience: string
+  readonly scope: string
+}
+
+const nameOf = ({ audience, client, scope }: ProcessTokenKey): string =>
+  JSON.stringify([client, audience, scope])
+
+/** Returns the token that this process keeps for a session, unless it has expired. */
+export function processToken(key: ProcessTokenKey, now: number): AccessTokenSet | undefined {
+  const token = sessions().get(key.handle)?.get(nameOf(key))
+  return token && token.expiresAt > now ? token : undefined
+}
+
+export function keepProcessToken(key: ProcessTokenKey, token: AccessTokenSet, now: number): void {
+  const before = [...(sessions().get(key.handle) ?? [])]
+  const alive = before.filter(([, { expiresAt }]) => expiresAt > now)
+  sessions().set(key.handle, new Map([...alive, [nameOf(key), token]]))
+}
+
+/** The session ended, or another one took its place. */
+export function forgetProcessTokens(handle: string): void {
+  sessions().delete(handle)
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { forgetProcessTokens, keepProcessToken, processToken } from '../../src/session/process-tokens.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser } from '../support/app.ts'
+import type { ConnectWorld } from '../support/connect.ts'
+import { startConnectWorld } from '../support/connect.ts'
+import { Process } from '../support/processes.ts'
+
+let world: ConnectWorld
+beforeAll(async () => {
+  world = await startConnectWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.accounts.remove('alice')
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+/** Runs an operation with a response that its cookies go to, as a route handler of an application does. */
+async function within<T>(browser: Browser, operation: (request: Request, target: Headers) => Promise<T>) {
+  const headers = new Headers()
+  try {
+    return await operation(browser.request('/'), headers)
+  } finally {
+    browser.store(new Response(null, { headers }))
+  }
+}
+
+describe('[C2] the access token of the account API', () => {
+  const SCOPE = 'create:me:connected_accounts read:me:connected_accounts delete:me:connected_accounts'
+  const refreshes = () =>
+    world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
+
+  test.each(['cookies', 'a store'])(
+    'is one for connecting, listing and disconnecting, and in this process only: sessions in %s',
+    async (place) => {
+      const { browser, client } = world.another(place === 'a store' ? { sessionStore: memoryStore() } : {})
+      const list = () => within(browser, (...args) => client.listConnectedAccounts(...args))
+      await world.login(browser)
+      world.provider.clearRequests()
+      expect((await world.connect(browser)).status).toBe(302)
+      const [account] = await list()
+      await within(browser, (...args) =>
+        client.deleteConnectedAccount(...args, account ?? expect.fail('an account is connected')),
+      )
+      expect(await list()).toEqual([])
+      expect(refreshes().map(({ body }) => body['scope'])).toEqual([SCOPE])
+      expect((await client.getSession(browser.request('/')))?.accessTokens).toBeUndefined()
+
+      // It is fetched again when it expires, by another process, and for another session of the same user.
+      await new Process().run(list)
+      expect(refreshes()).toHaveLength(2)
+      world.clock.now += 3601
+      await list()
+      expect(refreshes()).toHaveLength(3)
+      await browser.send('/auth/logout')
+      await world.login(browser)
+      await list()
+      expect(refreshes()).toHaveLength(4)
+    },
+  )
+
+  test('20 calls at once fetch it once', async () => {
+    const browser = await world.signedIn()
+    world.provider.clearRequests()
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        world.client.listConnectedAccounts(browser.request('/'), new Headers()),
+      ),
+    )
+    expect(refreshes()).toHaveLength(1)
+  })
+
+  test('is forgotten with its session', () => {
+    const key = { handle: 'h', client: 'c', audience: 'a', scope: 's' }
+    const token = { accessToken: 't', audience: 'a', expiresAt: 10 }
+    keepProcessToken(key, token, 0)
+    expect(processToken(key, 9)).toEqual(token)
+    for (const other of [{ handle: 'x' }, { client: 'x' }, { audience: 'x' }, { scope: 'x' }])
+      expect(processToken({ ...key, ...other }, 9)).toBeUndefined()
+    expect(processToken(key, 10)).toBeUndefined()
+    forgetProcessTokens('h')
+    expect(processToken(key, 9)).toBeUndefined()
+  })
+})
+
+test('[C2] deleteConnectedAccount does not throw after the provider did it, when the session cannot be written', async () => {
+  let fails = false
+  const store = memoryStore()
+  const sessionStore: typeof store = {
+    ...store,
+    update: (...given) => (fails ? Promise.reject(new Error('the store is down')) : store.update(...given)),
+  }
+  const { browser, client } = world.another({ sessionStore })
+  await world.login(browser)
+  world.provider.accounts.add('alice', { connection: 'github' })
+  await within(browser, (...args) => client.getAccessTokenForConnection(...args, { connection: 'github' }))
+  const [account] = await within(browser, (...args) => client.listConnectedAccounts(...args))
+  fails = true
+  await within(browser, (...args) =>
+    client.deleteConnectedAccount(...args, account ?? expect.fail('there is an account')),
+  )
+  expect(world.provider.accounts.list('alice')).toEqual([])
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ code: 'SESSION_STORE_FAILED', operation: 'update' }),
+  )
+})
