@@ -96,7 +96,7 @@ export const packagePlaces = [
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
   { name: '#cipher', places: ['crypto/'] },
-  { name: '#async-context', places: ['adapters/', 'binding.ts', 'engine.ts'] },
+  { name: '#async-context', places: ['lib/request-scope.ts'] },
   {
     name: 'node:',
     places: ['adapters/node/', 'crypto/cipher.node.ts', 'lib/async-context.node.ts', 'cli/'],

@@ -153,13 +153,26 @@ async function stepUp(
   })
 }
 
+/** Writes a new session in every request that shares its login; holds nothing of the first one. */
+function storing(
+  { config, sessions }: Engine,
+  stored: StoredSession,
+  id: string,
+): NonNullable<Attempt['stage']> {
+  return async (exchange) => {
+    await sessions.save(exchange, stored, { mustFit: true })
+    config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
+  }
+}
+
 /** A session of its own for whoever has logged in, in place of an older one. */
 async function begin(
-  { config, sessions }: Engine,
+  engine: Engine,
   exchange: Exchange,
   { context, id, transaction }: Found<LoginTransaction>,
   grant: Redeemed,
 ): Promise<Attempt> {
+  const { config, sessions } = engine
   const tokenSet = tokenSetOf(grant, transaction)
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   // Before the hook, which may remove the ID token.
@@ -172,10 +185,7 @@ async function begin(
       const data = await beforeSaved(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
       await sessions.assertFits?.(exchange, stored)
-      return async (sharing) => {
-        await sessions.save(sharing, stored, { mustFit: true })
-        config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
-      }
+      return storing(engine, stored, id)
     },
   })
 }

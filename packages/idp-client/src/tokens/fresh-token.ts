@@ -4,6 +4,8 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { RequestScope } from '../lib/request-scope.ts'
+import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import type { Authentication } from '../session/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/authentication.ts'
 import { claimsOf } from '../session/claims.ts'
@@ -21,7 +23,7 @@ import { handOver, keep } from './keep.ts'
 import { hasEnded, mayHandOver } from './lineage.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
-import type { Redemption } from './refresh-once.ts'
+import type { Redemption, RefreshOnce } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
@@ -116,11 +118,16 @@ export async function withGrant(
   return { session: { ...session, data: saved, usedAt: now, written }, entry: entryOf(grant, want) }
 }
 
+interface RedeemOptions extends Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 'refreshToken'> {
+  /** Where hooks of the application run. */
+  readonly scope: RequestScope
+}
+
 async function redeem(
   parts: FreshTokenParts,
   session: StoredSession,
   want: Want,
-  { onOverdue, refreshToken }: Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 'refreshToken'>,
+  { onOverdue, refreshToken, scope }: RedeemOptions,
 ): Promise<Redemption> {
   const { config, refresh, sessions } = parts
   const { data } = session
@@ -134,7 +141,8 @@ async function redeem(
     const late = onOverdue ? { onOverdue } : {}
     const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
-    const redemption = await withGrant(config, { ...session, authentication: proven }, want, grant)
+    const from = { ...session, authentication: proven }
+    const redemption = await scope.run(() => withGrant(config, from, want, grant))
     keepInProcess(parts, session, want, entryOf(grant, want))
     return redemption
   } catch (failure) {
@@ -214,7 +222,8 @@ async function refreshed(
 ): Promise<Entry> {
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
-  const { line, redemption } = await refreshOnce({
+  const scope = requestScope()
+  const request: RefreshOnce = {
     session,
     refreshToken,
     client: await parts.client(),
@@ -229,8 +238,19 @@ async function refreshed(
       ? { shared: sessions.shared }
       : { keepLate: (line, late) => handOver(config, line, late) }),
     reportLate: (error) => report(config, error),
-    redeem: (latest, token, onOverdue) => redeem(parts, latest, want, { refreshToken: token, onOverdue }),
-  })
+    redeem: (latest, token, onOverdue) =>
+      redeem(parts, latest, want, {
+        refreshToken: token,
+        scope,
+        onOverdue(error) {
+          const milliseconds = onOverdue(error)
+          // The request is over before the response is there.
+          if (milliseconds > 0) scope.release()
+          return milliseconds
+        },
+      }),
+  }
+  const { line, redemption } = await outsideRequest(() => refreshOnce(request))
   const outcome = await redemption
   const after = copyOf(outcome.session)
   // A refused token in a cookie leaves nothing to write.

@@ -1,6 +1,7 @@
 import { hashToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { sweeping } from '../lib/sweep.ts'
 import { forgetProcessTokens } from '../session/process-tokens.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { Turns } from './turns.ts'
@@ -18,23 +19,52 @@ export interface Line extends Turns {
   closed: boolean
   /** The key that it was opened under. */
   readonly key: string
-  /** Until when each older token leads here, seconds since the epoch. */
-  readonly until: Map<string, number>
+  /** The tokens that lead here. */
+  readonly keys: LeadingKey[]
+  /** When it went on last, or was written; milliseconds of the monotonic clock. */
+  touchedAt: number
+}
+
+/* There are thousands of them: a list is a third of a map. */
+interface LeadingKey {
+  readonly key: string
+  /** Seconds since the epoch. */
+  until: number
 }
 
 interface Lines {
   readonly byToken: Lru<string, Line>
   /** Lines with something unwritten, and when their session ends at the latest. */
   readonly unwritten: Map<Line, number>
+  /** Makes sure that lines which nobody asks for are forgotten. */
+  readonly forgetLater: () => void
 }
 
 /** Seconds for which a superseded refresh token still leads to its successor. */
 const JOIN_SECONDS = 60
+/** Milliseconds after which a line that nobody asks for is forgotten. */
+const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
 const TOKENS = 20_000
 const UNWRITTEN = 1000
 
+/** Forgets the tokens of lines that nobody asked for again; returns whether any are left. */
+function forgetOld(byToken: Lru<string, Line>): boolean {
+  const end = performance.now() - KEPT_MILLISECONDS
+  for (const [key, line] of byToken.entries()) {
+    if (line.touchedAt <= end && !line.unwritten && !line.flights) byToken.delete(key)
+  }
+  return byToken.size > 0
+}
+
 const lines = (): Lines =>
-  shared('refresh-lines/2', () => ({ byToken: new Lru(TOKENS), unwritten: new Map() }))
+  shared('refresh-lines/3', () => {
+    const byToken = new Lru<string, Line>(TOKENS)
+    return {
+      byToken,
+      unwritten: new Map(),
+      forgetLater: sweeping(KEPT_MILLISECONDS, () => forgetOld(byToken)),
+    }
+  })
 
 /** Name of a refresh token of one client at one provider; tells nothing of the token. */
 export async function tokenKey(client: string, refreshToken: string): Promise<string> {
@@ -46,7 +76,7 @@ export function findLine(key: string, session: StoredSession, now: number): Line
   const { byToken } = lines()
   const line = byToken.get(key)
   if (!line) return undefined
-  const until = line.until.get(key)
+  const until = line.keys.find((one) => one.key === key)?.until
   const over = until !== undefined && until <= now && !line.unwritten
   if (over) byToken.delete(key)
   // The handle is private to one session: a token that turns up in another session leads nowhere.
@@ -60,8 +90,9 @@ export function openLine(key: string, session: StoredSession): Line {
     closed: false,
     key,
     current: undefined,
-    flights: new Map(),
-    until: new Map(),
+    flights: undefined,
+    keys: [],
+    touchedAt: performance.now(),
   }
   lines().byToken.set(key, line)
   return line
@@ -69,7 +100,7 @@ export function openLine(key: string, session: StoredSession): Line {
 
 /** Nothing came of a line: it holds no token that leads anywhere. */
 export function dropUnused(key: string, line: Line): void {
-  if (line.until.size === 0 && line.flights.size === 0 && lines().byToken.get(key) === line) {
+  if (line.keys.length === 0 && !line.flights && lines().byToken.get(key) === line) {
     lines().byToken.delete(key)
   }
 }
@@ -83,27 +114,34 @@ export function advance(
 ): void {
   if (line.closed) return
   const { byToken } = lines()
+  if (!line.unwritten) forgetSuperseded(line, now)
   line.latest = latest
-  line.until.set(keys.from, now + JOIN_SECONDS)
-  byToken.set(keys.from, line)
-  if (keys.to !== undefined && keys.to !== keys.from) {
-    line.until.set(keys.to, now + JOIN_SECONDS)
-    byToken.set(keys.to, line)
+  for (const key of new Set([keys.from, keys.to ?? keys.from])) {
+    lead(line, key, now + JOIN_SECONDS)
+    byToken.set(key, line)
   }
-  forgetLater(line)
+  touch(line)
 }
 
-/** Frees the tokens of a line that nobody asked for again; the timer keeps no process alive. */
-function forgetLater(line: Line): void {
-  const keys = [...line.until.keys()]
-  const timer: unknown = setTimeout(
-    () => {
-      if (line.unwritten || line.flights.size > 0) return
-      for (const key of keys) if (lines().byToken.get(key) === line) lines().byToken.delete(key)
-    },
-    JOIN_SECONDS * 1000 * 2,
-  )
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+function lead(line: Line, key: string, until: number): void {
+  const known = line.keys.find((one) => one.key === key)
+  if (known) known.until = until
+  else line.keys.push({ key, until })
+}
+
+/** Forgets older tokens that lead nowhere any more. */
+function forgetSuperseded(line: Line, now: number): void {
+  const { byToken } = lines()
+  const kept = line.keys.filter(({ until }) => until > now)
+  for (const one of line.keys) {
+    if (!kept.includes(one) && byToken.get(one.key) === line) byToken.delete(one.key)
+  }
+  line.keys.splice(0, line.keys.length, ...kept)
+}
+
+function touch(line: Line): void {
+  line.touchedAt = performance.now()
+  lines().forgetLater()
 }
 
 /** Whether this process refreshed anything lately: if not, no session needs to be looked up. */
@@ -130,7 +168,7 @@ export function markUnwritten(line: Line, endsAt: number, now: number): void {
 }
 
 export function markWritten(line: Line): void {
-  if (line.unwritten) forgetLater(line)
+  if (line.unwritten) touch(line)
   line.unwritten = false
   lines().unwritten.delete(line)
 }
@@ -139,7 +177,7 @@ export function markWritten(line: Line): void {
 export function closeLine(line: Line): void {
   line.closed = true
   markWritten(line)
-  for (const key of [line.key, ...line.until.keys()]) lines().byToken.delete(key)
+  for (const { key } of [line, ...line.keys]) lines().byToken.delete(key)
 }
 
 const ENDED = 20_000

@@ -3,7 +3,7 @@ import { pause } from '../lib/pause.ts'
 import type { Departure, OnOverdue, Turns } from './turns.ts'
 import { inTurn } from './turns.ts'
 
-const turnsOf = (): Turns => ({ current: undefined, flights: new Map() })
+const turnsOf = (): Turns => ({ current: undefined, flights: undefined })
 
 function gate(): { promise: Promise<string>; open: (value: string) => void } {
   let open = (_value: string): void => {}
@@ -52,7 +52,7 @@ test('[RT-03] what is for the same purpose runs once; the next turn begins when 
   second.open('two')
   expect(await flights[2]).toBe('two')
   expect(order).toEqual(['a', 'b'])
-  expect(turns).toEqual({ current: undefined, flights: new Map() })
+  expect(turns).toEqual({ current: undefined, flights: undefined })
 })
 
 test('[B11] callers in time are told that it is late, later ones get what it brings', async () => {

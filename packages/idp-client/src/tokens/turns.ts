@@ -23,8 +23,8 @@ interface Turn {
 /** The redemptions of one family run one after the other. */
 export interface Turns {
   current: Turn | undefined
-  /** Under way or waiting, by what they are for. */
-  readonly flights: Map<string, Flight<unknown>>
+  /** Under way or waiting, by what they are for; undefined when there are none. */
+  flights: Map<string, Flight<unknown>> | undefined
 }
 
 export interface Departure<T> {
@@ -97,7 +97,7 @@ function deferred<T>(): {
  */
 export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
   const { onEnd, onLateFailure, onLateLanding, patience, purpose, run } = departure
-  const joined = turns.flights.get(purpose) as Flight<T> | undefined
+  const joined = turns.flights?.get(purpose) as Flight<T> | undefined
   if (joined) return joined.isLate() ? within(patience, joined.landing) : joined.outcome
   const failure = deferred<never>()
   const lateness = deferred<void>()
@@ -127,7 +127,8 @@ export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
     } finally {
       if (isLate) late().count -= 1
       if (turns.current === turn) turns.current = undefined
-      turns.flights.delete(purpose)
+      turns.flights?.delete(purpose)
+      if (turns.flights?.size === 0) turns.flights = undefined
       end.resolve()
       onEnd?.()
     }
@@ -138,6 +139,7 @@ export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
   // Nobody may be left who waits for a late one.
   landing.catch(() => {})
   outcome.catch(() => {})
+  turns.flights ??= new Map()
   turns.flights.set(purpose, { outcome, landing, isLate: () => isLate })
   return outcome
 }

@@ -1,16 +1,24 @@
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { sweeping } from '../lib/sweep.ts'
 
 interface Flight {
   readonly request: string
-  readonly result: Promise<unknown>
-  /** Seconds since the epoch after which the result is forgotten; undefined while it is under way. */
-  until?: number
+  /** Resolves to the result, or rejects. No promise is kept afterwards: it would keep the first request reachable. */
+  result: () => Promise<unknown>
+  end?: {
+    /** Seconds since the epoch after which the result is forgotten. */
+    readonly until: number
+    /** Milliseconds of the monotonic clock. */
+    readonly at: number
+  }
 }
 
 interface Memory {
   readonly flights: Lru<string, Flight>
   readonly used: Lru<string, true>
+  /** Makes sure that results which nobody asks for are forgotten. */
+  readonly forgetLater: () => void
 }
 
 /* A browser that asks twice does so within moments; results hold tokens and are forgotten soon after. */
@@ -18,7 +26,19 @@ const JOIN_SECONDS = 10
 const FLIGHTS = 1000
 const USED = 20_000
 
-const memory = (): Memory => shared('callbacks.1', () => ({ flights: new Lru(FLIGHTS), used: new Lru(USED) }))
+/** Forgets results that nobody asked for in time; returns whether any are left. */
+function forgetOld(flights: Lru<string, Flight>): boolean {
+  const end = performance.now() - JOIN_SECONDS * 1000
+  for (const [key, flight] of flights.entries()) if (flight.end && flight.end.at <= end) flights.delete(key)
+  return flights.size > 0
+}
+
+const memory = (): Memory =>
+  shared('callbacks.2', () => {
+    const flights = new Lru<string, Flight>(FLIGHTS)
+    const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(flights))
+    return { flights, used: new Lru(USED), forgetLater }
+  })
 
 export type Joined<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'replayed' }
 
@@ -31,6 +51,10 @@ export interface SingleUse {
   readonly now: () => number
 }
 
+/* Out here, where nothing of the request is in scope. */
+const resolved = (result: unknown) => async (): Promise<unknown> => result
+const rejected = (error: unknown) => (): Promise<never> => Promise.reject(error)
+
 /**
  * Runs `work` once per key in this process. The identical request again joins the first run, also shortly after it
  * ended; any other or later use of the key is told that it was used.
@@ -39,27 +63,27 @@ export async function onlyOnce<T>(
   { key, request, now }: SingleUse,
   work: () => Promise<T>,
 ): Promise<Joined<T>> {
-  const { flights, used } = memory()
+  const { flights, forgetLater, used } = memory()
   const known = flights.get(key)
-  if (known && known.request === request && (known.until === undefined || now() < known.until)) {
-    return { kind: 'result', result: (await known.result) as T }
+  if (known && known.request === request && (!known.end || now() < known.end.until)) {
+    return { kind: 'result', result: (await known.result()) as T }
   }
   if (used.get(key)) return { kind: 'replayed' }
   used.set(key, true)
-  const flight: Flight = { request, result: work() }
+  const running = work()
+  const flight: Flight = { request, result: () => running }
   flights.set(key, flight)
-  try {
-    return { kind: 'result', result: (await flight.result) as T }
-  } finally {
-    flight.until = now() + JOIN_SECONDS
-    forgetLater(flights, key, flight)
+  const end = (result: Flight['result']): void => {
+    flight.result = result
+    flight.end = { until: now() + JOIN_SECONDS, at: performance.now() }
+    forgetLater()
   }
-}
-
-/** Frees the result even if nobody ever asks again; the timer keeps no process alive. */
-function forgetLater(flights: Lru<string, Flight>, key: string, flight: Flight): void {
-  const timer: unknown = setTimeout(() => {
-    if (flights.get(key) === flight) flights.delete(key)
-  }, JOIN_SECONDS * 1000)
-  if (typeof timer === 'object' && timer !== null && 'unref' in timer) (timer as { unref(): void }).unref()
+  try {
+    const result = await running
+    end(resolved(result))
+    return { kind: 'result', result }
+  } catch (error) {
+    end(rejected(error))
+    throw error
+  }
 }

@@ -4,7 +4,6 @@ import type {
   RequestHandler as ExpressRequestHandler,
   Response as ExpressResponse,
 } from 'express'
-import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
@@ -13,6 +12,7 @@ import { IdpError } from '../../errors/base.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
+import { createRequestContext } from '../../lib/request-scope.ts'
 import { Operations } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { onlyOptions, readRequirements } from '../../routes/guard-options.ts'
@@ -33,7 +33,7 @@ export interface PageGuardOptions extends GuardRequirements {
   returnTo?: string | ((req: FrameworkRequest) => string | Promise<string>)
 }
 
-const ambient = createAsyncContext<Binding>()
+const ambient = createRequestContext<Binding>()
 
 /** Decides about one request: a response keeps it out, null lets it in. */
 type Decision = (exchange: Exchange, req: FrameworkRequest) => Promise<Response | null>

@@ -1,20 +1,20 @@
 import { cookies, headers } from 'next/headers.js'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import * as nextServer from 'next/server.js'
-import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import type { RequestView } from '../../http/exchange.ts'
 import { requestState } from '../../http/request-state.ts'
+import { createRequestContext } from '../../lib/request-scope.ts'
 
 interface HostCookies extends CookieSink {
   getAll(): readonly { readonly name: string; readonly value: string }[]
   delete(name: string): unknown
 }
 
-const handled = createAsyncContext<CookieJar>()
+const handled = createRequestContext<CookieJar>()
 
 /**
  * Runs code of the application that belongs to a request whose cookies were read already: its operations without a

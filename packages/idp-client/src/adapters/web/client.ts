@@ -1,4 +1,3 @@
-import { createAsyncContext } from '#async-context'
 import type { Binding } from '../../binding.ts'
 import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
@@ -6,6 +5,7 @@ import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
+import { createRequestContext } from '../../lib/request-scope.ts'
 import { Operations } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { readRequirements } from '../../routes/guard-options.ts'
@@ -32,7 +32,7 @@ export interface PageGuardOptions extends GuardRequirements {
   returnTo?: string | ((request: Request) => string | Promise<string>)
 }
 
-const ambient = createAsyncContext<Binding>()
+const ambient = createRequestContext<Binding>()
 
 /**
  * OpenID Connect for hosts that speak Web `Request` and `Response`. Construct it once per process; it keeps no state of

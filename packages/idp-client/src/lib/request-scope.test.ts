@@ -1,0 +1,29 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { expect, test } from 'vitest'
+import { createRequestContext, outsideRequest, requestScope } from './request-scope.ts'
+
+const [first, second] = [createRequestContext<string>(), createRequestContext<number>()]
+const seen = (): unknown[] => [first.get(), second.get()]
+const inRequest = <T>(callback: () => T): T => first.run('alice', () => second.run(7, callback))
+
+test('[D2] what outlives a request begins outside its scope, and stays there', async () => {
+  const later = inRequest(() =>
+    outsideRequest(async () => {
+      await turn()
+      return seen()
+    }),
+  )
+  expect(await later).toEqual([undefined, undefined])
+  expect(inRequest(() => [outsideRequest(seen), seen()])).toEqual([
+    [undefined, undefined],
+    ['alice', 7],
+  ])
+})
+
+test('[D2] code of the application finds the scope of its request again, until that is released', () => {
+  const scope = inRequest(requestScope)
+  expect(scope.run(seen)).toEqual(['alice', 7])
+  expect(seen()).toEqual([undefined, undefined])
+  scope.release()
+  expect(scope.run(seen)).toEqual([undefined, undefined])
+})

@@ -1,0 +1,47 @@
+import { createAsyncContext } from '#async-context'
+import type { AsyncContext } from './async-context.ts'
+
+/* All of this copy of the library: one for each host that an application uses. */
+const contexts: AsyncContext<unknown>[] = []
+
+/** Creates a context for what belongs to one request. */
+export function createRequestContext<T>(): AsyncContext<T> {
+  const context = createAsyncContext<T>()
+  contexts.push(context)
+  return context
+}
+
+function runWith<R>(values: readonly unknown[], callback: () => R): R {
+  let run = callback
+  contexts.forEach((context, index) => {
+    const inner = run
+    run = () => context.run(values[index], inner)
+  })
+  return run()
+}
+
+/**
+ * Runs `callback` outside the scope of the request. What may outlive a request begins here: promises and timers keep the
+ * scope that they were created in reachable, and with it the request and its response.
+ */
+export function outsideRequest<R>(callback: () => R): R {
+  return runWith([], callback)
+}
+
+/** The scope of one request, for code of the application that runs on its behalf elsewhere. */
+export interface RequestScope {
+  run<R>(callback: () => R): R
+  /** Lets go of the request: from here on `run` is `outsideRequest`. */
+  release(): void
+}
+
+/** Returns the scope that it is called in. */
+export function requestScope(): RequestScope {
+  let values = contexts.map((context) => context.get())
+  return {
+    run: (callback) => runWith(values, callback),
+    release() {
+      values = []
+    },
+  }
+}

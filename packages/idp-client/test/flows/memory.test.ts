@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { build } from 'esbuild'
+import type { DevProvider } from 'idp-dev-provider'
+import { startDevProvider } from 'idp-dev-provider'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+
+const folder = fileURLToPath(
+  new URL(`../../../../node_modules/.cache/memory-${process.pid}`, import.meta.url),
+)
+const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
+const program = join(folder, 'memory-process.mjs')
+
+let provider: DevProvider
+
+beforeAll(async () => {
+  await mkdir(folder, { recursive: true })
+  await build({
+    entryPoints: [fileURLToPath(new URL('../support/memory-process.ts', import.meta.url))],
+    outfile: program,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    alias: {
+      '#cipher': source('crypto/cipher.node.ts'),
+      '#async-context': source('lib/async-context.node.ts'),
+    },
+    logLevel: 'error',
+  })
+  provider = await startDevProvider({ host: '127.0.0.1', autoLogin: 'alice', idTokenSigningAlg: 'ES256' })
+})
+afterAll(async () => {
+  await provider.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+/** What a scenario of `memory-process.ts` leaves, in a process that does nothing else. */
+async function leftBy(scenario: string): Promise<number> {
+  const { clientId, clientSecret, issuer } = provider
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program, scenario], {
+    env: {
+      ...process.env,
+      MEMORY_DOMAIN: issuer,
+      MEMORY_CLIENT_ID: clientId,
+      MEMORY_CLIENT_SECRET: clientSecret,
+    },
+  })
+  return Number(stdout)
+}
+
+describe('[D2] of 100 requests that were responded to, no more than 10 stay reachable', () => {
+  test.each([
+    ['their refresh is written to the cookie', 'cookies'],
+    ['their refresh is written to the store', 'store'],
+    ['the responses to their refresh are still waited for', 'late'],
+  ])('while %s', async (_situation, scenario) => {
+    expect(await leftBy(scenario)).toBeLessThanOrEqual(10)
+  })
+})
+
+test('[D2] 5000 users who log in and refresh once leave less than 20 MB', { timeout: 600_000 }, async () => {
+  expect(await leftBy('users')).toBeLessThan(20_000_000)
+})
