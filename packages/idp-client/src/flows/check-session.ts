@@ -4,6 +4,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { isOfOrganization } from '../oidc/organization.ts'
 import { serverTime } from '../oidc/server-time.ts'
 import { provenIn } from '../session/authentication.ts'
+import { detachedCopy } from '../session/detached.ts'
 import type { Reading, Requirements, Unmet } from '../session/requirements.ts'
 import { unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
@@ -100,7 +101,7 @@ export async function checkSession(
   const session = await engine.sessions.load(exchange)
   if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
   const missing = unmet(requirements, session, readingAt(config.clock(), config))
-  if (missing === null) return { kind: 'granted', session: session.data }
+  if (missing === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = loginFor(config, requirements, session)
   return (await isTried(engine, session, requirements, login))
     ? { kind: 'futile', unmet: missing }

@@ -1,9 +1,10 @@
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { detachedCopy } from '../session/detached.ts'
 import type { SessionData } from '../session/session-data.ts'
 
-/** The session of this request, or null. Never writes a cookie. */
+/** Returns the session of this request as an object of the application's own, or null. Never writes a cookie. */
 export async function getSession(engine: Engine, exchange: Exchange): Promise<SessionData | null> {
   const stored = await engine.sessions.load(exchange)
-  return stored?.data ?? null
+  return stored && detachedCopy(stored.data)
 }

@@ -3,6 +3,7 @@ import type { Bytes } from '../lib/base64url.ts'
 import { strictText, text, utf8 } from '../lib/base64url.ts'
 import { isInIdToken, readAuthentication } from './authentication.ts'
 import { filterDefaultIdTokenClaims } from './claims.ts'
+import { onFirstRead } from './on-first-read.ts'
 import type { SessionData, StoredInternalData, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 import { isSessionData } from './stored-session.ts'
@@ -150,22 +151,6 @@ function payloadOf(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
   const payload = typeof at === 'number' ? tokens[at]?.parts[1] : undefined
   if (!payload) throw new RangeError('no ID token to take the user from')
   return payload
-}
-
-/** Computes a member when it is first read. The value is kept beside the object, which may have been frozen by then. */
-function onFirstRead(holder: TokenHolder, name: string, compute: () => unknown): void {
-  let made: { value: unknown } | undefined
-  Object.defineProperty(holder, name, {
-    configurable: true,
-    enumerable: true,
-    get() {
-      made ??= { value: compute() }
-      return made.value
-    },
-    set(value: unknown) {
-      made = { value }
-    },
-  })
 }
 
 /** Who only wants to know the user never pays for the tokens. */

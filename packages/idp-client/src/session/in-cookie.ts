@@ -5,7 +5,6 @@ import type { JoinedCookie, NamedValue } from '../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../http/chunks.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Bytes } from '../lib/base64url.ts'
 import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
@@ -55,7 +54,6 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
   const { cookie, ...rules } = config.session
   const received = new WeakMap<CookieJar, Promise<StoredSession | null>>()
   const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
-  const sources = new WeakMap<StoredSession, Bytes>()
   const late = new WeakSet<CookieJar>()
 
   const candidates = (jar: CookieJar): Iterable<JoinedCookie> =>
@@ -68,7 +66,6 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
     if (session.client !== undefined && session.client !== (await client())) return null
     if (!isAlive(timesOf(session), rules, config.clock())) return null
     if (await marker.hasEnded(jar, session)) return null
-    sources.set(session, bytes)
     const connectionTokenSets = await connections.read(jar, session.handle)
     if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
     return session
@@ -111,12 +108,7 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
 
     isLate: (jar) => late.has(jar),
 
-    // Read anew: the application may have changed the object that it was given.
-    async original(exchange) {
-      const session = await receive(exchange)
-      const bytes = session && sources.get(session)
-      return bytes ? decodeSession(bytes) : session
-    },
+    original: receive,
 
     remember(jar, session) {
       current.set(jar, Promise.resolve(session))

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest'
+import { detachedCopy } from './detached.ts'
+import { onFirstRead } from './on-first-read.ts'
+import type { SessionData } from './session-data.ts'
+
+test('[C7] a copy shares no object, makes late members late, and keeps names like __proto__ as members', () => {
+  const text = `{"user":{"sub":"a","__proto__":{"x":1},"roles":[{"name":"r"}],"none":null},
+    "__proto__":{"polluted":true},"tokenSet":{},"internal":{"createdAt":1}}`
+  const data = JSON.parse(text) as SessionData
+  let made = 0
+  onFirstRead(data, 'tokenSet', () => {
+    made += 1
+    return { accessToken: 't', expiresAt: 1 }
+  })
+  const copy = detachedCopy(data)
+  expect(made).toBe(0)
+  expect(JSON.stringify(copy)).toBe(JSON.stringify(data))
+  expect(made).toBe(1)
+  expect(copy['polluted']).toBeUndefined()
+  expect(Object.getPrototypeOf(copy.user)).toBe(Object.prototype)
+  copy.tokenSet.accessToken = 'other'
+  copy.user.sub = 'other'
+  for (const role of copy.user['roles'] as { name: string }[]) role.name = 'other'
+  expect(data).toMatchObject({ tokenSet: { accessToken: 't' }, user: { sub: 'a', roles: [{ name: 'r' }] } })
+})
