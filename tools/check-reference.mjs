@@ -37,6 +37,7 @@ const defaults = {
   enableConnectAccountEndpoint: (config) => !config.disabledRoutes.has('connectAccount'),
   noContentProfileResponseWhenUnauthenticated: (config) => config.noContentProfileResponseWhenUnauthenticated,
   sessionLockTimeout: (config) => config.sessionLockTimeout,
+  processLasts: (config) => config.processLasts,
   'session.rolling': (config) => config.session.rolling,
   'session.absoluteDuration': (config) => config.session.absoluteDuration,
   'session.inactivityDuration': (config) => config.session.inactivityDuration,

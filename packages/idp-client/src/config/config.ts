@@ -162,6 +162,8 @@ export interface Config extends Settings {
   readonly sessionStore?: SessionDataStore
   /** Milliseconds. */
   readonly sessionLockTimeout: number
+  /** Whether this process can keep what no response carries. */
+  readonly processLasts: boolean
   readonly logoutStrategy: LogoutStrategy
   readonly includeIdTokenHint: boolean
   readonly hooks: {

@@ -329,6 +329,13 @@ export interface IdpClientOptions {
    * can take. Default 15000; with an `httpTimeout` above 5000 twice that and 5000 more.
    */
   sessionLockTimeout?: number | undefined
+  /**
+   * Whether this process goes on after a response, so that its memory can keep refreshed tokens which no response has carried
+   * yet. Default true. Set to false on AWS Lambda, Cloudflare Workers and other platforms that freeze or end a process between
+   * requests: where no cookie can be written, no refresh token is redeemed then, and an expired access token is
+   * `REFRESH_NOT_PERSISTABLE`.
+   */
+  processLasts?: boolean | undefined
   routes?: RoutesOptions | undefined
   /** Permits plain http to the provider, except when `NODE_ENV` is `production`. Default false. */
   allowInsecureRequests?: boolean | undefined

@@ -169,6 +169,7 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
     pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, note),
     fetchUserInfo: flag(options, 'fetchUserInfo', false, note),
     telemetry: flag(options, 'enableTelemetry', true, note),
+    processLasts: flag(options, 'processLasts', true, note),
     hooks: resolveHooks(options, note),
     ...resolveLimits(options, env, note),
     dpop: resolveDpop(options, env, note),

@@ -88,6 +88,7 @@ const known: Tree = {
   onCallback: 'open',
   sessionStore: 'open',
   sessionLockTimeout: 'open',
+  processLasts: 'open',
   routes,
   allowInsecureRequests: 'open',
   httpTimeout: 'open',

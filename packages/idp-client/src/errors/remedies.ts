@@ -59,7 +59,7 @@ export const remedies = {
   FAILED_TO_REFRESH_TOKEN:
     'With invalid_grant the refresh token was revoked, has expired or was redeemed elsewhere: the user has to log in again. Otherwise a later call may succeed; the session stays.',
   REFRESH_NOT_PERSISTABLE:
-    'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written.',
+    'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
     'Allow refresh tokens for this client at the provider, ask for the scope that it wants for one (offline_access), and send the user to the login route.',
   FAILED_TO_REVOKE: 'Try again: the session still has the refresh token.',

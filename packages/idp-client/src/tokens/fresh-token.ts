@@ -138,7 +138,7 @@ async function redeem(
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
     const previous = comparableClaims(data, authentication)
-    const late = onOverdue ? { onOverdue } : {}
+    const late = onOverdue && config.processLasts ? { onOverdue } : {}
     const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
     const from = { ...session, authentication: proven }
@@ -183,7 +183,7 @@ async function decide(
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   }
-  if (!sessions.shared && !exchange.canWrite() && !mayHandOver(config.clock())) {
+  if (!sessions.shared && !exchange.canWrite() && !(config.processLasts && mayHandOver(config.clock()))) {
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
   }

@@ -148,6 +148,9 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       headers: json,
     }),
   ],
+  'nothing can be written, and processLasts is false': [
+    () => ({ options: () => ({ processLasts: false }), isReadOnly: true, arrange: () => {} }),
+  ],
   'nothing can be written, and the process keeps too much already': [
     () => ({
       isReadOnly: true,

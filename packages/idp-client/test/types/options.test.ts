@@ -41,6 +41,7 @@ const values: Values = {
   onCallback: () => undefined,
   sessionStore: { get: async () => null, set: async () => undefined, delete: async () => undefined },
   sessionLockTimeout: 20_000,
+  processLasts: false,
   routes: { login: '/in' },
   allowInsecureRequests: true,
   httpTimeout: 1000,
