@@ -25,3 +25,19 @@ test.each([
   expect(isSameName(one, other)).toBe(false)
   expect(isSameName(other, one)).toBe(false)
 })
+
+test.each([
+  ['kiosk', '\u212aiosk'],
+  ['Kiosk', '\u212aiosk'],
+  ['\u00e5s', '\u212bs'],
+  ['A\u030as', '\u212bs'],
+  ['\u03c9', '\u2126'],
+  ['\u03b8', '\u03f4'],
+  ['a;b', 'a\u037eb'],
+  ['\u8eca', '\uf902'],
+])('[C8] %j and the compatibility character of %j are two names', (one, other) => {
+  expect(isSameName(one, other)).toBe(false)
+  expect(isSameName(other, one)).toBe(false)
+  expect(isSameName(other, other)).toBe(true)
+  expect(isSameName(`${other}\u00c9`, `${other}e\u0301`)).toBe(true)
+})

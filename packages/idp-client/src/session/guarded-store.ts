@@ -92,18 +92,18 @@ function writeTo<T>(
 }
 
 /**
- * `isSession` tells a record from anything else that a store may hold under an id: what is none cannot be changed, only
+ * `isSession` tells the record of an id from anything else that a store may give for it: what is none cannot be changed, only
  * replaced by a new login.
  */
 export function guardedStore(
   { httpTimeout, log, sessionLockTimeout }: Config,
   store: SessionDataStore,
-  isSession: (record: unknown) => record is SessionData,
+  isSession: (record: unknown, id: string) => record is SessionData,
 ): GuardedStore {
   const emulated = (id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null> =>
     inTurn(id, async () => {
       const current: unknown = await store.get(id)
-      if (!isSession(current)) return null
+      if (!isSession(current, id)) return null
       const changed = change(current)
       await store.set(id, changed, expiry)
       return changed
@@ -120,7 +120,7 @@ export function guardedStore(
   ): Promise<SessionData | null> {
     let isThere = true
     const guarded: Change = (current) => {
-      isThere = isSession(current)
+      isThere = isSession(current, id)
       if (!isThere) throw new Error('the record is no session')
       return change(current)
     }

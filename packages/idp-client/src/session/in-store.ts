@@ -7,7 +7,7 @@ import { sessionCookies, timesOf } from './cookies.ts'
 import { guardedStore } from './guarded-store.ts'
 import { endsAt } from './lifetime.ts'
 import { forgetProcessTokens } from './process-tokens.ts'
-import { recordId } from './record.ts'
+import { isRecordOf, recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
 import type { SessionReference } from './reference.ts'
 import { encodeReference } from './reference.ts'
@@ -17,7 +17,6 @@ import { storeReader } from './store-reader.ts'
 import type { StoreRecords } from './store-records.ts'
 import { storeRecords } from './store-records.ts'
 import type { StoredSession } from './stored-session.ts'
-import { isSessionData } from './stored-session.ts'
 
 export interface InStoreParts {
   readonly config: Config
@@ -83,7 +82,7 @@ function beginningIn(records: StoreRecords): Beginning {
 export function inStore(parts: InStoreParts): SessionStorage {
   const { client, config, sealer } = parts
   const { cookie: _cookie, ...rules } = config.session
-  const store = guardedStore(config, parts.store, isSessionData)
+  const store = guardedStore(config, parts.store, isRecordOf)
   const records = storeRecords(store, (session) => endsAt(timesOf(session), rules))
   const cookies = sessionCookies(parts)
   const reader = storeReader({ client, config, records, sealer })

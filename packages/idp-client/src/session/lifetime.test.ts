@@ -18,6 +18,14 @@ describe('lifetime', () => {
     expect(isAlive(times, rolling, 86_500)).toBe(false)
   })
 
+  test('[C8] a session that began in the future is none, but for clocks that are a little apart', () => {
+    for (const rules of [rolling, fixed]) {
+      expect(isAlive({ createdAt: 4600, usedAt: 4600 }, rules, 1000)).toBe(true)
+      expect(isAlive({ createdAt: 4601, usedAt: 4601 }, rules, 1000)).toBe(false)
+      expect(isAlive({ createdAt: 9_999_999_999, usedAt: 1000 }, rules, 1000)).toBe(false)
+    }
+  })
+
   test('[S134] without rolling only the absolute limit counts', () => {
     expect(isAlive({ createdAt: 0, usedAt: 0 }, fixed, 259_199)).toBe(true)
     expect(endsAt({ createdAt: 0, usedAt: 250_000 }, fixed)).toBe(259_200)

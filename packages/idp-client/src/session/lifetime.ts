@@ -1,4 +1,4 @@
-/** Seconds throughout; no tolerance, since both sides of every comparison are our own clock. */
+/** Seconds throughout; the end has no tolerance, since both sides of the comparison are our own clock. */
 export interface LifetimeRules {
   readonly rolling: boolean
   readonly absoluteDuration: number
@@ -17,8 +17,14 @@ export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
   return rules.rolling ? Math.min(times.usedAt + rules.inactivityDuration, absolute) : absolute
 }
 
+/**
+ * Seconds that clocks may be apart, or that one may be set back; a session that began later than that is none, since it
+ * would not end.
+ */
+const CLOCKS_APART = 3600
+
 export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
-  return now < endsAt(times, rules)
+  return times.createdAt <= now + CLOCKS_APART && now < endsAt(times, rules)
 }
 
 /** Seconds that a cookie written now may live; never negative, also after the clock was set back or forth. */

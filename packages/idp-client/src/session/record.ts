@@ -17,11 +17,12 @@ export function isRecordId(id: string): boolean {
 }
 
 /** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
-export function recordOf(session: StoredSession): SessionData {
+export function recordOf(session: StoredSession, id: string): SessionData {
   const { asked, authentication, client, data, usedAt } = copyOf(session)
   const { iss, sub } = provenIn(session)
   const internal: StoredInternalData = {
     ...data.internal,
+    id,
     usedAt,
     ...(client === undefined ? {} : { client }),
     ...(asked === undefined ? {} : { asked }),
@@ -30,6 +31,13 @@ export function recordOf(session: StoredSession): SessionData {
     ...(authentication ? { authentication } : {}),
   }
   return { ...data, internal }
+}
+
+/** Whether a store gave a session, and the one of this key. Records of earlier versions do not name their key. */
+export function isRecordOf(record: unknown, id: string): record is SessionData {
+  if (!isSessionData(record)) return false
+  const { id: key = id }: StoredInternalData = record.internal
+  return key === id
 }
 
 /** Whose session a record is, by the provider's name of the user. */

@@ -74,6 +74,8 @@ export interface InternalSessionData {
 export interface StoredInternalData extends InternalSessionData {
   /** When use was last recorded, seconds since the epoch. */
   usedAt?: number
+  /** Key of the record in the store: a store that gives it for another key is not believed. */
+  id?: string
   /** Tag of provider and client. */
   client?: string
   /** What the login was asked for beyond the configuration, as a short hash. */

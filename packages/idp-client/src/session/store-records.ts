@@ -1,13 +1,14 @@
 import { IdpError } from '../errors/base.ts'
+import { SessionStoreError } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import { withFewerTokens } from './further-tokens.ts'
 import type { GuardedStore } from './guarded-store.ts'
-import { recordId, recordOf, sessionOf } from './record.ts'
+import { isRecordOf, recordId, recordOf, sessionOf } from './record.ts'
 import { withChanges } from './session.ts'
 import type { SessionData } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
-import { copyOf } from './stored-session.ts'
+import { copyOf, isSessionData } from './stored-session.ts'
 
 /** A session, and what it was when it was read, whatever somebody did to it since. */
 export interface Known {
@@ -103,6 +104,11 @@ function asFound({ found, session }: Known): StoredSession {
   return { ...session, data: found() }
 }
 
+function otherRecord(): SessionStoreError {
+  const detail = 'sessionStore.get returned the record of another key.'
+  return new SessionStoreError('SESSION_STORE_FAILED', { detail, operation: 'get' })
+}
+
 type EndsAt = (session: StoredSession) => number
 
 interface Writer {
@@ -132,7 +138,7 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     const change = (record: SessionData): SessionData => {
       const current = sessionOf(record, handle)
       if (!current) return record
-      return recordOf(merge(late ? withLate(current, late) : current, found, session))
+      return recordOf(merge(late ? withLate(current, late) : current, found, session), id)
     }
     const kept = await store.update(id, change, { expiresAt: endsAt(session) })
     // Another redemption may have failed to write meanwhile.
@@ -164,7 +170,9 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
         await forget(id).catch(store.report)
         return null
       }
-      const record = sessionOf(await store.get(id), handle)
+      const given = await store.get(id)
+      if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
+      const record = isRecordOf(given, id) ? sessionOf(given, handle) : null
       if (!record) {
         unwritten().delete(id)
         return null
@@ -176,7 +184,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
 
     async create(session) {
       const id = await recordId(session.handle)
-      await store.set(id, recordOf(withFewerTokens(session, store)), { expiresAt: endsAt(session) })
+      await store.set(id, recordOf(withFewerTokens(session, store), id), { expiresAt: endsAt(session) })
     },
 
     async write(known, given) {

@@ -95,7 +95,7 @@ export const formats: Readonly<Record<string, Format>> = {
   'session-1': { kind: 'session', content: sessionOf() },
   'session-1-asked': { kind: 'session', content: { ...sessionOf(), asked: 'YXNrZWQ' } },
   'session-1-authentication': { kind: 'session', content: { ...sessionOf(), authentication } },
-  'session-id-1-authentication': {
+  'session-id-1-key-authentication': {
     kind: 'session in a store',
     content: { ...sessionOf(), authentication: { ...authentication, ahead: true } },
   },
@@ -113,7 +113,7 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'session-1-resources': { kind: 'session', content: sessionOf({ accessTokens: resources }) },
   'session-1-connections': { kind: 'session', content: sessionOf({ connectionTokenSets: connections }) },
-  'session-id-1': {
+  'session-id-1-key': {
     kind: 'session in a store',
     content: {
       ...sessionOf({ accessTokens: resources, connectionTokenSets: connections }),

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { SessionData, SessionDataStore } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { startWorld } from '../support/app.ts'
+
+/** A store that returns the record of one key for every key, as a broken cache in front of it does. */
+const records = new Map<string, SessionData>()
+let shown: string | undefined
+const read = (id: string): SessionData | null => structuredClone(records.get(shown ?? id) ?? null)
+const store: SessionDataStore = {
+  get: async (id) => read(id),
+  set: async (id, session) => void records.set(id, structuredClone(session)),
+  delete: async (id) => void records.delete(id),
+  update: async (id, change, _expiry) => {
+    const current = read(id)
+    if (!current) return null
+    const changed = change(current)
+    records.set(id, structuredClone(changed))
+    return changed
+  },
+}
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({ sessionStore: store })
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  shown = undefined
+  records.clear()
+  world.events.length = 0
+})
+
+async function aliceAndBob() {
+  const [alice, bob] = [world.newBrowser(), world.newBrowser()]
+  await world.login(alice, '', { user: 'alice' })
+  const [idOfAlice = ''] = records.keys()
+  await world.login(bob, '', { user: 'bob' })
+  return { alice, bob, idOfAlice }
+}
+
+test('[C8] a store that returns the record of another user signs nobody in as that user', async () => {
+  const { alice, bob, idOfAlice } = await aliceAndBob()
+  shown = idOfAlice
+  expect((await alice.send('/auth/profile')).status).toBe(200)
+  expect(await world.client.getSession(bob.request('/'))).toBeNull()
+  expect((await bob.send('/auth/access-token')).status).toBe(401)
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ code: 'SESSION_STORE_FAILED', operation: 'get', level: 'error' }),
+  )
+  expect(JSON.stringify(world.events)).not.toContain(idOfAlice)
+})
+
+test('[C8] nor does a write to such a store take over what it returns', async () => {
+  const { alice, bob, idOfAlice } = await aliceAndBob()
+  const request = bob.request('/')
+  const session = (await world.client.getSession(request)) ?? expect.fail('bob is signed in')
+  shown = idOfAlice
+  await expect(
+    world.client.updateSession(request, new Headers(), { ...session, mine: true }),
+  ).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  shown = undefined
+  const after = await world.client.getSession(alice.request('/'))
+  expect(after).toMatchObject({ user: { sub: 'dev|alice' } })
+  expect(after).not.toHaveProperty('mine')
+})
+
+test('[C8] a record of an earlier version, which does not name its key, is read', async () => {
+  const { alice, idOfAlice } = await aliceAndBob()
+  const record = records.get(idOfAlice) ?? expect.fail('there is a record')
+  expect(record.internal).toHaveProperty('id', idOfAlice)
+  delete (record.internal as { id?: string }).id
+  expect((await alice.send('/auth/profile')).status).toBe(200)
+})
