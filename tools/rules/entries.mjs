@@ -28,11 +28,11 @@ export const lazyBudgets = {
 }
 
 /** Everything the library may pull into an application at run time. */
-export const dependencies = ['cookie', 'jose', 'openid-client']
+export const dependencies = ['cookie', 'jose', 'oauth4webapi']
 
 /** What reaches the browser must not contain these packages, nor any module of Node. */
 export const browserEntries = ['./browser', './react', './errors']
-export const serverPackages = ['jose', 'openid-client', 'oauth4webapi', 'cookie']
+export const serverPackages = ['jose', 'oauth4webapi', 'cookie']
 
 /** Stores take their driver as an argument: they contain no package at all, and no module of Node. */
 export const storeEntries = ['./stores/memory', './stores/redis', './stores/postgres']

@@ -89,7 +89,7 @@ export const rootModules = ['index.ts', 'engine.ts', 'binding.ts', 'operations.t
 
 /** Packages and the places that may import them; a package that is not listed is not allowed. */
 export const packagePlaces = [
-  { name: 'openid-client', places: ['oidc/'] },
+  { name: 'oauth4webapi', places: ['oidc/'] },
   { name: 'jose', places: ['crypto/', 'oidc/', 'testing/'] },
   { name: 'cookie', places: ['http/cookie-text.ts'] },
   { name: 'next', places: ['adapters/next/'] },

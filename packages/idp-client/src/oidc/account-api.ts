@@ -1,4 +1,4 @@
-import { calculatePKCECodeChallenge } from 'openid-client'
+import { calculatePKCECodeChallenge } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import type { ConnectedAccount } from '../config/hooks.ts'
 import { isIdpError } from '../errors/base.ts'
@@ -11,7 +11,7 @@ import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringMember } from './json.ts'
 import { endpointOf, unusableReason } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { invalidResponse, oauthError, originOf } from './translate.ts'
+import { invalidResponse, oauthError } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
 /** Connected accounts of the signed-in user, at the account API of the provider. */
@@ -97,9 +97,8 @@ async function ask<T>(
     if (!response.ok) throw new AccountApiError(readProblem(response.status, body))
     return read(body)
   } catch (thrown) {
-    const origin = originOf(thrown)
-    if (isIdpError(origin) && origin.name !== 'OAuthError') throw origin
-    const error = oauthError(origin)
+    if (isIdpError(thrown) && thrown.name !== 'OAuthError') throw thrown
+    const error = oauthError(thrown)
     error.endpoint ??= 'account'
     throw error
   }

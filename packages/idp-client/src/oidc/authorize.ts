@@ -1,4 +1,4 @@
-import { calculatePKCECodeChallenge, randomPKCECodeVerifier } from 'openid-client'
+import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from 'oauth4webapi'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { dpopThumbprint } from './dpop.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -49,7 +49,7 @@ export function mayVisitorSet(name: string): boolean {
 
 /** A fresh PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
 export function newCodeVerifier(): string {
-  return randomPKCECodeVerifier()
+  return generateRandomCodeVerifier()
 }
 
 async function parametersOf(

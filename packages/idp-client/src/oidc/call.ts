@@ -1,5 +1,5 @@
-import type { CustomFetchOptions, DPoPHandle } from 'openid-client'
-import { allowInsecureRequests, Configuration, customFetch } from 'openid-client'
+import type { AuthorizationServer, Client, ClientAuth, DPoPHandle } from 'oauth4webapi'
+import { allowInsecureRequests, customFetch } from 'oauth4webapi'
 import { isIdpError } from '../errors/base.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
@@ -11,10 +11,10 @@ import { parseObject } from './json.ts'
 import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { endpointOf, wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { Answer } from './translate.ts'
-import { invalidResponse, oauthError, originOf, retryAfterSeconds } from './translate.ts'
+import type { Answer, RefusedClient } from './translate.ts'
+import { oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
 
-/** Endpoints that are asked through `openid-client`. */
+/** Endpoints that are called through `oauth4webapi`. */
 export type CalledEndpoint = Extract<
   EndpointName,
   | 'tokenEndpoint'
@@ -36,45 +36,57 @@ export interface Call {
   readonly provider: Provider
   readonly metadata: ServerMetadata
   readonly endpoint: CalledEndpoint
-  /** Last changes to the form, where `openid-client` would send something else. */
-  readonly amend?: (form: URLSearchParams) => void
-  /** What `openid-client` is to see of an answer, where it refuses what is read leniently here. */
-  readonly present?: (response: Response, answer: Answer) => Response
   readonly signal?: AbortSignal
   /** Whether possession is proven; by default with `useDPoP`, never at revocation. */
   readonly bound?: boolean
 }
 
-/** Calls `openid-client`: with proofs of possession, when tokens are bound. */
-export type Operation = (
-  configuration: Configuration,
-  options: { readonly DPoP?: DPoPHandle },
-) => Promise<unknown>
-
-function configure({ provider, metadata, endpoint }: Call): Configuration {
-  const { config } = provider
-  const { authorizationEndpoint } = metadata
-  const server = {
-    issuer: metadata.issuer,
-    [wireNameOf(endpoint)]: endpointOf(metadata, endpoint),
-    // Without its query, which is the browser's to bring and would be pushed with the request.
-    ...(authorizationEndpoint ? { authorization_endpoint: authorizationEndpoint.replace(/\?.*/s, '') } : {}),
-    authorization_response_iss_parameter_supported: metadata.issuerInCallback,
-  }
-  const authentication = clientAuthentication(config, metadata)
-  const configuration = new Configuration(server, config.clientId, clientMetadata(config), authentication)
-  if (config.allowInsecureRequests) allowInsecureRequests(configuration)
-  // The transport has its own timer, for the whole answer.
-  configuration.timeout = undefined
-  return configuration
+/** The options that every request function of `oauth4webapi` takes. */
+interface RequestOptions {
+  readonly [customFetch]: (url: string, options: OutgoingRequest) => Promise<Response>
+  readonly [allowInsecureRequests]: boolean
+  readonly DPoP?: DPoPHandle
 }
 
-function outgoing({ body, headers, method }: CustomFetchOptions, { amend, signal }: Call): ProviderRequest {
-  const limits = { headers, ...(signal ? { signal } : {}) }
-  if (method === 'GET') return { method, ...limits }
+/** The arguments that request functions of `oauth4webapi` have in common. */
+export interface RequestContext {
+  readonly server: AuthorizationServer
+  readonly client: Client
+  readonly authentication: ClientAuth
+  readonly options: RequestOptions
+}
+
+/** What `oauth4webapi` passes to its `fetch`. */
+interface OutgoingRequest {
+  readonly method: string
+  readonly headers: Record<string, string>
+  readonly body?: unknown
+}
+
+function toProviderRequest(
+  { body, headers, method }: OutgoingRequest,
+  signal?: AbortSignal,
+): ProviderRequest {
+  const common = { headers, ...(signal ? { signal } : {}) }
+  if (method === 'GET') return { method, ...common }
   if (!(body instanceof URLSearchParams)) throw new TypeError('a request to the provider has a form body')
-  amend?.(body)
-  return { method: 'POST', body, ...limits }
+  return { method: 'POST', body, ...common }
+}
+
+async function toContext({ bound, endpoint, metadata, provider, signal }: Call): Promise<RequestContext> {
+  const { config } = provider
+  const isBound = (bound ?? config.dpop.enabled) && endpoint !== 'revocationEndpoint'
+  const handle = isBound ? await dpopHandle(config) : undefined
+  return {
+    server: { issuer: metadata.issuer, [wireNameOf(endpoint)]: endpointOf(metadata, endpoint) },
+    client: clientMetadata(config),
+    authentication: clientAuthentication(config, metadata),
+    options: {
+      [customFetch]: (url, outgoing) => provider.send(url, toProviderRequest(outgoing, signal)),
+      [allowInsecureRequests]: config.allowInsecureRequests,
+      ...(handle ? { DPoP: endpoint === 'userinfoEndpoint' ? handle.resource : handle.server } : {}),
+    },
+  }
 }
 
 /** The `error` of a challenge that a protected resource responds (RFC 6750 section 3, RFC 9449 section 7.1). */
@@ -84,49 +96,61 @@ function challengeError(header: string | null): string | undefined {
     : undefined
 }
 
-async function proofs({ bound, endpoint, provider }: Call): Promise<{ DPoP?: DPoPHandle }> {
-  const { config } = provider
-  if (!(bound ?? config.dpop.enabled) || endpoint === 'revocationEndpoint') return {}
-  const { resource, server } = await dpopHandle(config)
-  return { DPoP: endpoint === 'userinfoEndpoint' ? resource : server }
+async function readAnswer(response: Response, now: number): Promise<Answer> {
+  const { headers, status } = response
+  return {
+    status,
+    mediaType: headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
+    body: parseObject(await response.text()),
+    retryAfter: retryAfterSeconds(headers.get('retry-after'), now),
+    challenge: challengeError(headers.get('www-authenticate')),
+  }
+}
+
+/** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */
+async function exchange(
+  { provider: { config }, signal }: Call,
+  context: RequestContext,
+  send: (context: RequestContext) => Promise<Response>,
+): Promise<Answer> {
+  const response = await send(context)
+  const answer = await readAnswer(response, config.clock())
+  if (!context.options.DPoP || !isNonceChallenge(response, answer.body)) return answer
+  await pause(nonceRetryDelay(config), signal)
+  return readAnswer(await send(context), config.clock())
+}
+
+/** What an error message tells of the client that the provider refuses. */
+function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClient {
+  return { ...config, authentication: describeAuthentication(config, metadata) }
+}
+
+/** Reads a response of status 200, or 201 (RFC 9126 section 2.2). One that cannot be read but names an error is a refusal. */
+function readSuccess<T>(request: Call, answer: Answer, read: (answer: Answer) => T): T {
+  try {
+    if (answer.status === 200 || answer.status === 201) return read(answer)
+    throw unexpectedStatus(answer)
+  } catch (error) {
+    throw refusalIn(answer, toRefusedClient(request)) ?? error
+  }
 }
 
 /**
- * One request to the provider through `openid-client`, with a configuration that lives as long as it; `read` takes from
- * the answer what the caller needs. Nothing is sent twice but what a DPoP nonce challenge demands, once. Throws
- * `OAuthError`, `DiscoveryError` when the provider does not advertise the endpoint, and
- * `InvalidConfigurationError` when keys cannot be used.
+ * Sends one request to the provider through a request function of `oauth4webapi` and returns what `read` takes from the
+ * response. Nothing is sent twice but what a DPoP nonce challenge demands, once. Throws `OAuthError`, `DiscoveryError`
+ * when the provider does not advertise the endpoint, and `InvalidConfigurationError` when keys cannot be used.
  */
-export async function call<T>(request: Call, operation: Operation, read: (answer: Answer) => T): Promise<T> {
-  const { present, provider } = request
-  const { config } = provider
-  const configuration = configure(request)
-  const options = await proofs(request)
-  let answer: Answer | undefined
-  let challenged = false
-  configuration[customFetch] = async (url, sent) => {
-    const response = await provider.send(url, outgoing(sent, request))
-    answer = {
-      status: response.status,
-      body: parseObject(await response.clone().text()),
-      retryAfter: retryAfterSeconds(response.headers.get('retry-after'), config.clock()),
-      challenge: challengeError(response.headers.get('www-authenticate')),
-    }
-    if (options.DPoP && !challenged && isNonceChallenge(response, answer.body)) {
-      challenged = true
-      await pause(nonceRetryDelay(config), request.signal)
-    }
-    return present ? present(response, answer) : response
-  }
+export async function call<T>(
+  request: Call,
+  send: (context: RequestContext) => Promise<Response>,
+  read: (answer: Answer) => T,
+): Promise<T> {
+  const context = await toContext(request)
   try {
-    await operation(configuration, options)
-    if (!answer) throw invalidResponse('None was received.')
-    return read(answer)
+    return readSuccess(request, await exchange(request, context, send), read)
   } catch (thrown) {
-    const origin = originOf(thrown)
-    if (isIdpError(origin) && !(origin instanceof OAuthError)) throw origin
-    const authentication = describeAuthentication(config, request.metadata)
-    const error = oauthError(origin, answer, { ...config, authentication })
+    if (isIdpError(thrown) && !(thrown instanceof OAuthError)) throw thrown
+    const error = oauthError(thrown)
     error.endpoint ??= endpointNames[request.endpoint]
     throw error
   }

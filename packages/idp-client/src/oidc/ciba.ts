@@ -1,4 +1,4 @@
-import { genericGrantRequest, initiateBackchannelAuthentication } from 'openid-client'
+import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
@@ -112,7 +112,8 @@ async function start(
   const { signal } = request
   return call(
     { provider, metadata, endpoint, ...(signal ? { signal } : {}) },
-    (configuration) => initiateBackchannelAuthentication(configuration, formOf(metadata, request)),
+    ({ authentication, client, options, server }) =>
+      backchannelAuthenticationRequest(server, client, authentication, formOf(metadata, request), options),
     readStart,
   )
 }
@@ -197,9 +198,7 @@ export async function authenticateByBackchannel(
   const target = { provider, metadata, ...(signal ? { signal } : {}) }
   const answer = await poll(started, { config, pause, signal }, () => {
     asked = clock()
-    return requestTokens(target, (configuration, options) =>
-      genericGrantRequest(configuration, GRANT_TYPE, parameters, options),
-    )
+    return requestTokens(target, GRANT_TYPE, parameters)
   })
   const organization = request.parameters.get('organization')
   const subject = 'subject' in hint ? { subject: hint.subject } : {}

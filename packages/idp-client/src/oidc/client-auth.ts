@@ -1,6 +1,6 @@
 import { importPKCS8 } from 'jose/key/import'
-import type { ClientAuth, ClientMetadata } from 'openid-client'
-import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'openid-client'
+import type { Client, ClientAuth } from 'oauth4webapi'
+import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -75,9 +75,9 @@ function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
   return made
 }
 
-/** The client as `openid-client` needs to know it, whose assertions tell our time. */
-export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): ClientMetadata {
-  const client: ClientMetadata = { client_id: config.clientId }
+/** The client as `oauth4webapi` needs it: its assertions tell the provider's time. */
+export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): Client {
+  const client: Client = { client_id: config.clientId }
   const skew = serverTime(config) - systemClock()
   // A second more or less is the rounding of two reads, not another clock.
   if (Math.abs(skew) > 1) client[clockSkew] = skew

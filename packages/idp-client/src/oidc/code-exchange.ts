@@ -1,4 +1,3 @@
-import { authorizationCodeGrant } from 'openid-client'
 import { CallbackError } from '../errors/callback.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { IdTokenClaims } from './id-token.ts'
@@ -43,25 +42,16 @@ function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchan
   return code
 }
 
-/** The callback as `openid-client` reads it: the parameters of a code response and nothing else. */
-function callbackUrl(metadata: ServerMetadata, input: CodeExchange, code: string): URL {
-  const url = new URL(input.redirectUri)
-  url.search = new URLSearchParams({ code, state: input.state, iss: metadata.issuer }).toString()
-  return url
-}
-
 async function exchange(
   provider: Provider,
   metadata: ServerMetadata,
   input: CodeExchange,
 ): Promise<TokenGrant> {
   const code = checkCallback(metadata, input)
-  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt, state } = input
+  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
   const now = provider.config.clock()
-  const expected = { pkceCodeVerifier: codeVerifier, expectedState: state }
-  const answer = await requestTokens({ provider, metadata, redirectUri }, (configuration, options) =>
-    authorizationCodeGrant(configuration, callbackUrl(metadata, input, code), expected, undefined, options),
-  )
+  const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
+  const answer = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
   const checks = {
     nonce,
     startedAt,

@@ -1,4 +1,3 @@
-import { genericGrantRequest } from 'openid-client'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
@@ -33,8 +32,6 @@ export async function connectionToken(provider: Provider, request: ConnectionReq
     ...(loginHint === undefined ? {} : { login_hint: loginHint }),
   }
   const grantType = vendorValue(config, 'connectionTokenGrantType')
-  const answer = await requestTokens({ provider, metadata, upstream: true }, (configuration, options) =>
-    genericGrantRequest(configuration, grantType, parameters, options),
-  )
+  const answer = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
   return grantOf(provider, answer, {}, now)
 }

@@ -1,6 +1,6 @@
 import { SignJWT } from 'jose/jwt/sign'
-import type { DPoPHandle } from 'openid-client'
-import { Configuration, getDPoPHandle, modifyAssertion } from 'openid-client'
+import type { DPoPHandle } from 'oauth4webapi'
+import { DPoP, modifyAssertion } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
@@ -21,7 +21,7 @@ export interface DpopHandle {
   readonly thumbprint: string
   /** For endpoints of the authorization server. */
   readonly server: DPoPHandle
-  /** For the UserInfo endpoint, a protected resource that `openid-client` asks. */
+  /** For the UserInfo endpoint, a protected resource. */
   readonly resource: DPoPHandle
   readonly keys: ImportedKeys
 }
@@ -34,17 +34,15 @@ const resourceNonces = new WeakMap<Config, Lru<string, string>>()
 
 async function create(config: Config): Promise<DpopHandle> {
   const keys = await importDpopKeys(config.dpop.keys)
-  // Only its clock would be read, and that is replaced: the client's clock may be moved while the handle lives.
-  const configuration = new Configuration({ issuer: config.provider.url }, config.clientId)
-  const onOurTime = {
+  const onProviderTime = {
     [modifyAssertion]: (_header: unknown, payload: Record<string, unknown>) => {
       payload['iat'] = serverTime(config)
     },
   }
   return {
     thumbprint: keys.thumbprint,
-    server: getDPoPHandle(configuration, keys, onOurTime),
-    resource: getDPoPHandle(configuration, keys, onOurTime),
+    server: DPoP({}, keys, onProviderTime),
+    resource: DPoP({}, keys, onProviderTime),
     keys,
   }
 }

@@ -37,7 +37,7 @@ test('TE-09 TE-12 [S062] what is sent: our identity, no redirects, no cache of a
 
 test('TE-12 [S063] nothing of it without telemetry', async () => {
   const { calls, send } = harness(ok, { telemetry: false })
-  await send({ headers: { 'user-agent': 'openid-client/v6.8.9', 'idp-client': 'x' } })
+  await send({ headers: { 'user-agent': 'oauth4webapi/v3.8.8', 'idp-client': 'x' } })
   const headers = new Headers(calls[0]?.init.headers)
   expect([headers.get('idp-client'), headers.get('user-agent')]).toEqual([null, 'idp-client'])
 })

@@ -8,7 +8,7 @@ import type { JsonObject } from './json.ts'
 import { parseObject, parseObjects, stringList, stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
-import { invalidResponse, oauthError, refusalIn, retryAfterSeconds } from './translate.ts'
+import { invalidResponse, oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
 /**
@@ -41,16 +41,15 @@ async function ask<T>(
   request: ProviderRequest,
   read: (text: string, answer: Answer) => T,
 ): Promise<T> {
-  let answer: Answer | undefined
   try {
     const response = await send(new URL(vendorValue(config, path), config.provider.url).href, request)
     const text = await response.text()
     const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), config.clock())
-    answer = { status: response.status, body: parseObject(text), retryAfter }
-    if (!response.ok) throw refusalIn(answer) ?? invalidResponse('It has an unexpected HTTP status.', answer)
+    const answer = { status: response.status, body: parseObject(text), retryAfter }
+    if (!response.ok) throw refusalIn(answer) ?? unexpectedStatus(answer)
     return read(text, answer)
   } catch (thrown) {
-    const error = oauthError(thrown, answer)
+    const error = oauthError(thrown)
     error.endpoint ??= name
     throw error
   }

@@ -1,4 +1,3 @@
-import { genericGrantRequest } from 'openid-client'
 import type { FactorProof } from '../config/mfa-options.ts'
 import type { VendorKey } from '../config/vendor.ts'
 import type { JsonObject } from './json.ts'
@@ -63,9 +62,7 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
     ...(scope === undefined ? {} : { scope }),
   }
   const grantType = vendorValue(provider.config, grantTypes[proof.kind])
-  const answer = await requestTokens({ provider, metadata }, (configuration, options) =>
-    genericGrantRequest(configuration, grantType, parameters, options),
-  )
+  const answer = await requestTokens({ provider, metadata }, grantType, parameters)
   const checks = {
     ...(subject === undefined ? {} : { subject }),
     ...(previous ? { previous } : {}),

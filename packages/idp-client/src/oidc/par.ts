@@ -1,4 +1,4 @@
-import { buildAuthorizationUrlWithPAR } from 'openid-client'
+import { pushedAuthorizationRequest } from 'oauth4webapi'
 import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { OAuthError } from '../errors/provider.ts'
@@ -9,14 +9,6 @@ import { wireNameOf } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { Answer } from './translate.ts'
 import { invalidResponse, redirectUriSent } from './translate.ts'
-
-/** Providers answer 200 as well as 201; the lifetime does not matter, since the reference is used at once. */
-function presentable(response: Response, { body, status }: Answer): Response {
-  if (!body || (status !== 200 && status !== 201)) return response
-  const { request_uri } = body
-  const seen = JSON.stringify({ request_uri, expires_in: 60 })
-  return new Response(seen, { status: 201, headers: response.headers })
-}
 
 function requestUriOf(answer: Answer): string {
   const requestUri = answer.body ? stringMember(answer.body, 'request_uri') : undefined
@@ -44,8 +36,9 @@ export async function pushAuthorizationRequest(
   checkAdvertised(metadata)
   try {
     return await call(
-      { provider, metadata, endpoint: 'parEndpoint', present: presentable },
-      (configuration, options) => buildAuthorizationUrlWithPAR(configuration, parameters, options),
+      { provider, metadata, endpoint: 'parEndpoint' },
+      ({ authentication, client, options, server }) =>
+        pushedAuthorizationRequest(server, client, authentication, parameters, options),
       requestUriOf,
     )
   } catch (error) {

@@ -1,4 +1,3 @@
-import { refreshTokenGrant } from 'openid-client'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import { remedies } from '../errors/remedies.ts'
@@ -90,12 +89,11 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const parameters = {
+    refresh_token: refreshToken,
     ...(scope === undefined ? {} : { scope }),
     ...(audience === undefined ? {} : { audience }),
   }
   const asked = request.onOverdue ? withOverdue(provider, request.onOverdue) : provider
-  const answer = await requestTokens({ provider: asked, metadata }, (configuration, options) =>
-    refreshTokenGrant(configuration, refreshToken, parameters, options),
-  )
+  const answer = await requestTokens({ provider: asked, metadata }, 'refresh_token', parameters)
   return { ...toAccessGrant(answer, now), ...(await acceptIdToken(provider, metadata, answer, request)) }
 }

@@ -1,4 +1,4 @@
-import { tokenRevocation } from 'openid-client'
+import { revocationRequest } from 'oauth4webapi'
 import { call } from './call.ts'
 import type { Provider } from './provider.ts'
 
@@ -11,7 +11,11 @@ export async function revokeToken(provider: Provider, refreshToken: string): Pro
   if (metadata.revocationEndpoint === undefined) return false
   await call(
     { provider, metadata, endpoint: 'revocationEndpoint' },
-    (configuration) => tokenRevocation(configuration, refreshToken, { token_type_hint: 'refresh_token' }),
+    ({ authentication, client, options, server }) =>
+      revocationRequest(server, client, authentication, refreshToken, {
+        ...options,
+        additionalParameters: { token_type_hint: 'refresh_token' },
+      }),
     () => undefined,
   )
   return true

@@ -1,5 +1,5 @@
+import { genericTokenEndpointRequest } from 'oauth4webapi'
 import type { OAuthError } from '../errors/provider.ts'
-import type { Operation } from './call.ts'
 import { call } from './call.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
@@ -18,8 +18,6 @@ export interface TokenAnswer {
 export interface TokenRequest {
   readonly provider: Provider
   readonly metadata: ServerMetadata
-  /** The exact redirect URI of a code exchange: `openid-client` normalises it and drops its query. */
-  readonly redirectUri?: string
   /** The token is one of another issuer, which this client's keys mean nothing to: it may be a Bearer token. */
   readonly upstream?: boolean
   readonly signal?: AbortSignal
@@ -28,13 +26,6 @@ export interface TokenRequest {
 /** The user has not decided yet: on another device, that is. Part of the protocol. */
 export const isPending = ({ error }: OAuthError): boolean =>
   error === 'authorization_pending' || error === 'slow_down'
-
-/** What `openid-client` is to see of a grant: it refuses odd values of members that are read leniently here. */
-function presentable(response: Response, { body, status }: Answer): Response {
-  if (!body || status !== 200) return response
-  const { access_token, token_type } = body
-  return new Response(JSON.stringify({ access_token, token_type }), { headers: response.headers })
-}
 
 const tokenTypes: ReadonlyMap<string, TokenAnswer['tokenType']> = new Map([
   ['bearer', 'Bearer'],
@@ -55,14 +46,20 @@ function read(answer: Answer, mustBeBound: boolean): TokenAnswer {
   return { body, accessToken, tokenType }
 }
 
-/** Sends one token request: `grant` calls `openid-client` with what it is given. Throws as `call` does. */
-export async function requestTokens(request: TokenRequest, grant: Operation): Promise<TokenAnswer> {
-  const { redirectUri, upstream, ...rest } = request
+/**
+ * Sends one token request with the given grant type and parameters; a name may occur several times (`resource`, RFC 8707).
+ * Throws as `call` does.
+ */
+export async function requestTokens(
+  { upstream, ...request }: TokenRequest,
+  grantType: string,
+  parameters: Readonly<Record<string, string>> | URLSearchParams,
+): Promise<TokenAnswer> {
   const mustBeBound = request.provider.config.dpop.enabled && !upstream
-  const amend = (form: URLSearchParams): void => {
-    if (redirectUri !== undefined) form.set('redirect_uri', redirectUri)
-  }
-  return call({ ...rest, endpoint: 'tokenEndpoint', amend, present: presentable }, grant, (answer) =>
-    read(answer, mustBeBound),
+  return call(
+    { ...request, endpoint: 'tokenEndpoint' },
+    ({ authentication, client, options, server }) =>
+      genericTokenEndpointRequest(server, client, authentication, grantType, parameters, options),
+    (answer) => read(answer, mustBeBound),
   )
 }

@@ -1,4 +1,3 @@
-import { genericGrantRequest } from 'openid-client'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
@@ -36,10 +35,8 @@ export async function exchangeTokens(
 ): Promise<TokenGrant & { readonly expiresIn: number }> {
   const metadata = await provider.metadata()
   const now = provider.config.clock()
-  const answer = await requestTokens({ provider, metadata }, (configuration, options) => {
-    const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
-    return genericGrantRequest(configuration, GRANT_TYPE, form, options)
-  })
+  const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
+  const answer = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
   const grant = await grantOf(provider, answer, organization === undefined ? {} : { organization }, now)
   return { ...grant, expiresIn: grant.expiresAt - now }

@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import {
   discoveryError,
   oauthError,
-  originOf,
   refusal,
   refusalIn,
   retryAfterSeconds,
+  unexpectedStatus,
   unusableDocument,
 } from './translate.ts'
 import { networkFault, WireFault } from './wire-fault.ts'
@@ -44,7 +43,6 @@ describe('the transport', () => {
     const circular = new Error('a')
     circular.cause = circular
     expect(networkFault(circular).systemCode).toBe('Error')
-    expect(originOf(circular)).toBe(circular)
   })
 })
 
@@ -60,29 +58,35 @@ describe('answers', () => {
     [429, 'slow_down', true],
     [503, 'temporarily_unavailable', true],
   ])('%i %s: transient is %s', (status, error, transient) => {
-    const translated = oauthError(new Error('x'), answer(status, { error }, 5))
-    expect(translated).toMatchObject({ code: 'OAUTH_ERROR', status, error, transient, retryAfter: 5 })
+    expect(refusalIn(answer(status, { error }, 5))).toMatchObject({
+      code: 'OAUTH_ERROR',
+      status,
+      error,
+      transient,
+      retryAfter: 5,
+    })
   })
 
   test.each([
     [502, null, true],
     [404, null, false],
-    [200, { error: 7 }, false],
-    [200, { error: '' }, false],
-  ])('%i without an error in words is an invalid answer', (status, body, transient) => {
-    expect(oauthError(new Error('x'), answer(status, body))).toMatchObject({
+    [400, { error: 7 }, false],
+    [400, { error: '' }, false],
+  ])('%i without an error in words is an invalid response', (status, body, transient) => {
+    expect(refusalIn(answer(status, body))).toBeUndefined()
+    expect(unexpectedStatus(answer(status, body))).toMatchObject({
       code: 'RESPONSE_INVALID',
       status,
       transient,
     })
   })
 
-  test('what openid-client says is kept as its code only', () => {
+  test('what oauth4webapi says is kept as its code only', () => {
     const inner = Object.assign(new Error('"response" body'), {
       code: 'OAUTH_NEW_CODE',
       cause: { body: { access_token: 'secret' } },
     })
-    const translated = oauthError(inner, answer(200, { access_token: 'secret' }))
+    const translated = oauthError(inner)
     expect(translated.message).toContain('OAUTH_NEW_CODE')
     expect(translated.cause).toBeUndefined()
   })
@@ -98,19 +102,9 @@ describe('answers', () => {
   })
 })
 
-test('our own errors come through the wrappers of openid-client', () => {
-  const own = [
-    new WireFault('timeout'),
-    new InvalidConfigurationError('INVALID_CONFIGURATION'),
-    new OAuthError('RESPONSE_INVALID'),
-  ]
-  for (const error of own) {
-    expect(originOf(new Error('something went wrong', { cause: new Error('more', { cause: error }) }))).toBe(
-      error,
-    )
-  }
-  const foreign = new Error('a', { cause: 'text' })
-  expect(originOf(foreign)).toBe(foreign)
+test('our own errors stay what they are', () => {
+  const own = new OAuthError('RESPONSE_INVALID')
+  expect(oauthError(own)).toBe(own)
   const discovery = new DiscoveryError('JWKS_ERROR')
   expect(discoveryError({ endpoint: 'discovery' }, discovery)).toBe(discovery)
 })

@@ -1,5 +1,4 @@
 import type { Config } from '../config/config.ts'
-import { isIdpError } from '../errors/base.ts'
 import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import { registeredError } from '../errors/protocol-errors.ts'
 import type { DiscoveryErrorOptions, OAuthErrorOptions } from '../errors/provider.ts'
@@ -11,13 +10,15 @@ import { mfaChallengeIn } from './mfa-challenge.ts'
 import { networkFault, WireFault } from './wire-fault.ts'
 
 /**
- * The one place where errors of `openid-client`, `jose` and the transport become ours. Their own errors are not kept
+ * The one place where errors of `oauth4webapi`, `jose` and the transport become ours. Their own errors are not kept
  * as causes: they hold bodies, claims and tokens.
  */
 
 /** What is known of a response of the provider when something is wrong with it. */
 export interface Answer {
   readonly status: number
+  /** The type of the body without parameters, in lower case; absent without a `Content-Type`. */
+  readonly mediaType?: string | undefined
   /** The JSON object of the body; null when it was none. */
   readonly body: JsonObject | null
   /** Seconds of its `Retry-After`. */
@@ -130,37 +131,11 @@ function wireError(fault: WireFault): OAuthError {
   return new OAuthError('RESPONSE_INVALID', options)
 }
 
-const details: ReadonlyMap<string, string> = new Map([
-  ['OAUTH_RESPONSE_IS_NOT_CONFORM', 'It has an unexpected HTTP status'],
-  ['OAUTH_RESPONSE_IS_NOT_JSON', 'It is not JSON'],
-  ['OAUTH_PARSE_ERROR', 'It is not JSON'],
-  ['OAUTH_INVALID_RESPONSE', 'A required member is missing or has the wrong type'],
-  ['OAUTH_UNSUPPORTED_OPERATION', 'It uses something that is not supported, for example another token type'],
-])
-
-/** `openid-client` wraps what it does not know, our own errors and those of the transport included. */
-export function originOf(error: unknown): unknown {
-  let current = error
-  for (let depth = 0; depth < 4; depth++) {
-    if (current instanceof WireFault || isIdpError(current)) return current
-    if (!(current instanceof Error)) return error
-    current = current.cause
-  }
-  return error
-}
-
-function detailOf(error: unknown): string {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
-  const name = /^[A-Z][A-Z_]{1,63}$/.test(code) ? ` (${code})` : ''
-  return details.get(code) ?? `It could not be processed${name}`
-}
-
-/** A response without a word of the protocol: an error page, a portal, a broken body. */
-function unreadable(error: unknown, answer: Answer | undefined): OAuthError {
-  if (!answer) return invalidResponse(`${detailOf(error)}.`)
+/** A response with another status than the protocol allows: an error page, a portal. */
+export function unexpectedStatus(answer: Answer): OAuthError {
   const { body, status } = answer
   const remedy = remedyOfStatus(status) ?? (body ? undefined : 'RESPONSE_NOT_OAUTH')
-  return invalidResponse(`${detailOf(error)} (HTTP status ${status}).`, answer, remedy)
+  return invalidResponse(`It has an unexpected HTTP status (HTTP status ${status}).`, answer, remedy)
 }
 
 /** The provider's own words in a response, if it has some. */
@@ -187,11 +162,14 @@ export function redirectUriSent(error: OAuthError, redirectUri: string | null): 
   return { detail: `${error.message} The redirect URI that was sent: ${redirectUri}.` }
 }
 
-/** `error` is what a request or its processing threw; `answer` what came back, if anything did. */
-export function oauthError(error: unknown, answer?: Answer, client?: RefusedClient): OAuthError {
+/** What a request or the reading of its response threw, as our own error. */
+export function oauthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
   if (error instanceof WireFault) return wireError(error)
-  return (answer && refusalIn(answer, client)) ?? unreadable(error, answer)
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
+  // Of errors of libraries only the code is kept: messages and causes hold bodies and tokens.
+  const name = /^[A-Z][A-Z_]{1,63}$/.test(code) ? ` (${code})` : ''
+  return invalidResponse(`It could not be processed${name}.`)
 }
 
 /** Seconds that a `Retry-After` header asks for (RFC 9110 section 10.2.3): a number, or a date seen from `now`. */

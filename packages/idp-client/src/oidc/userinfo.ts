@@ -1,8 +1,9 @@
-import { fetchUserInfo, skipSubjectCheck } from 'openid-client'
+import { userInfoRequest } from 'oauth4webapi'
 import { call } from './call.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
+import type { Answer } from './translate.ts'
 import { invalidResponse } from './translate.ts'
 
 export interface UserInfoRequest {
@@ -14,14 +15,16 @@ export interface UserInfoRequest {
 
 export type UserInfoClaims = JsonObject & { readonly sub: string }
 
-/** Signed answers come for clients that are registered for them; this one reads what TLS has authenticated already. */
-function plain(response: Response): Response {
-  if (!/^application\/jwt\b/i.test(response.headers.get('content-type') ?? '')) return response
-  throw invalidResponse(
-    'It is a signed UserInfo response, which is not supported.',
-    undefined,
-    'USERINFO_SIGNED',
-  )
+/** Signed responses go to clients that are registered for them; this one reads what TLS has authenticated already. */
+function readClaims(answer: Answer, subject: string): UserInfoClaims {
+  const { body, mediaType } = answer
+  if (mediaType === 'application/jwt') {
+    const detail = 'It is a signed UserInfo response, which is not supported.'
+    throw invalidResponse(detail, undefined, 'USERINFO_SIGNED')
+  }
+  const sub = body ? stringMember(body, 'sub') : undefined
+  if (!body || sub !== subject) throw invalidResponse('sub is not that of the ID token.', answer)
+  return { ...body, sub }
 }
 
 /**
@@ -35,13 +38,8 @@ export async function fetchUserInfoClaims(
 ): Promise<UserInfoClaims> {
   const metadata = await provider.metadata()
   return call(
-    { provider, metadata, endpoint: 'userinfoEndpoint', bound: tokenType === 'DPoP', present: plain },
-    (configuration, options) => fetchUserInfo(configuration, accessToken, skipSubjectCheck, options),
-    (answer) => {
-      const { body } = answer
-      const sub = body ? stringMember(body, 'sub') : undefined
-      if (!body || sub !== subject) throw invalidResponse('sub is not that of the ID token.', answer)
-      return { ...body, sub }
-    },
+    { provider, metadata, endpoint: 'userinfoEndpoint', bound: tokenType === 'DPoP' },
+    ({ client, options, server }) => userInfoRequest(server, client, accessToken, options),
+    (answer) => readClaims(answer, subject),
   )
 }
