@@ -32,7 +32,7 @@ import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
-/** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_INCAPABLE`. */
+/** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<HostRequest> {
   /** The user's live sessions on all devices, the latest first. Needs `listBySubject` of the store. */
   listBySubject(sub: string): Promise<SessionInfo[]>

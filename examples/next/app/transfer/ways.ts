@@ -67,7 +67,7 @@ const popupProblems: Readonly<Record<string, string>> = {
   POPUP_CANCELLED: 'You closed the window. No money was transferred.',
   POPUP_TIMEOUT: 'The window was open for too long. No money was transferred.',
   POPUP_IN_PROGRESS: 'The window is already open.',
-  POPUP_OTHER_USER: 'You signed in as a different user there. No money was transferred.',
+  POPUP_USER_MISMATCH: 'You signed in as a different user there. No money was transferred.',
 }
 
 function explainPopup(error: unknown): string {

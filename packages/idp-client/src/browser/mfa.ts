@@ -49,7 +49,7 @@ export interface BrowserMfa {
    * The same at the provider, in a popup window: logs in again with a second factor and returns the token for the
    * audience. Call it in the handler of a click, or browsers block the window. Rejects with an `MfaError`:
    * `POPUP_BLOCKED`, `POPUP_CANCELLED` (closed by the user), `POPUP_TIMEOUT`, `POPUP_IN_PROGRESS` (one at a time),
-   * `POPUP_OTHER_USER` (than the session has, or the page shows), `INVALID_EXECUTION_CONTEXT` (not in a browser), else
+   * `POPUP_USER_MISMATCH` (than the session has, or the page shows), `INVALID_EXECUTION_CONTEXT` (not in a browser), else
    * with the code of the failed login.
    */
   challengeWithPopup(options: ChallengeWithPopupOptions): Promise<AccessTokenResponse>

@@ -25,7 +25,7 @@ const reasons = {
   POPUP_IN_PROGRESS: 'Another popup is open already.',
   POPUP_BLOCKED: 'The browser has blocked the popup.',
   POPUP_CANCELLED: 'The popup was closed before the login was complete.',
-  POPUP_OTHER_USER: 'Another user than the signed-in one logged in in the popup.',
+  POPUP_USER_MISMATCH: 'Another user than the signed-in one logged in in the popup.',
   POPUP_TIMEOUT: 'The login in the popup was not completed in time.',
 } as const satisfies { readonly [Reason in Code]?: string }
 
@@ -99,6 +99,6 @@ export async function completeChallenge(
   const isOther = isOtherShown(sub)
   forgetTokens()
   recheckUsers()
-  if (isOther) throw failed('POPUP_OTHER_USER')
+  if (isOther) throw failed('POPUP_USER_MISMATCH')
   return accessToken({ audience, scope, includeFullResponse: true })
 }

@@ -120,7 +120,7 @@ export const codes = {
     message: 'This callback was used already.',
     status: 400,
   },
-  STATE_OTHER_HOST: {
+  STATE_HOST_MISMATCH: {
     class: 'CallbackError',
     message: 'The login began on another host than it ended on.',
     status: 400,
@@ -130,7 +130,7 @@ export const codes = {
     message: 'A later login in the same browser replaced this one.',
     status: 400,
   },
-  POPUP_OTHER_USER: {
+  POPUP_USER_MISMATCH: {
     class: 'CallbackError',
     message: 'Another user than the signed-in one logged in in the popup.',
     status: 400,
@@ -313,7 +313,7 @@ export const codes = {
     message: 'The API asks for a DPoP nonce without giving one, or does not accept the one that it gave.',
     status: 502,
   },
-  FETCHER_BODY_GONE: {
+  FETCHER_BODY_NOT_REPLAYABLE: {
     class: 'IdpError',
     message: 'The API asked for a DPoP nonce, and the body of the request cannot be sent again.',
     status: 502,
@@ -323,7 +323,7 @@ export const codes = {
     message: 'The session store could not be read or written.',
     status: 503,
   },
-  SESSION_STORE_INCAPABLE: {
+  SESSION_STORE_UNSUPPORTED: {
     class: 'SessionStoreError',
     message: 'Sessions are in no store, or in one without the member that this needs.',
     status: 501,

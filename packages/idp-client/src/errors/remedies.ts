@@ -33,10 +33,10 @@ export const remedies = {
     'Start at the login route again; check that cookies reach the callback (domain, SameSite, https).',
   EXPIRED_STATE: 'Start at the login route again.',
   REPLAYED_STATE: 'Start at the login route again; the back button leads here.',
-  STATE_OTHER_HOST:
+  STATE_HOST_MISMATCH:
     'Send users to one host, or make the callback URL follow the host (appBaseUrl as a list).',
   SUPERSEDED_STATE: 'Finish the later login, or set enableParallelTransactions to true.',
-  POPUP_OTHER_USER: 'Let the signed-in user authenticate, or log out first; the session is as it was.',
+  POPUP_USER_MISMATCH: 'Let the signed-in user authenticate, or log out first; the session is as it was.',
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
   ISSUER_MISMATCH: 'Check the domain option; the answer may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
@@ -86,11 +86,11 @@ export const remedies = {
   FETCHER_TOKEN_BOUND: 'Leave useDPoP: false away and set the key pair that the token was issued for.',
   FETCHER_NONCE_REFUSED:
     'Check the nonces of the API: RFC 9449 section 9 wants a DPoP-Nonce header beside the challenge.',
-  FETCHER_BODY_GONE:
+  FETCHER_BODY_NOT_REPLAYABLE:
     'Pass the body as a string, buffer, blob or form, or call the API without a body before.',
   SESSION_STORE_FAILED:
     'Look for the reason in the log of the store: its own error is the cause of this one, and may quote what was to be stored. Sessions stay valid and are found again once it responds.',
-  SESSION_STORE_INCAPABLE:
+  SESSION_STORE_UNSUPPORTED:
     'Set sessionStore to one that implements the member named in docs/guides/session-stores.md.',
   BACKCHANNEL_LOGOUT_ERROR: 'Compare issuer, client id and clocks with those of the provider.',
   LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was obeyed.',

@@ -1,13 +1,13 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
 
-export type SessionStoreErrorCode = 'SESSION_TOO_LARGE' | 'SESSION_STORE_FAILED' | 'SESSION_STORE_INCAPABLE'
+export type SessionStoreErrorCode = 'SESSION_TOO_LARGE' | 'SESSION_STORE_FAILED' | 'SESSION_STORE_UNSUPPORTED'
 
 /** The codes of `SessionStoreError`, each under its own name. */
 export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: Name } = {
   SESSION_TOO_LARGE: 'SESSION_TOO_LARGE',
   SESSION_STORE_FAILED: 'SESSION_STORE_FAILED',
-  SESSION_STORE_INCAPABLE: 'SESSION_STORE_INCAPABLE',
+  SESSION_STORE_UNSUPPORTED: 'SESSION_STORE_UNSUPPORTED',
 }
 
 /** What the store was asked when it failed. */

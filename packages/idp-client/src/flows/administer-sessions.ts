@@ -30,11 +30,11 @@ type Member = 'listBySubject' | 'deleteBySubject'
 
 function storeOf({ config }: Engine): SessionDataStore {
   if (config.sessionStore) return config.sessionStore
-  throw new SessionStoreError('SESSION_STORE_INCAPABLE', { detail: 'sessionStore is not set.' })
+  throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
 }
 
 function incapable(member: Member): SessionStoreError {
-  return new SessionStoreError('SESSION_STORE_INCAPABLE', { detail: `The store has no ${member}.` })
+  return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${member}.` })
 }
 
 function checked(value: unknown, name: string): string {
@@ -44,7 +44,7 @@ function checked(value: unknown, name: string): string {
 
 /**
  * The live sessions of a user at this provider and client, the latest first, whatever else is in the store. Throws
- * `SESSION_STORE_INCAPABLE` without a store that has `listBySubject`, `SESSION_STORE_FAILED`, `INVALID_REQUEST`.
+ * `SESSION_STORE_UNSUPPORTED` without a store that has `listBySubject`, `SESSION_STORE_FAILED`, `INVALID_REQUEST`.
  */
 export async function listSessions(engine: Engine, sub: string): Promise<SessionInfo[]> {
   const store = storeOf(engine)
@@ -82,7 +82,7 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
 }
 
 /**
- * Ends every session of a user; gives how many there were. Throws `SESSION_STORE_INCAPABLE` without a store that has
+ * Ends every session of a user; gives how many there were. Throws `SESSION_STORE_UNSUPPORTED` without a store that has
  * `listBySubject` or `deleteBySubject`.
  */
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
@@ -102,7 +102,7 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
 /** The id of this request's own session; null without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
   if (!sessions.shared) {
-    throw new SessionStoreError('SESSION_STORE_INCAPABLE', { detail: 'sessionStore is not set.' })
+    throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
   }
   return sessions.shared.currentId(exchange)
 }

@@ -84,11 +84,11 @@ async function redeem(
   return { ...grant, claims: await claimsFor(provider, grant) }
 }
 
-/** Whom a popup steps up; null where nobody is signed in. `POPUP_OTHER_USER`: it takes nobody's place. */
+/** Whom a popup steps up; null where nobody is signed in. `POPUP_USER_MISMATCH`: it takes nobody's place. */
 function steppedUp(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
   if (!session) return null
   const isSame = isSameOrganization(toAuthentication(claimsOf(idToken)), provenIn(session))
-  if (subjectOf(session.data) !== claims.sub || !isSame) throw new CallbackError('POPUP_OTHER_USER')
+  if (subjectOf(session.data) !== claims.sub || !isSame) throw new CallbackError('POPUP_USER_MISMATCH')
   return session
 }
 

@@ -29,7 +29,7 @@ export interface Fetcher {
    * that `fetch` takes, are the token options.
    * @param tokenOptions which access token; default: the one of the login.
    * @throws IdpError before anything is sent: `FETCHER_BASE_URL_MISSING`, `FETCHER_URL_REFUSED`,
-   * `FETCHER_TOKEN_UNUSABLE`, `FETCHER_TOKEN_BOUND`; afterwards `FETCHER_NONCE_REFUSED` and `FETCHER_BODY_GONE` (the
+   * `FETCHER_TOKEN_UNUSABLE`, `FETCHER_TOKEN_BOUND`; afterwards `FETCHER_NONCE_REFUSED` and `FETCHER_BODY_NOT_REPLAYABLE` (the
    * API asked for a nonce, and the body was a stream).
    * @throws AccessTokenError as `getAccessToken`. What `fetch` throws passes as it is.
    */

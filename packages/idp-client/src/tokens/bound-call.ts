@@ -22,7 +22,7 @@ function discard(response: Response): void {
   response.body?.cancel().catch(() => undefined)
 }
 
-function refuse(response: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_GONE'): never {
+function refuse(response: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_NOT_REPLAYABLE'): never {
   discard(response)
   throw new IdpError(code)
 }
@@ -58,7 +58,7 @@ export async function sendBound(
     if (!possession.demandsNonce(response)) return response
     if (nonce === null || retry === RETRIES) return refuse(response, 'FETCHER_NONCE_REFUSED')
     const init = await repetition()
-    if (!init) return refuse(response, 'FETCHER_BODY_GONE')
+    if (!init) return refuse(response, 'FETCHER_BODY_NOT_REPLAYABLE')
     discard(response)
     await pause(possession.retryDelay(), signal)
     signal?.throwIfAborted()

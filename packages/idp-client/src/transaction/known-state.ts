@@ -28,5 +28,5 @@ export function missingTransaction(
   if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
   const isExpired = note.issuedAt + config.transaction.cookie.maxAge <= config.clock()
   if (lookup.kind === 'expired' || isExpired) return new CallbackError('EXPIRED_STATE')
-  return new CallbackError(note.host === host ? 'UNKNOWN_STATE' : 'STATE_OTHER_HOST')
+  return new CallbackError(note.host === host ? 'UNKNOWN_STATE' : 'STATE_HOST_MISMATCH')
 }

@@ -226,7 +226,7 @@ export const application: readonly Mistake[] = [
   },
   {
     mistake: 'a login that begins on one host and ends on another',
-    remedy: 'STATE_OTHER_HOST',
+    remedy: 'STATE_HOST_MISMATCH',
     async make(bench) {
       const world = await bench.start({ appBaseUrl: ['http://localhost:3000', 'http://127.0.0.1:3000'] })
       const callback = new URL(await world.authorize(await world.begin(world.newBrowser())))

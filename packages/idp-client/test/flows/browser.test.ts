@@ -334,7 +334,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(await denied).toMatchObject({ name: 'MfaError', code: 'AUTHORIZATION_ERROR' })
     const other = failure(challenge())
     await inPopup({ user: 'bob', otp: true })
-    expect(await other).toMatchObject({ code: 'POPUP_OTHER_USER' })
+    expect(await other).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
   })
 
   test('where the session has ended, the token of another user is not for who is shown', async () => {
@@ -347,8 +347,8 @@ describe('mfa.challengeWithPopup', () => {
     await inPopup({ user: 'bob', otp: true })
     expect(await other).toMatchObject({
       name: 'MfaError',
-      code: 'POPUP_OTHER_USER',
-      message: codes.POPUP_OTHER_USER.message,
+      code: 'POPUP_USER_MISMATCH',
+      message: codes.POPUP_USER_MISMATCH.message,
     })
     expect(page.requests.map((request) => new URL(request.url).pathname)).not.toContain('/auth/access-token')
     await vi.waitFor(() => expect(current().user?.sub).toBe('dev|bob'))

@@ -132,7 +132,7 @@ describe('state', () => {
     callback.hostname = '127.0.0.1'
     const headers = { ...json.headers, host: '127.0.0.1:3000' }
     const response = await here.client.middleware(new Request(callback, { headers }))
-    expect(await codeOf(response)).toBe('STATE_OTHER_HOST')
+    expect(await codeOf(response)).toBe('STATE_HOST_MISMATCH')
   })
 
   test('[U5c] the transaction was lost: the page restarts the login once, with its target', async () => {

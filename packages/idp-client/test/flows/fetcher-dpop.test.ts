@@ -271,11 +271,13 @@ describe('[DP-08] bodies of a retry', () => {
   test('a stream, and a Request with more than 1 MiB: typed error instead of an empty body', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
-    await expect(fetchWithAuth('/', streamOf('content'))).rejects.toMatchObject({ code: 'FETCHER_BODY_GONE' })
+    await expect(fetchWithAuth('/', streamOf('content'))).rejects.toMatchObject({
+      code: 'FETCHER_BODY_NOT_REPLAYABLE',
+    })
     const other = await apiWith('any')
     const large = new Request(`${other.origin}/`, { method: 'POST', body: 'x'.repeat(1_048_577) })
     const toOther = await fetcherOf(world.browser, other)
-    await expect(toOther.fetchWithAuth(large)).rejects.toMatchObject({ code: 'FETCHER_BODY_GONE' })
+    await expect(toOther.fetchWithAuth(large)).rejects.toMatchObject({ code: 'FETCHER_BODY_NOT_REPLAYABLE' })
     expect([api.requests.length, other.requests.length]).toEqual([1, 1])
   })
 

@@ -298,7 +298,7 @@ describe('a popup that fails', () => {
     const response = await popup(browser, { audience: BANK }, { user: 'bob', otp: true })
     expect(response.status).toBe(400)
     const { error, html } = await failure(response)
-    expect(error.code).toBe('POPUP_OTHER_USER')
+    expect(error.code).toBe('POPUP_USER_MISMATCH')
     expect(html).not.toContain('bob')
     expect(await sessionOf(browser, client)).toEqual(before)
     expect(browser.names('__txn_')).toEqual([])

@@ -198,7 +198,7 @@ describe('administration', () => {
       logger: () => {},
       ...options,
     })
-    const error = { code: 'SESSION_STORE_INCAPABLE' }
+    const error = { code: 'SESSION_STORE_UNSUPPORTED' }
     await expect(plain.sessions.listBySubject('alice')).rejects.toMatchObject(error)
     await expect(plain.sessions.revokeBySubject('alice')).rejects.toMatchObject(error)
     await expect(client.sessions.listBySubject('')).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
