@@ -40,7 +40,7 @@ const operations = {
   },
   async approve(idp, { user }) {
     const { idTokenClaims, tokenSet } = await idp.getTokenByBackchannelAuth({
-      bindingMessage: 'Interop 42',
+      bindingMessage: 'Interop-42',
       loginHint: user,
       authorizationParams: { scope: 'openid profile' },
     })

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { oneTimePassword } from '../support/credentials.mjs'
 import { unpackArtifact } from '../support/maven.mjs'
-import { freePort, startProgram, untilResponding } from '../support/program.mjs'
+import { freePort, startProgram, until, untilResponding } from '../support/program.mjs'
 import { AUDIENCE, newerKey, REALM, realm, user } from './keycloak-realm.mjs'
 
 const VERSION = '26.4.7'
@@ -105,11 +105,16 @@ async function startApprovals(callbackUrl) {
   const server = createServer(async (request, response) => {
     request.resume()
     response.writeHead(201).end()
-    await fetch(callbackUrl, {
-      method: 'POST',
-      headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
-      body: JSON.stringify({ status: 'SUCCEED' }),
-    })
+    const decide = () =>
+      fetch(callbackUrl, {
+        method: 'POST',
+        headers: { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' },
+        body: JSON.stringify({ status: 'SUCCEED' }),
+      })
+    // Keycloak stores the request only after this response: a decision that comes sooner is refused.
+    await until('Keycloak to take the decision', async () => (await decide()).ok).catch((error) =>
+      console.error(`the approval failed: ${error.message}`),
+    )
   })
   const port = await freePort()
   server.listen(port, '127.0.0.1')

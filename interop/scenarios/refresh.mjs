@@ -1,4 +1,5 @@
 import { equal, notEqual, ok } from 'node:assert/strict'
+import { until } from '../support/program.mjs'
 import {
   countLogins,
   countRefreshes,
@@ -102,6 +103,8 @@ export const refresh = [
       ])
       const browser = context.browser()
       const first = await context.login(browser, app)
+      // `auth_time` counts whole seconds.
+      await until('the second of the first login to pass', async () => Date.now() / 1000 > first.authTime + 2)
       const elsewhere = await context.login(browser, other, '&prompt=login&acr_values=gold')
       equal(elsewhere.sid, first.sid, 'both are logins of one provider session')
       ok(elsewhere.filled.includes('password'), 'the user authenticated again')
