@@ -29,6 +29,11 @@ export interface LogoutToken {
   sid?: string
   /** The issuer; compare it as well when several providers share one store. */
   iss?: string
+  /**
+   * When the token was issued, in seconds since the epoch by the clock of this application. Without `sid`, sessions whose
+   * `internal.createdAt` is more than 60 s later began afterwards and stay.
+   */
+  iat?: number
 }
 
 /** Until when a record has to be kept: seconds since the epoch. The library checks lifetimes itself; a store may forget. */
@@ -62,7 +67,7 @@ export interface SessionDataStore {
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   /** Deleting an id that does not exist is no error. */
   delete(id: string): Promise<void>
-  /** Deletes the session with this `sid`, or without `sid` all of `sub`. Without it the back-channel logout route answers 501. */
+  /** Deletes the session with this `sid`, or without `sid` all of `sub` that began before `iat`. Without it the back-channel logout route answers 501. */
   deleteByLogoutToken?(logoutToken: LogoutToken): Promise<void>
   /**
    * Replaces the record by what the pure, synchronous `change` makes of the current one, atomically: no write of
@@ -88,6 +93,12 @@ export interface SessionDataStore {
    * of logout tokens. Without it each process remembers for itself.
    */
   once?(name: string, expiry: SessionExpiry): Promise<boolean>
+  /**
+   * Returns the latest `iat` of the logout tokens that named this `sid` in `deleteByLogoutToken` during the last ten minutes;
+   * null without one. Remember it before deleting: a login that is completed meanwhile asks after its session was stored.
+   * Without it each process remembers for itself.
+   */
+  endedAt?(sid: string, iss?: string): Promise<number | null>
 }
 
 /** Attributes of the session cookie. `HttpOnly` is always set and is therefore no option. */

@@ -127,6 +127,7 @@ const optional = [
   'listBySubject',
   'deleteBySubject',
   'once',
+  'endedAt',
 ] as const
 
 /** What it may be instead of a store: one of our functions that make one, or the client of a driver. */

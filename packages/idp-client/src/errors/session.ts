@@ -11,7 +11,16 @@ export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: 
 }
 
 /** What the store was asked when it failed. */
-export type StoreOperation = 'get' | 'set' | 'delete' | 'update' | 'lock' | 'list' | 'logout' | 'once'
+export type StoreOperation =
+  | 'get'
+  | 'set'
+  | 'delete'
+  | 'update'
+  | 'lock'
+  | 'list'
+  | 'logout'
+  | 'once'
+  | 'endedAt'
 
 export interface StoreFailure {
   operation: StoreOperation

@@ -5,6 +5,7 @@ import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { LogoutNotice } from '../oidc/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { providerFor } from '../oidc/provider.ts'
+import { rememberEnd } from '../session/ended-at-provider.ts'
 import { deleteForGood } from '../session/guarded-store.ts'
 import { obeyOnce } from '../session/obey-once.ts'
 
@@ -29,7 +30,8 @@ async function nameOf({ config }: Engine, { iss, jti }: LogoutNotice): Promise<s
  * Ends the sessions that the provider says are over (OIDC Back-Channel Logout 1.0).
  * 1. Without a store that can find them nothing is read.
  * 2. The token is validated.
- * 3. The store deletes: the session of `sid`, else all of `sub`. A token counts once it was obeyed, not before, so that
+ * 3. The end is remembered, for a login that is being completed, and the store deletes: the session of `sid`, else all of
+ *    `sub` that began before the token was issued. A token counts once it was obeyed, not before, so that
  *    the provider can repeat what failed, and nobody can end a later session with it.
  *
  * Throws `LogoutTokenError`, `DiscoveryError`, `SESSION_STORE_FAILED`.
@@ -41,6 +43,8 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const notice = await validateLogoutToken(providerFor(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
   const order = { name: await nameOf(engine, notice), expiresAt, now: config.clock() }
+  // First: a login that is being completed asks for it once its session is stored.
+  rememberEnd(store, token, config.clock())
   const obeyed = await obeyOnce(store, order, () =>
     deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
   )

@@ -153,14 +153,34 @@ async function stepUp(
   })
 }
 
+/** Throws when the provider has ended the session meanwhile: its logout token came before there was a record to delete. */
+async function assertNotEnded({ config }: Engine, { idToken }: Redeemed): Promise<void> {
+  const { sessionStore: store } = config
+  const { iat, iss, sid }: Readonly<Record<string, unknown>> = claimsOf(idToken) ?? {}
+  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return
+  const { wasEnded } = await import('../session/ended-at-provider.ts')
+  const issuedAt = Math.floor(iat - config.dpop.clockSkew)
+  if (!(await wasEnded(store, { iss, sid, issuedAt }, config.clock()))) return
+  const detail = 'The provider ended its session meanwhile (back-channel logout).'
+  throw new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
+}
+
 /** Writes a new session in every request that shares its login; holds nothing of the first one. */
 function storing(
-  { config, sessions }: Engine,
+  engine: Engine,
   stored: StoredSession,
+  grant: Redeemed,
   id: string,
 ): NonNullable<Attempt['stage']> {
+  const { config, sessions } = engine
   return async (exchange) => {
     await sessions.save(exchange, stored, { mustFit: true })
+    try {
+      await assertNotEnded(engine, grant)
+    } catch (error) {
+      await sessions.destroy(exchange)
+      throw error
+    }
     config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
   }
 }
@@ -185,7 +205,7 @@ async function begin(
       const data = await beforeSaved(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
       await sessions.assertFits?.(exchange, stored)
-      return storing(engine, stored, id)
+      return storing(engine, stored, grant, id)
     },
   })
 }

@@ -78,6 +78,7 @@ test('[BL-02] a correct token says whose sessions end, and how long it may come 
     sub: 'alice',
     sid: 's1',
     jti: 'j1',
+    iat: now,
     endsAt: now + 661,
   })
 })

@@ -16,6 +16,8 @@ export interface LogoutNotice {
   readonly sid?: string
   /** The token's own name: one that was obeyed counts no more. */
   readonly jti: string
+  /** When it was issued, seconds since the epoch by our clock. */
+  readonly iat: number
   /** When its age alone will refuse it, seconds since the epoch by our clock. */
   readonly endsAt: number
 }
@@ -49,13 +51,14 @@ function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefin
   return value
 }
 
-/** Seconds since the epoch, by our clock, from which on the token is too old. */
-function checkAge(provider: Provider, claims: JsonObject): number {
+/** Seconds since the epoch, by our clock: when the token was issued, and from when on it is too old. */
+function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'endsAt' | 'iat'> {
   const moment = momentOf(provider)
-  const lastAt = checkTimes(claims, moment, demand) + LONGEST_AGE + moment.tolerance
+  const iat = checkTimes(claims, moment, demand)
+  const lastAt = iat + LONGEST_AGE + moment.tolerance
   demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
-  return lastAt - moment.skew + 1
+  return { iat: Math.floor(iat - moment.skew), endsAt: lastAt - moment.skew + 1 }
 }
 
 /**
@@ -65,7 +68,7 @@ function checkAge(provider: Provider, claims: JsonObject): number {
  */
 export async function validateLogoutToken(provider: Provider, token: string): Promise<LogoutNotice> {
   const { claims } = await openToken(provider, token, kind)
-  const endsAt = checkAge(provider, claims)
+  const times = checkAge(provider, claims)
   const { events, iss, jti } = claims
   demand(typeof jti === 'string' && jti !== '', 'jti is missing or no text.')
   demand(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
@@ -79,6 +82,6 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
     ...(sub === undefined ? {} : { sub }),
     ...(sid === undefined ? {} : { sid }),
     jti,
-    endsAt,
+    ...times,
   }
 }

@@ -6,7 +6,7 @@ import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { Owner } from './record.ts'
-import { isMeant, ownerOf } from './record.ts'
+import { endedName, isMeant, ownerOf, REMEMBERED_SECONDS } from './record.ts'
 
 export interface MemoryStoreOptions {
   /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */
@@ -34,6 +34,14 @@ interface Memory {
   readonly leases: Lru<string, Lease>
   /** Until when each name is known, seconds since the epoch. */
   readonly names: Lru<string, number>
+  /** When the provider ended sessions, by `endedName`. */
+  readonly ended: Lru<string, Ended>
+}
+
+/** Seconds since the epoch. */
+interface Ended {
+  readonly iat: number
+  readonly until: number
 }
 
 const SESSIONS = 10_000
@@ -42,10 +50,11 @@ const NAMES = 20_000
 const parse = ({ text }: Kept): SessionData => JSON.parse(text) as SessionData
 
 function memoryOf(name: string, maxSessions: number): Memory {
-  return shared(`memory-store/1 ${name}`, () => ({
+  return shared(`memory-store/2 ${name}`, () => ({
     sessions: new Lru(maxSessions),
     leases: new Lru(maxSessions),
     names: new Lru(NAMES),
+    ended: new Lru(NAMES),
   }))
 }
 
@@ -100,8 +109,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     const detail = 'maxSessions of memoryStore has to be a whole number above 0.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const { leases, names, sessions } = memoryOf(name, maxSessions)
+  const { ended, leases, names, sessions } = memoryOf(name, maxSessions)
   const live = liveSessions(sessions, clock)
+
+  function endedAt(sid: string, iss: string | undefined): number | null {
+    const known = ended.get(endedName(sid, iss))
+    return known && known.until > clock() ? known.iat : null
+  }
 
   return {
     async get(id) {
@@ -118,6 +132,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async deleteByLogoutToken(token) {
+      const { iat, iss, sid } = token
+      if (sid !== undefined && iat !== undefined) {
+        const latest = Math.max(iat, endedAt(sid, iss) ?? iat)
+        ended.set(endedName(sid, iss), { iat: latest, until: clock() + REMEMBERED_SECONDS })
+      }
       live.remove((owner) => isMeant(owner, token))
     },
 
@@ -151,5 +170,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
       names.set(name, expiresAt)
       return true
     },
+
+    endedAt: async (sid, iss) => endedAt(sid, iss),
   }
 }

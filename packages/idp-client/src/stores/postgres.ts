@@ -1,9 +1,9 @@
-import type { SessionDataStore } from '../config/options.ts'
+import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { tablesOf } from './postgres-tables.ts'
-import { ownerOf, plain, sessionIn } from './record.ts'
+import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } from './record.ts'
 
 export type { PostgresStoreOptions }
 
@@ -149,11 +149,55 @@ on conflict (id) do update set ${INSERTED}`,
   }
 }
 
-type Subjects = Required<Pick<SessionDataStore, 'deleteByLogoutToken' | 'listBySubject' | 'deleteBySubject'>>
+type Subjects = Required<
+  Pick<SessionDataStore, 'deleteByLogoutToken' | 'endedAt' | 'listBySubject' | 'deleteBySubject'>
+>
 
-function subjectsOf(query: Query, table: string): Subjects {
+/* A time takes the place of the token: the table is as it was when leases had nothing else to hold. */
+const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
+const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
+
+function endingsOf(query: Query, leases: string) {
+  const nameOf = (sid: string, iss: string | undefined): string => `ended ${plain(endedName(sid, iss))}`
   return {
-    async deleteByLogoutToken({ iss, sid, sub }) {
+    async remember(sid: string, iss: string | undefined, iat: number): Promise<void> {
+      await query(
+        `insert into ${leases} as ended (name, token, expires_at)
+values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds')
+on conflict (name) do update set token = greatest(ended.token, excluded.token), expires_at = excluded.expires_at`,
+        nameOf(sid, iss),
+        Math.floor(iat),
+      )
+    },
+
+    async endedAt(sid: string, iss?: string): Promise<number | null> {
+      const found = `select ${UUID_AS_TIME} as iat from ${leases} where name = ${NAME} and ${LIVE}`
+      const [row] = await query(found, nameOf(sid, iss))
+      return row ? Number(row['iat']) : null
+    },
+  }
+}
+
+function subjectsOf(query: Query, table: string, leases: string): Subjects {
+  const { endedAt, remember } = endingsOf(query, leases)
+
+  /** Of all that a user has, those that began before the token: only their records tell when. */
+  async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
+    const rows = await query(`select id, session from ${table} where sub = $1`, plain(sub))
+    for (const row of rows) {
+      const session = sessionIn(row['session'])
+      if (session && !isMeant(ownerOf(session), token)) continue
+      await query(`delete from ${table} where id = $1`, row['id'])
+    }
+  }
+
+  return {
+    endedAt,
+
+    async deleteByLogoutToken(token) {
+      const { iat, iss, sid, sub } = token
+      if (sid !== undefined && iat !== undefined) await remember(sid, iss, iat)
+      if (sid === undefined && sub !== undefined && iat !== undefined) return deleteOlder(sub, token)
       const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
       if (name === undefined) return
       await query(
@@ -204,7 +248,7 @@ export function postgresStore(client: PostgresClient, options: PostgresStoreOpti
   const query = queryWith(checked(client))
   return {
     ...recordsOf(query, sessions),
-    ...subjectsOf(query, sessions),
+    ...subjectsOf(query, sessions, leases),
     ...leasesOf(query, leases),
 
     async migrate() {

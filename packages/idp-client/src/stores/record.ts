@@ -6,17 +6,34 @@ export interface Owner {
   readonly sub: string
   readonly sid: string | undefined
   readonly iss: string | undefined
+  /** Seconds since the epoch. */
+  readonly createdAt: number
+}
+
+/** Seconds by which the clocks of provider and application may differ. */
+const TOLERANCE = 60
+
+/** Seconds for which the end of a session at the provider is remembered. */
+export const REMEMBERED_SECONDS = 600
+
+/** What the end of a session at the provider is remembered by. */
+export function endedName(sid: string, iss: string | undefined): string {
+  return JSON.stringify([iss ?? null, sid])
 }
 
 export function ownerOf({ internal, user }: SessionData): Owner {
-  const { iss, sid, sub = user.sub }: StoredInternalData = internal
-  return { sub, sid, iss }
+  const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
+  return { sub, sid, iss, createdAt }
 }
 
-/** Whether the token ends the session: by `sid` alone when it has one, and never that of another issuer. */
-export function isMeant({ iss, sid, sub }: Owner, token: LogoutToken): boolean {
+/**
+ * Whether the token ends the session: by `sid` alone when it has one, otherwise all of the user that began before it; never
+ * that of another issuer.
+ */
+export function isMeant({ createdAt, iss, sid, sub }: Owner, token: LogoutToken): boolean {
   if (token.iss !== undefined && iss !== undefined && token.iss !== iss) return false
-  return token.sid === undefined ? token.sub === sub : token.sid === sid
+  if (token.sid !== undefined) return token.sid === sid
+  return token.sub === sub && !(token.iat !== undefined && createdAt > token.iat + TOLERANCE)
 }
 
 /**

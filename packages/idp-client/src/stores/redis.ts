@@ -1,6 +1,6 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import type { SessionData } from '../session/session-data.ts'
-import { isMeant, ownerOf, plain, sessionIn } from './record.ts'
+import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } from './record.ts'
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
 
@@ -24,6 +24,11 @@ local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 if last[2] then redis.call('EXPIREAT', KEYS[1], last[2]) end`
 
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
+
+/* Logout tokens may arrive in another order than they were issued in. */
+const REMEMBER = `local known = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
+local latest = known > tonumber(ARGV[1]) and tostring(known) or ARGV[1]
+redis.call('SET', KEYS[1], latest, 'EX', ARGV[2])`
 
 type Index = 'sub' | 'sid'
 
@@ -115,6 +120,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const commands = redisCommands(client)
   const { run, send } = commands
   const records = recordsOf(commands, prefix)
+  const endedKey = (sid: string, iss: string | undefined): string =>
+    `${prefix}ended:${plain(endedName(sid, iss))}`
 
   return {
     ...leases(commands, prefix),
@@ -149,7 +156,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
 
     async deleteByLogoutToken(token) {
-      const { sid, sub } = token
+      const { iat, iss, sid, sub } = token
+      if (sid !== undefined && iat !== undefined)
+        await run(REMEMBER, endedKey(sid, iss), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
       const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
       await Promise.all(found.filter(({ session }) => isMeant(ownerOf(session), token)).map(records.remove))
@@ -160,6 +169,11 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async deleteBySubject(sub) {
       const deleted = await Promise.all((await records.find('sub', sub)).map(records.remove))
       return deleted.filter(Boolean).length
+    },
+
+    async endedAt(sid, iss) {
+      const stored = await send('GET', endedKey(sid, iss))
+      return stored === null ? null : Number(stored)
     },
   }
 }

@@ -135,8 +135,8 @@ describe('notifications of the provider', () => {
 })
 
 describe('what the store is told', () => {
-  test('[S019,S021] the user, the session and the issuer, as far as the token names them', async () => {
-    expectTypeOf<LogoutToken>().toEqualTypeOf<{ sub?: string; sid?: string; iss?: string }>()
+  test('[S019,S021] the user, the session, the issuer and the time, as far as the token names them', async () => {
+    expectTypeOf<LogoutToken>().toEqualTypeOf<{ sub?: string; sid?: string; iss?: string; iat?: number }>()
     expectTypeOf<SessionDataStore['deleteByLogoutToken']>().toEqualTypeOf<
       ((logoutToken: LogoutToken) => Promise<void>) | undefined
     >()
@@ -144,7 +144,7 @@ describe('what the store is told', () => {
     for (const subject of [{ sub: 's' }, { sid: 'x' }, { sub: 's', sid: 'x' }]) {
       const answer = await deliver(world.client, await world.provider.logoutToken(subject))
       expect([answer.status, answer.text]).toEqual([200, ''])
-      expect(world.store.told.splice(0)).toEqual([{ ...subject, iss }])
+      expect(world.store.told.splice(0)).toEqual([{ ...subject, iss, iat: world.clock.now }])
     }
   })
 

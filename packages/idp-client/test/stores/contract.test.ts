@@ -124,6 +124,19 @@ const faults: Readonly<Record<string, Fault>> = {
       return lock
     },
   }),
+  'does not look at when a session began': (store) => ({
+    deleteByLogoutToken: ({ iat: _iat, ...token }) => store.deleteByLogoutToken(token),
+  }),
+  'remembers the last logout token instead of the latest': (store) => {
+    const ended = new Map<string, number>()
+    return {
+      async deleteByLogoutToken(token) {
+        if (token.sid && token.iat) ended.set(`${token.iss} ${token.sid}`, token.iat)
+        await store.deleteByLogoutToken(token)
+      },
+      endedAt: async (sid, iss) => ended.get(`${iss} ${sid}`) ?? null,
+    }
+  },
   'knows no name': () => ({ once: async () => true }),
   'knows every name': () => ({ once: async () => false }),
   'never forgets a name': (store) => ({ once: (name) => store.once(name, never) }),

@@ -141,7 +141,12 @@ test('the types of the contract are exported under its names', () => {
     User,
   ]
   expectTypeOf<Contract>().toBeArray()
-  expectTypeOf<Required<LogoutToken>>().toEqualTypeOf<{ sub: string; sid: string; iss: string }>()
+  expectTypeOf<Required<LogoutToken>>().toEqualTypeOf<{
+    sub: string
+    sid: string
+    iss: string
+    iat: number
+  }>()
   type Demanded = {
     [Member in keyof SessionDataStore]-?: undefined extends SessionDataStore[Member] ? never : Member
   }

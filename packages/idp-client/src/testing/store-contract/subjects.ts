@@ -7,6 +7,7 @@ import { claimSame, isThere, later, newId, rule, sessionOf } from './rule.ts'
 
 const byToken = ['deleteByLogoutToken'] as const
 const list = ['listBySubject'] as const
+const endings = ['deleteByLogoutToken', 'endedAt'] as const
 const removal = ['deleteBySubject'] as const
 
 async function stored(
@@ -80,6 +81,49 @@ const byUserSub = rule(
     await store.set(id, { ...session, internal: without }, later())
     await store.deleteByLogoutToken({ sub: session.user.sub })
     claim(!(await isThere(store, id)), 'the session ends')
+  },
+)
+
+const byTime = rule(
+  { title: 'deleteByLogoutToken: sessions of the user that began after iat stay', needs: byToken },
+  async (store) => {
+    const [sub, sid] = [newId(), newId()]
+    const iat = systemClock() - 1000
+    const sessions = {
+      'ends: began before': await stored(store, { sub, createdAt: iat - 1 }),
+      'ends: began within the minute by which clocks may differ': await stored(store, {
+        sub,
+        createdAt: iat + 60,
+      }),
+      'stays: began after that': await stored(store, { sub, createdAt: iat + 61 }),
+      'ends: named by sid, whenever it began': await stored(store, { sid, createdAt: iat + 600 }),
+    }
+    await store.deleteByLogoutToken({ sub, iat })
+    await store.deleteByLogoutToken({ sid, iat })
+    await claimLeft(store, sessions)
+    await store.deleteByLogoutToken({ sub })
+    claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
+  },
+)
+
+const remembered = rule(
+  { title: 'endedAt: the latest iat of the logout tokens of a sid', needs: endings },
+  async (store) => {
+    const [one, two] = ['https://one.example.com', 'https://two.example.com']
+    const sid = newId()
+    const iat = systemClock() - 30
+    claimEqual(await store.endedAt(sid, one), null, 'a session that nobody ended')
+    await store.deleteByLogoutToken({ sid, iss: one, iat })
+    await store.deleteByLogoutToken({ sid, iss: one, iat: iat - 10 })
+    claimEqual(await store.endedAt(sid, one), iat, 'an older token changes nothing')
+    await store.deleteByLogoutToken({ sid, iss: one, iat: iat + 10 })
+    claimEqual(await store.endedAt(sid, one), iat + 10, 'a newer token counts')
+    claimEqual(await store.endedAt(sid, two), null, 'the same sid of another issuer')
+    claimEqual(await store.endedAt(newId(), one), null, 'another sid')
+    await store.deleteByLogoutToken({ sub: newId(), iss: one, iat })
+    const odd = `${newId()}\u0000'"\\ \ud800`
+    await store.deleteByLogoutToken({ sid: odd, iat })
+    claimEqual(await store.endedAt(odd), iat, 'a sid of any characters, without issuer')
   },
 )
 
@@ -251,6 +295,8 @@ export const subjects: readonly Rule[] = [
   bySidAlone,
   bySub,
   byUserSub,
+  byTime,
+  remembered,
   byIssuer,
   nobody,
   afterWrites,

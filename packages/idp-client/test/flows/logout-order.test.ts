@@ -1,0 +1,148 @@
+import { decodeJwt } from 'jose/jwt/decode'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClient, IdpClientOptions, SessionDataStore } from '../../src/index.ts'
+import { customFetch } from '../../src/index.ts'
+import { Browser } from '../support/app.ts'
+import type { LogoutWorld } from '../support/logout-world.ts'
+import { deliver, startLogoutWorld, toldStore } from '../support/logout-world.ts'
+import { Process } from '../support/processes.ts'
+
+const SUB = 'dev|alice'
+
+let world: LogoutWorld
+beforeAll(async () => {
+  world = await startLogoutWorld()
+})
+afterAll(() => world.stop())
+beforeEach(() => {
+  world.events.length = 0
+})
+
+/** A logout token that was issued at that time, delivered now. */
+async function endAt(client: IdpClient, subject: { sid: string } | { sub: string }, iat: number) {
+  const token = await world.provider.logoutToken(subject, {
+    change: (claims) => {
+      claims['iat'] = iat
+    },
+  })
+  expect((await deliver(client, token)).status).toBe(200)
+}
+
+/** The claims of each ID token that the provider issues, before the client has them. */
+function meeting(onIdToken: (claims: { sid: string; iat: number }) => Promise<void>): typeof fetch {
+  return async (input, init) => {
+    const response = await fetch(input, init)
+    if (!String(init?.body ?? '').includes('grant_type=authorization_code')) return response
+    const { id_token: idToken } = (await response.clone().json()) as { id_token: string }
+    const { iat = 0, sid } = decodeJwt<{ sid: string }>(idToken)
+    await onIdToken({ iat, sid })
+    return response
+  }
+}
+
+const stores: readonly (readonly [string, () => SessionDataStore])[] = [
+  ['a store that remembers', () => toldStore()],
+  [
+    'a store that does not',
+    () => {
+      const { endedAt: _endedAt, ...store } = toldStore()
+      return store
+    },
+  ],
+]
+
+describe.each(stores)(
+  '[C5] a logout by the provider that arrives during its login, with %s',
+  (_name, make) => {
+    async function loginMeeting(
+      age: number,
+      options: IdpClientOptions = {},
+    ): Promise<Response & { user: unknown }> {
+      const sessionStore = make()
+      const { client, browser } = world.another({
+        sessionStore,
+        ...options,
+        [customFetch]: meeting(({ iat, sid }) => endAt(client, { sid }, iat + age)),
+      })
+      const response = await world.login(browser)
+      const session = await client.getSession(browser.request('/'))
+      return Object.assign(response, { user: session?.user.sub })
+    }
+
+    test('ends the session before it has begun', async () => {
+      const response = await loginMeeting(0)
+      expect([response.status, response.user]).toEqual([502, undefined])
+      expect(response.headers.getSetCookie().join()).not.toMatch(/__session=[^;]/)
+      expect(world.events).toContainEqual(
+        expect.objectContaining({
+          code: 'LOGIN_FAILED',
+          detail: expect.stringContaining('back-channel logout'),
+        }),
+      )
+      expect(world.events.map(({ code }) => code)).not.toContain('LOGIN_COMPLETED')
+    })
+
+    test('is older than the login, and ends nothing', async () => {
+      const response = await loginMeeting(-1)
+      expect([response.status, response.user]).toEqual([302, SUB])
+    })
+
+    test('the hook hears of it', async () => {
+      const told: (string | undefined)[] = []
+      await loginMeeting(0, {
+        onCallback({ error }) {
+          told.push(error?.code)
+        },
+      })
+      expect(told).toEqual([undefined, 'AUTHORIZATION_CODE_GRANT_ERROR'])
+    })
+  },
+)
+
+test('[C5] the logout may arrive at another process, with a store that remembers', async () => {
+  const [one, two] = [new Process(), new Process()]
+  const sessionStore = toldStore()
+  const { client } = world.another({ sessionStore })
+  const { browser } = world.another({
+    sessionStore,
+    [customFetch]: meeting(({ iat, sid }) => two.run(() => endAt(client, { sid }, iat))),
+  })
+  const { status } = await one.run(() => world.login(browser))
+  expect(status).toBe(502)
+})
+
+test('[C5] a login that begins after the logout has a session, also with the same sid', async () => {
+  const sessionStore = toldStore()
+  const { client } = world.another({ sessionStore })
+  const jar = (await import('idp-dev-provider')).createCookieJar()
+  const first = new Browser(client)
+  await world.login(first, '', { user: 'alice', jar })
+  const sid = (await client.getSession(first.request('/')))?.internal.sid ?? ''
+  await endAt(client, { sid }, world.clock.now)
+  expect(await client.getSession(first.request('/'))).toBeNull()
+  world.clock.now += 1
+  const second = new Browser(client)
+  expect((await world.login(second, '', { user: 'alice', jar })).status).toBe(302)
+  expect((await client.getSession(second.request('/')))?.internal.sid).toBe(sid)
+})
+
+test('[C5] a late logout of a user ends the sessions that began before it, and no newer one', async () => {
+  const sessionStore = toldStore()
+  const { client } = world.another({ sessionStore })
+  const [older, newer] = [new Browser(client), new Browser(client)]
+  const issuedAt = world.clock.now
+  await world.login(older)
+  // Two clocks may differ by a minute.
+  world.clock.now += 61
+  await world.login(newer)
+  await endAt(client, { sub: SUB }, issuedAt)
+  expect(await client.getSession(older.request('/'))).toBeNull()
+  expect((await client.getSession(newer.request('/')))?.user.sub).toBe(SUB)
+})
+
+test('[C5] the time of a logout is told to stores by the clock of the application', async () => {
+  const sessionStore = toldStore()
+  const { client } = world.another({ sessionStore, dpopOptions: { clockSkew: 30 } })
+  await endAt(client, { sub: 'somebody' }, world.clock.now + 30)
+  expect(sessionStore.told.at(-1)).toMatchObject({ iat: world.clock.now })
+})
