@@ -44,6 +44,13 @@ export function link(url: string | undefined, label: string, className?: string)
   return `<a${attribute} href="${escapeHtml(url)}">${label}</a>`
 }
 
+/** A fresh nonce of 128 random bits for the one script of a page. */
+export function newNonce(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
+    byte.toString(16).padStart(2, '0'),
+  ).join('')
+}
+
 /** A script, and the nonce by which alone it may run. */
 export interface PageScript {
   readonly text: string

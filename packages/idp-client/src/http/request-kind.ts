@@ -53,6 +53,12 @@ export function isCrossSite(headers: Headers): boolean {
   return headers.get('sec-fetch-site') === 'cross-site'
 }
 
+/** Begun by a page of this origin, or by the user; a client without Fetch Metadata passes. */
+export function isSameOrigin(headers: Headers): boolean {
+  const site = headers.get('sec-fetch-site')
+  return site === null || site === 'same-origin' || site === 'none'
+}
+
 /** A router that fetches data says so itself, also where the browser sends no Fetch Metadata (plain http). */
 function isRouterFetch(headers: Headers): boolean {
   return isRsc(headers) || headers.has('x-nextjs-data') || headers.has('next-action')

@@ -1,11 +1,16 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
+import { diagnose } from '../errors/diagnosis.ts'
 import { login as beginLogin } from '../flows/login.ts'
+import { newNonce } from '../http/page.ts'
+import { popupFailurePage } from '../http/popup-page.ts'
 import { lastValues } from '../http/query.ts'
+import { isSameOrigin } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { statusOf } from './status.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
@@ -26,6 +31,8 @@ function popupIn(values: ReadonlyMap<string, string>): string | undefined {
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
   const popup = popupIn(values)
+  // Another site would choose what the tokens of a session are for, and when its user has to act.
+  if (popup !== undefined && !isSameOrigin(exchange.request.headers)) throw new IdpError('CROSS_SITE_REQUEST')
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
@@ -38,4 +45,14 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   return redirect(url.href)
 }
 
-export const login: RouteHandler = { handle, fail: failWithPage }
+/** A popup that is refused for where it comes from tells the page that opened it. */
+const fail: RouteHandler['fail'] = (error, request, links) => {
+  if (error.code !== 'CROSS_SITE_REQUEST') return failWithPage(error, request, links)
+  const { development, id, query } = request
+  return popupFailurePage(
+    { channel: popupIn(lastValues(query)) ?? '', nextUrl: links.home, nonce: newNonce() },
+    { status: statusOf(error), diagnosis: diagnose(error), development, id },
+  )
+}
+
+export const login: RouteHandler = { handle, fail }

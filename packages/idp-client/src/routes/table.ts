@@ -21,7 +21,7 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     load: async () => (await import('./callback.ts')).callback,
   },
   profile: { methods: ['GET'], acts: 'on-any-request', load: async () => profile },
-  accessToken: { methods: ['GET'], acts: 'on-any-request', load: async () => accessToken },
+  accessToken: { methods: ['GET'], acts: 'not-cross-site', load: async () => accessToken },
   backChannelLogout: {
     methods: ['POST'],
     acts: 'on-any-request',
