@@ -13,11 +13,11 @@ import {
 async function withExpiredToken(context, setup) {
   const app = await context.application({ ...setup, client: { accessTokenSeconds: 5 } })
   const browser = context.browser()
-  await context.login(browser, app)
+  const { refreshToken } = await context.login(browser, app)
   const first = await expectSuccess(browser, app, '/token')
   await context.provider.setAccessTokenSeconds(app.clientId, 600)
   await untilExpired(first)
-  return { app, browser, before: countRefreshes(app) }
+  return { app, browser, refreshToken, before: countRefreshes(app) }
 }
 
 /** All at once, each as a browser of its own that sends the cookies of before. */
@@ -32,12 +32,14 @@ const parallel = (browser, urls) =>
     }),
   )
 
-async function expectOneRefresh({ app, browser, before }, urls) {
+async function expectOneRefresh({ app, before, browser, refreshToken }, urls) {
   const tokens = await parallel(browser, urls)
   equal(new Set(tokens).size, 1, 'every call got the same token')
   equal(countRefreshes(app) - before, 1, 'one refresh token was sent')
   const next = await expectSuccess(browser, app, '/token?refresh=1')
   notEqual(next.token, tokens[0], 'the rotated refresh token is good for the next refresh')
+  const session = await expectSuccess(browser, app, '/whoami')
+  ok(session.refreshToken && session.refreshToken !== refreshToken, 'the provider rotated the refresh token')
 }
 
 const repeat = (count, make) => Array.from({ length: count }, (_, index) => make(index))
