@@ -3,8 +3,9 @@ export const budgets = {
   // Some 500 of them find a session among several, and end all that a request carries; 500 read every calling style;
   // 1400 refuse addresses that cannot be, and report what does not fit the host; 1500 name the remedy of each failure; 400
   // choose how the client authenticates; 300 keep what a session has no room for; 800 keep no request reachable, and hold
-  // what processes that do not last may do; 200 give applications a copy of the session.
-  '.': 45_500,
+  // what processes that do not last may do; 200 give applications a copy of the session; 300 keep apart what an
+  // application and a login link asked for.
+  '.': 45_800,
   // What has to be there at once: the user's state, the paths, the window that opens in a click. Asking comes later.
   './browser': 2_000,
   './react': 3_000,

@@ -18,7 +18,10 @@ export const layers = {
   },
   oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
   session: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'tokens'], types: ['config'] },
-  transaction: { values: ['lib', 'errors', 'log', 'http', 'crypto'], types: ['config', 'session'] },
+  transaction: {
+    values: ['lib', 'errors', 'log', 'http', 'crypto', 'tokens/scope.ts'],
+    types: ['config', 'session'],
+  },
   tokens: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'session'], types: ['config'] },
   flows: {
     values: ['lib', 'errors', 'log', 'http', 'crypto', 'config', 'oidc', 'session', 'transaction', 'tokens'],

@@ -11,16 +11,16 @@ function resolveIt(given?: AuthorizationParameters, appBaseUrl: AppBaseUrl | nul
   return { value, problems, parameters: Object.fromEntries(value.parameters) }
 }
 
-const defaultScope = { kind: 'text', scope: 'openid profile email offline_access' }
+const DEFAULT = 'openid profile email offline_access'
 
 describe('scope', () => {
   test('[S096] default', () => {
-    expect(resolveIt().value.scope).toEqual(defaultScope)
-    expect(resolveIt({}).value.scope).toEqual(defaultScope)
+    for (const { value } of [resolveIt(), resolveIt({})])
+      expect(value).toMatchObject({ scope: { kind: 'default' }, defaultScope: DEFAULT })
   })
 
   test('[S097] null is the default, a string is kept as given', () => {
-    expect(resolveIt({ scope: null })).toMatchObject({ value: { scope: defaultScope }, problems: [] })
+    expect(resolveIt({ scope: null })).toMatchObject({ value: { scope: { kind: 'default' } }, problems: [] })
     expect(resolveIt({ scope: ' openid  read:x ' })).toMatchObject({
       value: { scope: { kind: 'text', scope: ' openid  read:x ' } },
       problems: [],
@@ -45,7 +45,8 @@ describe('scope', () => {
   test('the default audience gets the default scope where the map has none for it', () => {
     const { value, problems } = resolveIt({ audience: 'a', scope: { b: 'read:b' } })
     expect(problems).toEqual([])
-    expect(value.scope.kind === 'map' && value.scope.byAudience.get('a')).toBe(defaultScope.scope)
+    expect(value.scope).toEqual({ kind: 'map', byAudience: new Map([['b', 'read:b']]) })
+    expect(value.defaultScope).toBe(DEFAULT)
   })
 
   test('a map needs an audience, strings, and openid for the default audience', () => {

@@ -37,7 +37,7 @@ function readParameter(name: string, given: unknown, note: Note): string | undef
 }
 
 function resolveScope(given: unknown, audience: string | undefined, note: Note): ScopeSetting {
-  const fallback: ScopeSetting = { kind: 'text', scope: defaultScope }
+  const fallback: ScopeSetting = { kind: 'default' }
   const setting = parameter('scope', given)
   if (given === undefined || given === null) return fallback
   if (typeof given === 'string') {
@@ -61,8 +61,7 @@ function resolveScope(given: unknown, audience: string | undefined, note: Note):
     )
     return fallback
   }
-  if (!byAudience.has(audience)) byAudience.set(audience, defaultScope)
-  if (!hasOpenId(byAudience.get(audience) ?? '')) {
+  if (!hasOpenId(byAudience.get(audience) ?? defaultScope)) {
     refuse(setting, note, "must contain 'openid' in the entry of authorizationParameters.audience")
   }
   return { kind: 'map', byAudience: frozenMap(byAudience) }

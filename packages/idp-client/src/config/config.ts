@@ -89,12 +89,14 @@ export interface TransactionConfig {
 }
 
 export type ScopeSetting =
+  /** None was configured: `defaultScope`. */
+  | { readonly kind: 'default' }
   | { readonly kind: 'text'; readonly scope: string }
   | { readonly kind: 'map'; readonly byAudience: ReadonlyMap<string, string> }
 
 export interface AuthorizationConfig {
   readonly scope: ScopeSetting
-  /** For an audience that a scope map does not name. */
+  /** Where no scope is configured, and for an audience that a scope map does not name. */
   readonly defaultScope: string
   readonly audience?: string
   /** Byte for byte as configured. */

@@ -164,7 +164,8 @@ export interface TransactionCookieOptions {
  */
 export interface AuthorizationParameters {
   /**
-   * Space-delimited; must contain `openid`. Default and null: `openid profile email offline_access`. A map from
+   * Space-delimited; must contain `openid`. Default and null: `openid profile email offline_access`, without
+   * `offline_access` where the provider lists its scopes and that is not among them. A map from
    * audience to scope sends the entry of the audience asked for, and needs `audience`.
    */
   scope?: string | null | Readonly<Record<string, string>> | undefined

@@ -19,6 +19,7 @@ const purposes: readonly Purpose[] = [
   'mfa',
   'connection',
   'logout',
+  'guard',
 ]
 const secret = 'a0'.repeat(32)
 const other = 'b1'.repeat(32)

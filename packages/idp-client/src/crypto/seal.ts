@@ -7,7 +7,15 @@ import { chain } from './chain.ts'
 import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
 
 /** What a sealed value is for. Each purpose has a key of its own, so that a value of one never opens as another. */
-export type Purpose = 'session' | 'session-id' | 'transaction' | 'state' | 'mfa' | 'connection' | 'logout'
+export type Purpose =
+  | 'session'
+  | 'session-id'
+  | 'transaction'
+  | 'state'
+  | 'mfa'
+  | 'connection'
+  | 'logout'
+  | 'guard'
 
 /**
  * Seals bytes into compact JWE (RFC 7516; `dir`, `A256GCM`) and opens them again. Neither throws, whatever the text.

@@ -61,7 +61,7 @@ export const remedies = {
   REFRESH_NOT_PERSISTABLE:
     'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
-    'Allow refresh tokens for this client at the provider, ask for the scope that it wants for one (offline_access), and send the user to the login route.',
+    'Allow refresh tokens for this client at the provider, and request the scope that it wants for one, which is offline_access at many and none at others. Then send the user to the login route.',
   FAILED_TO_REVOKE: 'Try again: the session still has the refresh token.',
   FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'The user may have to connect the account again.',
   MISSING_CONNECTION: 'Pass the name of the connection as the provider knows it.',
@@ -120,9 +120,9 @@ export const remedies = {
   MY_ACCOUNT_API_ERROR:
     'Read type, status and validationErrors; title and detail are untrusted text of the provider.',
   INSUFFICIENT_USER_AUTHENTICATION:
-    'Send the user to the login route with the max_age and acr_values of the challenge (RFC 9470).',
-  INSUFFICIENT_SCOPE: 'Send the user to the login route with the scope of the challenge.',
-  WRONG_ORGANIZATION: 'Send the user to the login route with that organization.',
+    'Send the user to the login route with the query in login of the response; where login is missing, such a login has just not helped.',
+  INSUFFICIENT_SCOPE: 'Send the user to the login route with the query in login of the response.',
+  WRONG_ORGANIZATION: 'Send the user to the login route with the query in login of the response.',
 
   // Reaching the provider.
   UNKNOWN_HOST:

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
@@ -5,8 +6,10 @@ import { isIdpError } from '../errors/base.ts'
 import type { BackchannelGrant, LoginHint } from '../oidc/ciba.ts'
 import { claimsOf } from '../session/claims.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
+import { usesDefaultScope } from '../tokens/default-scope.ts'
 import type { Wanted } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { withOfferedScope } from '../tokens/offered-scope.ts'
 import type { EffectiveAuthorization } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 
@@ -165,6 +168,14 @@ function resultOf(grant: BackchannelGrant, asked: EffectiveAuthorization): Backc
   }
 }
 
+function isDefaultScope(
+  { authorization }: Config,
+  { scope }: AuthorizationParameters,
+  { audience }: EffectiveAuthorization,
+): boolean {
+  return (scope ?? undefined) === undefined && usesDefaultScope(authorization, audience)
+}
+
 function wantedOf({ audience, scope }: EffectiveAuthorization): Wanted {
   return { sent: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
 }
@@ -191,18 +202,25 @@ export async function backchannelAuthentication(
 ): Promise<BackchannelAuthenticationResult> {
   const { config } = engine
   const checked = checkOptions(options ?? {})
-  const asked = effectiveAuthorization(config, options.authorizationParams ?? {})
+  const { authorizationParams = {} } = options
+  const intended = effectiveAuthorization(config, authorizationParams)
   const [{ authenticateByBackchannel }, { mayConfigurationSet }, { providerFor }] = await Promise.all([
     import('../oidc/ciba.ts'),
     import('../oidc/authorize.ts'),
     import('../oidc/provider.ts'),
   ])
-  const parameters = parametersOf(asked, mayConfigurationSet)
+  const parameters = parametersOf(intended, mayConfigurationSet)
+  const provider = providerFor(config)
   const { signal } = options
+  let asked = intended
   try {
-    const grant = await authenticateByBackchannel(providerFor(config), {
+    if (isDefaultScope(config, authorizationParams, intended)) {
+      const authorization = withOfferedScope(config, await provider.metadata())
+      asked = effectiveAuthorization({ ...config, authorization }, authorizationParams)
+    }
+    const grant = await authenticateByBackchannel(provider, {
       ...checked,
-      parameters,
+      parameters: new Map([...parameters, ['scope', asked.scope]]),
       ...(signal ? { signal } : {}),
     })
     return resultOf(grant, asked)

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isOfOrganization } from '../oidc/organization.ts'
@@ -9,11 +9,14 @@ import type { Reading, Requirements, Unmet } from '../session/requirements.ts'
 import { unmet } from '../session/requirements.ts'
 import type { SessionData } from '../session/session-data.ts'
 import type { StoredSession } from '../session/stored-session.ts'
-import { coversScope, unitedScope } from '../tokens/scope.ts'
+import { beyondScope, unitedScope } from '../tokens/scope.ts'
+import { mainAudience } from '../tokens/select.ts'
 import { askedFor } from '../transaction/asked.ts'
-import { effectiveScope } from '../transaction/authorization.ts'
+import { effectiveAuthorization, effectiveScope, extendedScope } from '../transaction/authorization.ts'
+import type { GuardParameters } from '../transaction/guard-parameters.ts'
+import { GUARD_PARAMETER, sealGuardParameters } from '../transaction/guard-parameters.ts'
 
-/** Parameters of a login that can bring what is required. */
+/** Query parameters of the login route for a login that can bring what is required. */
 export type LoginParameters = Readonly<Record<string, string>>
 
 export type Verdict =
@@ -30,46 +33,87 @@ const PAUSE_SECONDS = 60
  * What a session has that a plain login may not bring. Another guard of the same page may have asked for it: without it,
  * the two would send the browser back and forth.
  */
-function heldBy({ authorization }: Config, session: StoredSession): Requirements {
-  const { tokenSet } = session.data
+function heldBy(session: StoredSession): Requirements {
   const { acr, org_id: id, org_name: name } = provenIn(session)
   const organization = [id, name].find((value) => typeof value === 'string' && value)
-  const isOwn = tokenSet.audience === authorization.audience
-  const { requestedScope } = tokenSet
-  const isMore =
-    isOwn && !coversScope(effectiveScope(authorization, authorization.audience), requestedScope ?? '')
   return {
     ...(typeof acr === 'string' && /^[\x21-\x7e]+$/.test(acr) ? { acr: [acr] } : {}),
     ...(typeof organization === 'string' ? { organization: [organization] } : {}),
-    ...(isMore && requestedScope ? { scope: [requestedScope] } : {}),
+    ...(session.ownScope === undefined ? {} : { scope: [session.ownScope] }),
   }
+}
+
+/** Scope that a login link has added, which the next login asks for as a link does. */
+function addedScope({ authorization }: Config, { data, ownScope }: StoredSession): string {
+  const { audience, requestedScope } = data.tokenSet
+  if (audience !== authorization.audience) return ''
+  return beyondScope(requestedScope, unitedScope(effectiveScope(authorization, audience), ownScope))
+}
+
+/** The login that a guard sends the browser to. */
+interface GuardLogin {
+  readonly guard: GuardParameters
+  /** As a login link would add it. */
+  readonly scope: string
+}
+
+/** Of several organizations the user chooses at the provider: an empty one means none, whatever is configured. */
+function organizationParameter(
+  { parameters }: AuthorizationConfig,
+  wanted: Requirements['organization'] = [],
+): GuardParameters {
+  const configured = parameters.get('organization')
+  const [only, ...others] = wanted
+  if (only === undefined) return {}
+  if (others.length === 0) return { organization: only }
+  return configured === undefined || wanted.includes(configured) ? {} : { organization: '' }
 }
 
 /**
  * All that is required goes into one login, met or not, and what the session has already, so that a second one does not
- * undo the first. A configured `max_age` that is shorter stays. Of several organizations the user chooses at the provider.
+ * undo the first. A configured `max_age` that is shorter stays.
  */
-function loginFor(config: Config, requirements: Requirements, session?: StoredSession) {
+function loginFor(config: Config, requirements: Requirements, session?: StoredSession): GuardLogin {
   const { authorization } = config
-  const held = session ? heldBy(config, session) : {}
+  const held = session ? heldBy(session) : {}
   const { acr, maxAge, organization } = { ...held, ...requirements }
-  const scope = [...(held.scope ?? []), ...(requirements.scope ?? [])]
-  const configured = effectiveScope(authorization, authorization.audience)
-  const [only, ...others] = organization ?? []
+  const scope = unitedScope(...(held.scope ?? []), ...(requirements.scope ?? []))
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
-  return {
+  const guard = {
     ...(age === undefined ? {} : { max_age: String(age) }),
     ...(acr ? { acr_values: acr.join(' ') } : {}),
-    ...(only === undefined || others.length > 0 ? {} : { organization: only }),
-    ...(scope.length > 0 ? { scope: unitedScope(configured, scope.join(' ')) } : {}),
-  } satisfies LoginParameters
+    ...organizationParameter(authorization, organization),
+    ...(scope === '' ? {} : { scope }),
+  }
+  return { guard, scope: session ? addedScope(config, session) : '' }
+}
+
+/** The fingerprint that a session of this login has. */
+async function fingerprintOf(config: Config, { guard, scope }: GuardLogin): Promise<string | undefined> {
+  const { authorization } = config
+  const { scope: guardScope, ...changes } = guard
+  const sent = extendedScope(authorization, authorization.audience, unitedScope(scope, guardScope))
+  const { parameters } = effectiveAuthorization(config, { ...changes, scope: sent })
+  const ownScope = beyondScope(guardScope, effectiveScope(authorization, authorization.audience))
+  return askedFor({ parameters, ownScope }, effectiveAuthorization(config, {}))
+}
+
+/** Query parameters of the login route for it. */
+async function parametersOf(engine: Engine, { guard, scope }: GuardLogin): Promise<LoginParameters> {
+  const isDemanding = Object.keys(guard).length > 0
+  return {
+    ...(scope === '' ? {} : { scope }),
+    ...(isDemanding ? { [GUARD_PARAMETER]: await sealGuardParameters(engine, guard) } : {}),
+  }
 }
 
 /** Times are compared as at the callback, so that what it lets through is not refused right behind it. */
-function readingAt(now: number, config: Config): Reading {
+function readingAt(now: number, config: Config, { data }: StoredSession): Reading {
+  const { authorization, dpop } = config
   return {
-    now: serverTime({ clock: () => now, dpop: config.dpop }),
-    tolerance: config.dpop.clockTolerance,
+    now: serverTime({ clock: () => now, dpop }),
+    tolerance: dpop.clockTolerance,
+    configuredScope: effectiveScope(authorization, mainAudience(authorization, data)),
     isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
   }
 }
@@ -82,13 +126,13 @@ async function isTried(
   { config }: Engine,
   session: StoredSession,
   requirements: Requirements,
-  login: LoginParameters,
+  login: GuardLogin,
 ): Promise<boolean> {
   const { asked, data } = session
   const { createdAt } = data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
-  if (asked !== (await askedFor(login))) return false
-  return unmet(requirements, session, readingAt(createdAt, config)) !== null
+  if (asked !== (await fingerprintOf(config, login))) return false
+  return unmet(requirements, session, readingAt(createdAt, config, session)) !== null
 }
 
 /** Whether the request has a session that meets the requirements, and which login would bring one. Never writes. */
@@ -99,11 +143,11 @@ export async function checkSession(
 ): Promise<Verdict> {
   const { config } = engine
   const session = await engine.sessions.load(exchange)
-  if (!session) return { kind: 'nobody', login: loginFor(config, requirements) }
-  const missing = unmet(requirements, session, readingAt(config.clock(), config))
+  if (!session) return { kind: 'nobody', login: await parametersOf(engine, loginFor(config, requirements)) }
+  const missing = unmet(requirements, session, readingAt(config.clock(), config, session))
   if (missing === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = loginFor(config, requirements, session)
   return (await isTried(engine, session, requirements, login))
     ? { kind: 'futile', unmet: missing }
-    : { kind: 'unmet', unmet: missing, login }
+    : { kind: 'unmet', unmet: missing, login: await parametersOf(engine, login) }
 }

@@ -13,7 +13,7 @@ import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { Attempt } from '../session/attempt.ts'
 import { completed, failed } from '../session/attempt.ts'
 import { provenIn, toAuthentication } from '../session/authentication.ts'
-import { claimsOf, filterDefaultIdTokenClaims, subjectOf } from '../session/claims.ts'
+import { claimsOf, filterDefaultIdTokenClaims } from '../session/claims.ts'
 import { beforeSaved } from '../session/hooks.ts'
 import { createSession, freshlyStored } from '../session/session.ts'
 import type { TokenSet, User } from '../session/session-data.ts'
@@ -87,8 +87,10 @@ async function redeem(
 /** Whom a popup steps up; null where nobody is signed in. `POPUP_USER_MISMATCH`: it takes nobody's place. */
 function steppedUp(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
   if (!session) return null
-  const isSame = isSameOrganization(toAuthentication(claimsOf(idToken)), provenIn(session))
-  if (subjectOf(session.data) !== claims.sub || !isSame) throw new CallbackError('POPUP_USER_MISMATCH')
+  const proven = provenIn(session)
+  const isSame = isSameOrganization(toAuthentication(claimsOf(idToken)), proven)
+  if ((proven.sub ?? session.data.user.sub) !== claims.sub || !isSame)
+    throw new CallbackError('POPUP_USER_MISMATCH')
   return session
 }
 
@@ -109,9 +111,10 @@ function sharedOf(
   { authorization }: Config,
   { data }: StoredSession,
   want: Want,
-  grant: Redeemed,
+  { ownScope, ...grant }: Redeemed & Pick<LoginTransaction, 'ownScope'>,
 ): FactorTokens {
-  if (want.audience === mainAudience(authorization, data)) return grant
+  if (want.audience === mainAudience(authorization, data))
+    return { ...grant, ...(ownScope === undefined ? {} : { ownScope }) }
   const { claims: _user, idToken, refreshToken: _refreshToken, ...access } = grant
   return { ...access, proof: { ...claimsOf(idToken) } }
 }
@@ -125,7 +128,11 @@ async function stepUp(
 ): Promise<Attempt> {
   const { config, sessions } = engine
   const want = wantIn(config, transaction)
-  const grant = sharedOf(config, session, want, redeemed)
+  const { ownScope } = transaction
+  const grant = sharedOf(config, session, want, {
+    ...redeemed,
+    ...(ownScope === undefined ? {} : { ownScope }),
+  })
   const now = config.clock()
   const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
   let keeping: Promise<unknown> | undefined
@@ -203,7 +210,7 @@ async function begin(
     session,
     prepare: async () => {
       const data = await beforeSaved(config, session, tokenSet.idToken)
-      const stored = { ...freshlyStored(data, data.internal.createdAt, transaction.asked), authentication }
+      const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
       await sessions.assertFits?.(exchange, stored)
       return storing(engine, stored, grant, id)
     },
@@ -225,6 +232,7 @@ export async function completeLogin(
   const { context, id, transaction } = found
   try {
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
+    if (transaction.stepUpOnly && !before) throw new IdpError('MISSING_SESSION')
     const grant = await redeem(engine, found)
     const session = steppedUp(before, grant)
     return await (session ? stepUp(engine, found, session, grant) : begin(engine, exchange, found, grant))

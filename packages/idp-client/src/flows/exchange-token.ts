@@ -4,6 +4,7 @@ import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
 import type { ExchangeParameters } from '../oidc/token-exchange.ts'
 import type { Wanted } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { withOfferedScope } from '../tokens/offered-scope.ts'
 
 /** Options of `customTokenExchange`. */
 export interface CustomTokenExchangeOptions {
@@ -13,7 +14,7 @@ export interface CustomTokenExchangeOptions {
   subjectTokenType: string
   /** API that the new access token is for. */
   audience?: string | undefined
-  /** Space-delimited; default `openid profile email offline_access`. */
+  /** Space-delimited; default `openid profile email offline_access`, or what of it the provider lists. */
   scope?: string | undefined
   organization?: string | undefined
   /** Token of the party that acts for the subject (RFC 8693 section 1.1). */
@@ -85,10 +86,9 @@ function additional(
 
 function parametersOf(
   options: CustomTokenExchangeOptions,
-  defaultScope: string,
   maySet: (name: string) => boolean,
 ): ExchangeParameters {
-  const { actorToken, actorTokenType, additionalParameters, audience, organization, scope } = options
+  const { actorToken, actorTokenType, additionalParameters, audience, organization } = options
   return [
     ...additional(additionalParameters, maySet),
     ...pair('subject_token', options.subjectToken),
@@ -97,13 +97,11 @@ function parametersOf(
     ...(actorToken ? pair('actor_token_type', actorTokenType) : []),
     ...pair('audience', audience),
     ...pair('organization', organization),
-    ...pair('scope', scope || defaultScope),
   ]
 }
 
-function wantedOf({ audience, scope }: CustomTokenExchangeOptions, defaultScope: string): Wanted {
-  const sent = { ...(audience ? { audience } : {}), scope: scope || defaultScope }
-  return { sent, scope: sent.scope }
+function wantedOf({ audience }: CustomTokenExchangeOptions, scope: string): Wanted {
+  return { sent: { ...(audience ? { audience } : {}), scope }, scope }
 }
 
 function actorOf(act: unknown): CustomTokenExchangeResult['act'] {
@@ -129,9 +127,12 @@ export async function exchangeToken(
     import('../oidc/token-exchange.ts'),
     import('../oidc/provider.ts'),
   ])
-  const parameters = parametersOf(options, config.authorization.defaultScope, mayExchangeSet)
+  const parameters = parametersOf(options, mayExchangeSet)
+  const provider = providerFor(config)
+  let scope = options.scope || config.authorization.defaultScope
   try {
-    const grant = await exchangeTokens(providerFor(config), parameters)
+    if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope
+    const grant = await exchangeTokens(provider, [...parameters, ['scope', scope]])
     const act = actorOf(grant.claims?.['act'])
     return {
       accessToken: grant.accessToken,
@@ -145,6 +146,6 @@ export async function exchangeToken(
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
-    throw await orMfaRequired(engine, error, { wanted: wantedOf(options, config.authorization.defaultScope) })
+    throw await orMfaRequired(engine, error, { wanted: wantedOf(options, scope) })
   }
 }

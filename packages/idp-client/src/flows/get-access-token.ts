@@ -5,6 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { StoredSession } from '../session/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { freshToken } from '../tokens/fresh-token.ts'
+import type { refreshScope } from '../tokens/offered-scope.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 import type { GetAccessTokenOptions, Want } from '../tokens/want.ts'
@@ -23,13 +24,16 @@ export interface AccessToken {
 }
 
 /** The protocol is loaded when a token is refreshed, not before. */
-function refreshGrant({ config }: Engine): RefreshGrant {
+function refreshGrant({ config }: Engine, wanted: Parameters<typeof refreshScope>[2]): RefreshGrant {
   return async (request) => {
-    const [{ refreshTokens }, { providerFor }] = await Promise.all([
+    const [{ refreshTokens }, { providerFor }, offered] = await Promise.all([
       import('../oidc/refresh.ts'),
       import('../oidc/provider.ts'),
+      import('../tokens/offered-scope.ts'),
     ])
-    return refreshTokens(providerFor(config), request)
+    const provider = providerFor(config)
+    const scope = await offered.refreshScope(config, provider.metadata, wanted)
+    return refreshTokens(provider, { ...request, ...scope })
   }
 }
 
@@ -58,9 +62,9 @@ export async function getAccessToken(
 ): Promise<AccessToken> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const want = wantOf(engine.config.authorization, options)
+  const want = wantOf(engine.config.authorization, options, session)
   const { config, sealer, sessions, client } = engine
-  const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine) }
+  const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)
   const once = { ...want, force, ...(inProcess ? { inProcess } : {}) }
   const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(

@@ -1,19 +1,32 @@
+import type { Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
 import { providerFor } from '../oidc/provider.ts'
-import { unitedScope, withoutScope } from '../tokens/scope.ts'
-import { mainAudience } from '../tokens/select.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/default-scope.ts'
+import { withOfferedScope } from '../tokens/offered-scope.ts'
+import { beyondScope, unitedScope, withoutScope } from '../tokens/scope.ts'
+import { loginAudience, mainAudience } from '../tokens/select.ts'
 import { askedFor } from '../transaction/asked.ts'
-import type { ParameterChanges } from '../transaction/authorization.ts'
-import { effectiveAuthorization, effectiveScope } from '../transaction/authorization.ts'
+import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
+import {
+  effectiveAuthorization,
+  effectiveScope,
+  extendedScope,
+  visitorChanges,
+  withGuardParameters,
+} from '../transaction/authorization.ts'
 import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
+import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
 import { newState } from '../transaction/state.ts'
+import type { LoginTransaction } from '../transaction/transaction.ts'
 
 export interface LoginInput {
-  /** Authorization parameters of this login; what their source may not set is dropped. */
+  /** Authorization parameters of this login; what their source may not set has no effect. */
   readonly parameters: ParameterChanges
   /** Who asks: somebody's query string, or the application's own code. */
   readonly source: 'visitor' | 'application'
@@ -26,35 +39,124 @@ export interface LoginInput {
   readonly correlationId: string
 }
 
-function allowed({ parameters, source }: LoginInput): ParameterChanges {
-  const maySet = source === 'visitor' ? mayVisitorSet : mayConfigurationSet
-  return Object.fromEntries(Object.entries(parameters).filter(([name]) => maySet(name)))
+function allowed(given: ParameterChanges, maySet: (name: string) => boolean): ParameterChanges {
+  return Object.fromEntries(Object.entries(given).filter(([name]) => maySet(name)))
+}
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** What a login asks for over the configured parameters. */
+interface Request {
+  /** Without `scope`. */
+  readonly changes: ParameterChanges
+  /** In place of the configured scope. */
+  readonly scope?: unknown
+  /** On top of the configured scope. */
+  readonly furtherScope?: string
+  /** What of it a guard demands. */
+  readonly guardScope?: string
+}
+
+/** What the application's own code asks for. A popup brings a token for its session, so there a scope is added. */
+function ofApplication({ parameters, popup }: LoginInput): Request {
+  const { scope, ...changes } = allowed(parameters, mayConfigurationSet)
+  if (popup === undefined) return { changes, scope }
+  const furtherScope = textIn(scope)
+  return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
+}
+
+/** What the query of the login route asks for: its own parameters as far as they count, and those of a guard of ours. */
+async function ofQuery(
+  engine: Engine,
+  { parameters }: LoginInput,
+  session: StoredSession | null,
+): Promise<Request> {
+  const { config } = engine
+  const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
+  if (iss !== undefined && iss !== (await providerFor(config).metadata()).issuer)
+    throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
+  const { scope, ...given } = allowed(query, mayVisitorSet)
+  const { scope: guardScope, ...guard } = await openGuardParameters(engine, sealed)
+  const changes = visitorChanges(config.authorization, given, session !== null)
+  const furtherScope = unitedScope(textIn(scope), guardScope)
+  return {
+    changes: withGuardParameters(changes, guard),
+    ...(furtherScope === '' ? {} : { furtherScope }),
+    ...(guardScope === undefined ? {} : { guardScope }),
+  }
 }
 
 /**
  * A login in a popup brings a token for the session that is there, so it asks as `getAccessToken` does: for the audience
- * of the session unless another is named, and with the scope on top of the configured one. A refresh token for another
- * audience would give tokens that pass for those of the session, so none is asked for. The session's cookie comes with a
- * GET only.
+ * of the session unless another is named. The session's cookie comes with a GET only.
  */
-async function forStepUp(
-  engine: Engine,
-  exchange: Exchange,
-  changes: ParameterChanges,
-): Promise<ParameterChanges> {
-  const { authorization } = engine.config
-  const session = await engine.sessions.load(exchange)
-  const main = session ? mainAudience(authorization, session.data) : authorization.audience
-  const audience = typeof changes['audience'] === 'string' ? changes['audience'] : main
-  const further = typeof changes['scope'] === 'string' ? changes['scope'] : undefined
-  const scope = unitedScope(effectiveScope(authorization, audience), further)
-  const isForeign = session !== null && audience !== main
-  return {
-    ...changes,
-    ...(audience === undefined ? {} : { audience }),
-    scope: isForeign ? withoutScope(scope, 'offline_access') : scope,
-    ...(authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}),
+function inPopup(
+  { authorization }: Config,
+  session: StoredSession | null,
+  { changes, ...request }: Request,
+): Request {
+  const audience =
+    textIn(changes['audience']) ?? (session ? loginAudience(authorization, session) : undefined)
+  const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
+  return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
+}
+
+/** The merged parameters, with the default scope as the provider takes it. */
+async function merged(
+  config: Config,
+  { changes, furtherScope, scope: given }: Request,
+  session: StoredSession | null,
+): Promise<EffectiveAuthorization> {
+  if (given !== undefined && given !== null)
+    return effectiveAuthorization(config, { ...changes, scope: given })
+  const audience = textIn(changes['audience']) ?? config.authorization.audience
+  const authorization = usesDefaultScope(config.authorization, audience)
+    ? withOfferedScope(config, await providerFor(config).metadata())
+    : config.authorization
+  const scope = extendedScope(authorization, audience, furtherScope)
+  // A refresh token for another audience would give tokens that pass for those of the session.
+  const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
+  const sent = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
+  return effectiveAuthorization(config, { ...changes, scope: sent })
+}
+
+type Kept = Pick<
+  LoginTransaction,
+  'scope' | 'ownScope' | 'maxAge' | 'audience' | 'ownAudience' | 'organization' | 'asked' | 'stepUpOnly'
+>
+
+interface Prepared {
+  readonly authorization: EffectiveAuthorization
+  /** What the callback needs to know of it. */
+  readonly kept: Kept
+}
+
+/** Decides what the provider is asked for, and what of that counts as the word of the application. */
+async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): Promise<Prepared> {
+  const { config } = engine
+  const isPopup = input.popup !== undefined
+  const session = isPopup ? await engine.sessions.load(exchange) : null
+  const isVisitor = input.source === 'visitor'
+  const given = isVisitor ? await ofQuery(engine, input, session) : ofApplication(input)
+  const request = isPopup ? inPopup(config, session, given) : given
+  const authorization = await merged(config, request, session)
+  const { audience, maxAge, parameters, scope } = authorization
+  const organization = parameters.get('organization')
+  const own = isVisitor ? request.guardScope : scope
+  const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
+  const asked = await askedFor({ parameters, ownScope }, effectiveAuthorization(config, {}))
+  const configured = config.authorization.audience
+  const stepUpOnly = isVisitor && session !== null && configured !== undefined && audience !== configured
+  const kept: Kept = {
+    scope,
+    ...(ownScope === '' ? {} : { ownScope }),
+    ...(maxAge === undefined ? {} : { maxAge }),
+    ...(audience === undefined ? {} : { audience, ownAudience: true }),
+    ...(organization === undefined ? {} : { organization }),
+    ...(asked === undefined ? {} : { asked }),
+    ...(stepUpOnly ? { stepUpOnly } : {}),
   }
+  return { authorization, kept }
 }
 
 /**
@@ -69,9 +171,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
   const { popup } = input
-  const changes = allowed(input)
-  const sent = popup === undefined ? changes : await forStepUp(engine, exchange, changes)
-  const authorization = effectiveAuthorization(config, sent)
+  const { authorization, kept } = await prepare(engine, exchange, input)
   const redirectUri = redirectUriFor(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
@@ -93,9 +193,6 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     nonce,
     codeVerifier,
   })
-  const { audience, maxAge, scope } = authorization
-  const organization = authorization.parameters.get('organization')
-  const asked = await askedFor(changes)
   await engine.transactions.save(exchange, {
     stateHash: await hashToken(state),
     responseType: 'code',
@@ -104,11 +201,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     redirectUri,
     appBaseUrl,
     returnTo,
-    scope,
-    ...(maxAge === undefined ? {} : { maxAge }),
-    ...(audience === undefined ? {} : { audience }),
-    ...(organization === undefined ? {} : { organization }),
-    ...(asked === undefined ? {} : { asked }),
+    ...kept,
     ...(popup === undefined ? {} : { popup }),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,

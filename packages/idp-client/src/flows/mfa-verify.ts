@@ -79,7 +79,7 @@ async function keepTokens(
 ): Promise<MfaVerification> {
   // Nothing is spent on an answer that cannot carry what it brings.
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const want = wantAgain(engine.config.authorization, wanted)
+  const want = wantAgain(engine.config.authorization, wanted, verification.session)
   const recoveryCode = await verifyInSession(engine, exchange, { ...verification, want })
   return { success: true, ...(recoveryCode === undefined ? {} : { recovery_code: recoveryCode }) }
 }

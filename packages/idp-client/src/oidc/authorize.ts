@@ -35,6 +35,10 @@ export const CONFIGURED_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
   'dpop_jkt',
   'resource',
   'claims',
+  'authorization_details',
+  'registration',
+  'id_token_hint',
+  'target_link_uri',
 ])
 
 /** Whether configured `authorizationParameters` may set this one. All of `client_*` belongs to client authentication. */

@@ -22,6 +22,8 @@ export interface ServerMetadata {
   readonly issuerInCallback: boolean
   /** Signature algorithms of ID tokens that count here; never `none` or a symmetric one. */
   readonly idTokenAlgorithms: readonly string[]
+  /** `scopes_supported`, absent when not advertised. */
+  readonly scopes?: readonly string[]
   /** `token_endpoint_auth_methods_supported`, absent when not advertised. */
   readonly clientAuthMethods?: readonly string[]
   /** `token_endpoint_auth_signing_alg_values_supported`, absent when not advertised. */
@@ -128,6 +130,7 @@ export function readMetadata(
     throw otherIssuer(issuer, config.provider)
   }
   const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
+  const scopes = stringList(document, 'scopes_supported')
   const clientAuthMethods = stringList(document, 'token_endpoint_auth_methods_supported')
   const clientAuthAlgorithms = stringList(document, 'token_endpoint_auth_signing_alg_values_supported')
   return {
@@ -136,6 +139,7 @@ export function readMetadata(
     requirePar: document['require_pushed_authorization_requests'] === true,
     issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
     idTokenAlgorithms: idTokenAlgorithms(document),
+    ...(scopes ? { scopes } : {}),
     ...(clientAuthMethods ? { clientAuthMethods } : {}),
     ...(clientAuthAlgorithms ? { clientAuthAlgorithms } : {}),
     unusable,

@@ -24,6 +24,10 @@ test('AR-07 what only the application decides is not taken from a query', () => 
     'dpop_jkt',
     'resource',
     'claims',
+    'authorization_details',
+    'registration',
+    'id_token_hint',
+    'target_link_uri',
   ]
   expect([...CONFIGURED_ONLY_PARAMETERS].sort()).toEqual([...configured].sort())
   for (const name of configured)

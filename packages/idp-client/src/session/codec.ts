@@ -104,8 +104,11 @@ export function encodeSession(session: StoredSession): Bytes {
   const tail: Bytes[] = []
   const user = beyondIdToken(session.data)
   const s: TokenHolder = user ? { ...session.data, user } : { ...session.data }
-  if (!isInIdToken(session)) {
-    s['internal'] = { ...session.data.internal, authentication: session.authentication }
+  s['internal'] = {
+    ...session.data.internal,
+    ...(isInIdToken(session) ? {} : { authentication: session.authentication }),
+    ...(session.ownScope === undefined ? {} : { ownScope: session.ownScope }),
+    ...(session.ownAudience ? { ownAudience: true } : {}),
   }
   const put = (token: unknown): unknown => {
     if (typeof token !== 'string') return token
@@ -177,15 +180,17 @@ export function decodeSession(bytes: Bytes): StoredSession | null {
     const data: unknown = s
     if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
     withTokens(s, tokens)
-    const { authentication: stored, ...internal }: StoredInternalData = data.internal
+    const { authentication: stored, ownAudience, ownScope, ...internal }: StoredInternalData = data.internal
     const authentication = readAuthentication(stored)
-    if (authentication) data.internal = internal
+    data.internal = internal
     return {
       data,
       handle: h,
       usedAt: u,
       ...(c === undefined ? {} : { client: c }),
       ...(a === undefined ? {} : { asked: a }),
+      ...(typeof ownScope === 'string' ? { ownScope } : {}),
+      ...(ownAudience === true ? { ownAudience } : {}),
       ...(authentication ? { authentication } : {}),
     }
   } catch {

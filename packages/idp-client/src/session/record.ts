@@ -18,7 +18,7 @@ export function isRecordId(id: string): boolean {
 
 /** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
 export function recordOf(session: StoredSession, id: string): SessionData {
-  const { asked, authentication, client, data, usedAt } = copyOf(session)
+  const { asked, authentication, client, data, ownAudience, ownScope, usedAt } = copyOf(session)
   const { iss, sub } = provenIn(session)
   const internal: StoredInternalData = {
     ...data.internal,
@@ -26,6 +26,8 @@ export function recordOf(session: StoredSession, id: string): SessionData {
     usedAt,
     ...(client === undefined ? {} : { client }),
     ...(asked === undefined ? {} : { asked }),
+    ...(ownScope === undefined ? {} : { ownScope }),
+    ...(ownAudience ? { ownAudience } : {}),
     ...(typeof iss === 'string' ? { iss } : {}),
     sub: typeof sub === 'string' ? sub : data.user.sub,
     ...(authentication ? { authentication } : {}),
@@ -49,7 +51,7 @@ export function subjectIn({ internal, user }: SessionData): string {
 /** What a store gave back; null for everything that is no session, whatever it is. */
 export function sessionOf(record: unknown, handle: string): StoredSession | null {
   if (!isSessionData(record)) return null
-  const { asked, client, createdAt, sid, usedAt, ...internal }: StoredInternalData = record.internal
+  const { asked, client, createdAt, ownScope, sid, usedAt, ...internal }: StoredInternalData = record.internal
   const authentication = readAuthentication(internal.authentication)
   return {
     data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
@@ -57,6 +59,8 @@ export function sessionOf(record: unknown, handle: string): StoredSession | null
     usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
     ...(typeof client === 'string' ? { client } : {}),
     ...(typeof asked === 'string' ? { asked } : {}),
+    ...(typeof ownScope === 'string' ? { ownScope } : {}),
+    ...(internal.ownAudience === true ? { ownAudience: true } : {}),
     ...(authentication ? { authentication } : {}),
   }
 }

@@ -9,6 +9,7 @@ const config = { vendor: {} }
 const reading: Reading = {
   now: NOW,
   tolerance: 60,
+  configuredScope: 'openid a',
   isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
 }
 
@@ -213,6 +214,16 @@ describe('organization and scope', () => {
     for (const organization of [['org_A'], ['acme'], ['ACME'], ['other', 'acme']]) {
       expect(unmet({ organization }, session, reading)).toBeNull()
     }
+  })
+
+  test('[C8] of a requested scope only what the application requested counts', () => {
+    const session = sessionOf({}, { requestedScope: 'openid a b c' })
+    const byLink = (scope: string) => unmetIn({ scope: [scope] }, { data: session, ownScope: 'b' }, reading)
+    expect([byLink('a'), byLink('b'), byLink('c')]).toEqual([null, null, 'scope'])
+    const granted = sessionOf({}, { requestedScope: 'openid', scope: 'c' })
+    expect(unmet({ scope: ['c'] }, granted, reading)).toBeNull()
+    const narrower = sessionOf({}, { requestedScope: 'openid' })
+    expect(unmetIn({ scope: ['a'] }, { data: narrower, ownScope: 'a' }, reading)).toBe('scope')
   })
 
   test('the scope that was asked for counts only where the provider named none', () => {

@@ -1,8 +1,7 @@
-import { coversScope } from '../tokens/scope.ts'
+import { coversScope, unitedScope } from '../tokens/scope.ts'
 import type { Authentication } from './authentication.ts'
 import { provenIn } from './authentication.ts'
 import { claimsOf } from './claims.ts'
-import type { SessionData } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 
 /**
@@ -46,12 +45,14 @@ export interface Reading {
   readonly now: number
   /** Seconds by which its times may be off. */
   readonly tolerance: number
+  /** Scope that every login of the session's audience is asked for. */
+  readonly configuredScope: string
   readonly isOfOrganization: (claims: { readonly [claim: string]: unknown }, organization: string) => boolean
 }
 
 type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
 
-type Session = Pick<StoredSession, 'authentication' | 'data'>
+type Session = Pick<StoredSession, 'authentication' | 'data' | 'ownScope'>
 
 /** Only what was said: nothing that a prototype lends to every object. */
 function own(claims: Claims = {}): Claims {
@@ -94,10 +95,16 @@ function organizationClaims(session: Session): Claims {
   return own(idToken === undefined ? provenIn(session) : claimsOf(idToken))
 }
 
-/** An answer that names no scope grants what was asked for (RFC 6749 section 5.1). */
-function hasScope({ tokenSet }: SessionData, scope: readonly string[]): boolean {
-  const granted: unknown = tokenSet.scope ?? tokenSet.requestedScope
-  return typeof granted === 'string' && coversScope(granted, scope.join(' '))
+/**
+ * A token response that names no scope grants what was requested (RFC 6749 section 5.1). Of that only what the application
+ * requested counts: whoever writes a login link must not choose what passes a guard.
+ */
+function hasScope({ data, ownScope }: Session, scope: readonly string[], reading: Reading): boolean {
+  const { requestedScope, scope: granted }: Readonly<Record<string, unknown>> = { ...data.tokenSet }
+  const wanted = scope.join(' ')
+  if (granted !== undefined) return typeof granted === 'string' && coversScope(granted, wanted)
+  const own = unitedScope(reading.configuredScope, ownScope)
+  return typeof requestedScope === 'string' && coversScope(requestedScope, wanted) && coversScope(own, wanted)
 }
 
 /** What of the requirements a session does not meet; null when it meets them all. Pure. */
@@ -110,5 +117,5 @@ export function unmet(requirements: Requirements, session: Session, reading: Rea
     const isIn = (one: string): boolean => reading.isOfOrganization(claims, one)
     if (!organization.some(isIn)) return 'organization'
   }
-  return scope && !hasScope(session.data, scope) ? 'scope' : null
+  return scope && !hasScope(session, scope, reading) ? 'scope' : null
 }

@@ -78,8 +78,12 @@ export interface StoredInternalData extends InternalSessionData {
   id?: string
   /** Tag of provider and client. */
   client?: string
-  /** What the login was asked for beyond the configuration, as a short hash. */
+  /** Fingerprint of what the login was asked for. */
   asked?: string
+  /** Scope beyond the configured one that the application asked for. */
+  ownScope?: string
+  /** No login link of an earlier version chose the audience of the main token set. */
+  ownAudience?: true
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string

@@ -20,12 +20,23 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
   }
 }
 
-/**
- * A new identity for a new login: nothing of a session that the browser had before survives (fixation). `asked` is what
- * the login was asked for, see `StoredSession`.
- */
-export function freshlyStored(data: SessionData, now: number, asked?: string): StoredSession {
-  return { data, handle: randomToken(16), usedAt: now, ...(asked === undefined ? {} : { asked }) }
+/** What a session remembers of the login that it was begun with, see `StoredSession`. */
+export type Begun = Pick<StoredSession, 'asked' | 'ownScope' | 'ownAudience'>
+
+/** A new identity for a new login: nothing of a session that the browser had before survives (fixation). */
+export function freshlyStored(
+  data: SessionData,
+  now: number,
+  { asked, ownAudience, ownScope }: Begun = {},
+): StoredSession {
+  return {
+    data,
+    handle: randomToken(16),
+    usedAt: now,
+    ...(asked === undefined ? {} : { asked }),
+    ...(ownScope === undefined ? {} : { ownScope }),
+    ...(ownAudience ? { ownAudience } : {}),
+  }
 }
 
 function same(one: unknown, other: unknown): boolean {

@@ -10,8 +10,15 @@ export interface StoredSession {
   readonly usedAt: number
   /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
   readonly client?: string
-  /** What the login was asked for beyond the configuration, as a short hash; absent when there was nothing. */
+  /** Fingerprint of what the login was asked for; absent where that is what every login is asked for. */
   readonly asked?: string
+  /** Scope beyond the configured one that the application asked for, not a login link; guards count nothing else. */
+  readonly ownScope?: string
+  /**
+   * The audience of the main token set was configured, chosen by the application, or by a login link where none is
+   * configured. Sessions of earlier versions, which do not tell, may have one that a link chose instead.
+   */
+  readonly ownAudience?: true
   /** What was proven in this session; absent: what the kept ID token tells. */
   readonly authentication?: Authentication
   /** The access token that the latest redemption brought: it is not left out when the session is too large. */

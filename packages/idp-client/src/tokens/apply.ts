@@ -70,7 +70,12 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   const { audience } = want
   if (wantsMain(config, data, want) || (audience === undefined && coversMain(data, want))) {
     const kept = data.tokenSet.audience ?? audience
-    const tokenSet = { ...entry, ...shared, ...(kept === undefined ? {} : { audience: kept }) }
+    const tokenSet = {
+      ...entry,
+      ...scopeAsBefore(data, want),
+      ...shared,
+      ...(kept === undefined ? {} : { audience: kept }),
+    }
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
@@ -83,6 +88,12 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
     tokenSet,
     accessTokens: withEntry(data, want, { ...entry, ...verified, audience }, now),
   }
+}
+
+/** A refresh without a scope is for that of the login (RFC 6749 section 6). */
+function scopeAsBefore({ tokenSet }: SessionData, { sent }: Want): Pick<TokenSet, 'requestedScope'> {
+  const { requestedScope } = tokenSet
+  return sent.scope === undefined && requestedScope !== undefined ? { requestedScope } : {}
 }
 
 /** What an ID token says: the user, and the session at the provider, by whose name its logout is notified. */

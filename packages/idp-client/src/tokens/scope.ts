@@ -14,6 +14,14 @@ export function withoutScope(scope: string, part: string): string {
     .join(' ')
 }
 
+/** What of a scope is not in another one. */
+export function beyondScope(scope: string | undefined, other: string): string {
+  const known = new Set(partsOf(other))
+  return partsOf(scope)
+    .filter((part) => !known.has(part))
+    .join(' ')
+}
+
 export function coversScope(granted: string | undefined, wanted: string | undefined): boolean {
   const parts = new Set(partsOf(granted))
   return partsOf(wanted).every((part) => parts.has(part))

@@ -1,5 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
+import type { StoredSession } from '../session/stored-session.ts'
 import { coversScope, scopeSize } from './scope.ts'
 import type { Want } from './want.ts'
 
@@ -14,6 +15,17 @@ export function mainAudience(config: AuthorizationConfig, { tokenSet }: SessionD
   return tokenSet.audience ?? config.audience
 }
 
+/**
+ * The API whose token a call is for that names none: the one that the login was begun for. A login link of an earlier
+ * version may have chosen the audience of the main token set; then it is the configured one.
+ */
+export function loginAudience(
+  config: AuthorizationConfig,
+  { data, ownAudience }: Pick<StoredSession, 'data' | 'ownAudience'>,
+): string | undefined {
+  return (ownAudience ? undefined : config.audience) ?? mainAudience(config, data)
+}
+
 /** Whether the main token set is the one that is wanted. */
 export function wantsMain(config: AuthorizationConfig, data: SessionData, want: Want): boolean {
   if (want.plain) return true
@@ -22,8 +34,9 @@ export function wantsMain(config: AuthorizationConfig, data: SessionData, want: 
   return sameAudience && coversScope(tokenSet.requestedScope ?? configuredText(config), want.scope)
 }
 
-function configuredText({ scope }: AuthorizationConfig): string | undefined {
-  return scope.kind === 'text' ? scope.scope : undefined
+function configuredText({ defaultScope, scope }: AuthorizationConfig): string | undefined {
+  if (scope.kind === 'map') return undefined
+  return scope.kind === 'text' ? scope.scope : defaultScope
 }
 
 /** The entry of a further audience that covers the scope with the least to spare. */

@@ -12,6 +12,7 @@ import type { KeepParts } from './keep.ts'
 import { keep } from './keep.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
+import { unitedScope } from './scope.ts'
 import type { Want } from './want.ts'
 
 /** What the verification of a factor brought; structurally a grant of `oidc/`. */
@@ -19,6 +20,8 @@ export interface FactorTokens extends Refreshed {
   readonly recoveryCode?: string
   /** Claims of an ID token that was verified, but is not kept with these tokens. */
   readonly proof?: Readonly<Record<string, unknown>>
+  /** Scope of the tokens beyond the configured one that the application asked for. */
+  readonly ownScope?: string
 }
 
 /** The verification of one factor, for one session. */
@@ -45,11 +48,12 @@ async function withVerified(
   config: Config,
   session: StoredSession,
   want: Want,
-  { proof, recoveryCode, ...grant }: FactorTokens,
+  { ownScope, proof, recoveryCode, ...grant }: FactorTokens,
 ): Promise<Verified> {
   const stepUp = proof ? steppedUpBy(session, proof) : provenIn(session)
   const authentication = grant.idToken === undefined ? stepUp : toAuthentication(claimsOf(grant.idToken))
-  const redemption = await withGrant(config, { ...session, authentication }, want, {
+  const own = ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }
+  const redemption = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
     verified: true,
   })

@@ -1,5 +1,8 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import { unitedScope } from './scope.ts'
+import type { StoredSession } from '../session/stored-session.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
+import { unitedScope, withoutScope } from './scope.ts'
+import { loginAudience, mainAudience } from './select.ts'
 
 /** Options of `getAccessToken`. */
 export interface GetAccessTokenOptions {
@@ -20,6 +23,7 @@ export interface GetAccessTokenOptions {
 export interface Want {
   /** Undefined: whatever the login was for. */
   readonly audience?: string
+  /** Scope that the token must have. */
   readonly scope: string
   /** What goes into the refresh request: only what the caller named (RFC 6749 section 6). */
   readonly sent: { readonly audience?: string; readonly scope?: string }
@@ -30,32 +34,58 @@ export interface Want {
   readonly inProcess?: true
 }
 
-function configuredScope({ scope }: AuthorizationConfig, audience: string | undefined): string {
+function configuredScope(config: AuthorizationConfig, audience: string | undefined): string {
+  const { defaultScope, scope } = config
   if (scope.kind === 'text') return scope.scope
-  return audience === undefined ? '' : (scope.byAudience.get(audience) ?? '')
+  if (scope.kind === 'default') return defaultScope
+  if (audience === undefined) return ''
+  return scope.byAudience.get(audience) ?? (audience === config.audience ? defaultScope : '')
 }
 
-export function wantOf(config: AuthorizationConfig, options: GetAccessTokenOptions): Want {
-  const audience = options.audience ?? config.audience
+/**
+ * What an access token must have of the configured scope. `offline_access` of the default says nothing about access
+ * tokens, and was not even sent where the provider does not list it.
+ */
+function requiredScope(config: AuthorizationConfig, audience: string | undefined): string {
+  const scope = configuredScope(config, audience)
+  return usesDefaultScope(config, audience) ? withoutScope(scope, OFFLINE_ACCESS) : scope
+}
+
+/**
+ * What a call with these options wants of a session; without one, of a login that is begun as configured. A call that
+ * names nothing wants the main token set, unless that is for another API than the login's (see `loginAudience`).
+ */
+export function wantOf(
+  config: AuthorizationConfig,
+  options: GetAccessTokenOptions,
+  session?: Pick<StoredSession, 'data' | 'ownAudience'>,
+): Want {
+  const main = session ? mainAudience(config, session.data) : config.audience
+  const named = session ? loginAudience(config, session) : main
+  const sentAudience = options.audience ?? (named === main ? undefined : named)
+  const audience = options.audience ?? named
   const merged = options.mergeScopes ?? true
-  const scope = merged
-    ? unitedScope(configuredScope(config, audience), options.scope)
-    : unitedScope(options.scope)
+  const requested = (configured: typeof configuredScope): string =>
+    merged ? unitedScope(configured(config, audience), options.scope) : unitedScope(options.scope)
   return {
     ...(audience === undefined ? {} : { audience }),
-    scope,
+    scope: requested(requiredScope),
     sent: {
-      ...(options.audience === undefined ? {} : { audience: options.audience }),
-      ...(options.scope === undefined ? {} : { scope }),
+      ...(sentAudience === undefined ? {} : { audience: sentAudience }),
+      ...(options.scope === undefined ? {} : { scope: requested(configuredScope) }),
     },
     force: options.refresh ?? false,
-    plain: options.audience === undefined && options.scope === undefined,
+    plain: sentAudience === undefined && options.scope === undefined,
   }
 }
 
-/** The want that a context was kept for; what was not named then means what the configuration says. */
-export function wantAgain(config: AuthorizationConfig, { scope, sent }: Pick<Want, 'scope' | 'sent'>): Want {
-  const audience = sent.audience ?? config.audience
+/** The want that a context was kept for; what was not named then means what the session says. */
+export function wantAgain(
+  config: AuthorizationConfig,
+  { scope, sent }: Pick<Want, 'scope' | 'sent'>,
+  { data }: Pick<StoredSession, 'data'>,
+): Want {
+  const audience = sent.audience ?? mainAudience(config, data)
   return {
     ...(audience === undefined ? {} : { audience }),
     scope,

@@ -2,6 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { coversScope, unitedScope } from '../tokens/scope.ts'
 
 /** What a caller adds to the configured parameters: the visitor's query (already reduced) or a programmatic call. */
 export type ParameterChanges = Readonly<Record<string, unknown>>
@@ -25,12 +26,23 @@ function asText(value: unknown): string {
 export function effectiveScope(config: AuthorizationConfig, audience: string | undefined): string {
   const { scope } = config
   if (scope.kind === 'text') return scope.scope
+  if (scope.kind === 'default') return config.defaultScope
   if (audience === undefined) {
     const detail =
       'authorizationParameters.scope is a map per audience, but this login has no audience: set authorizationParameters.audience.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
   return scope.byAudience.get(audience) ?? config.defaultScope
+}
+
+/** The configured scope with a further one on top: byte for byte as configured where that has it all. */
+export function extendedScope(
+  config: AuthorizationConfig,
+  audience: string | undefined,
+  further: string | undefined,
+): string {
+  const configured = effectiveScope(config, audience)
+  return coversScope(configured, further) ? configured : unitedScope(configured, further)
 }
 
 function maxAgeOf(given: unknown): number | undefined {
@@ -63,9 +75,55 @@ function scopeFor(
   return effectiveScope({ ...config.authorization, scope: { kind: 'map', byAudience } }, audience)
 }
 
+/** What a login link may only change where the application has not configured it. */
+const CONFIGURED_FIRST: ReadonlySet<string> = new Set(['audience', 'organization', 'acr_values', 'prompt'])
+
+/** Of these, what a popup beside a session may change all the same: its tokens go to that session. */
+const OF_STEP_UP: ReadonlySet<string> = new Set(['audience', 'acr_values', 'prompt'])
+
+function isConfigured({ audience, parameters }: AuthorizationConfig, name: string): boolean {
+  return name === 'audience' ? audience !== undefined : parameters.has(name)
+}
+
+/**
+ * Returns what the query of the login route may change. It must not decide what the application has decided: `audience`,
+ * `organization`, `acr_values` and `prompt` count where none is configured, `max_age` only lowers a configured one. An
+ * empty `organization` is none. `INVALID_REQUEST` for a `max_age` that is no non-negative integer.
+ */
+export function visitorChanges(
+  config: AuthorizationConfig,
+  query: ParameterChanges,
+  isStepUp: boolean,
+): ParameterChanges {
+  const { max_age: givenMaxAge, ...others } = query
+  const kept = Object.entries(others).filter(([name, value]) => {
+    if (name === 'organization' && value === '') return false
+    if (!CONFIGURED_FIRST.has(name) || !isConfigured(config, name)) return true
+    return isStepUp && OF_STEP_UP.has(name)
+  })
+  return {
+    ...Object.fromEntries(kept),
+    ...lowestAge({ max_age: maxAgeOf(givenMaxAge) }, { max_age: config.maxAge }),
+  }
+}
+
+type Aged = { readonly max_age?: unknown }
+
+/** The lower `max_age` of two, as a parameter. */
+function lowestAge(...given: readonly Aged[]): { max_age?: number } {
+  const ages = given.flatMap(({ max_age }) => maxAgeOf(max_age) ?? [])
+  return ages.length === 0 ? {} : { max_age: Math.min(...ages) }
+}
+
+/** Returns what a link may change with what a guard demands on top, which is the application's word. */
+export function withGuardParameters(changes: ParameterChanges, guard: ParameterChanges): ParameterChanges {
+  return { ...changes, ...guard, ...lowestAge(changes, guard) }
+}
+
 /**
  * Configured parameters with a caller's changes on top, key by key. `INVALID_REQUEST` for a `max_age` that is no
- * non-negative integer, and for an `organization` that no cookie could keep. Null and undefined mean "as configured"; an empty string and 0 are sent.
+ * non-negative integer, and for an `organization` that no cookie could keep. Null and undefined mean "as configured"; an
+ * empty string and 0 are sent, but an empty `organization` is none.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const {
@@ -84,6 +142,7 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
   for (const [name, value] of Object.entries(rest)) {
     if (value !== undefined && value !== null) parameters.set(name, asText(value))
   }
+  if (parameters.get('organization') === '') parameters.delete('organization')
   checkOrganization(parameters.get('organization'))
   parameters.set('scope', scope)
   if (audience !== undefined) parameters.set('audience', audience)

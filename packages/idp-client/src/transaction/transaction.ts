@@ -29,8 +29,14 @@ export interface LoginTransaction extends Begun {
   readonly audience?: string
   /** The organization that was asked for; a token that does not name it is refused. */
   readonly organization?: string
-  /** What the login was asked for beyond the configuration, as a short hash. */
+  /** What of the scope, beyond the configured one, the application asked for, not a login link. */
+  readonly ownScope?: string
+  /** The audience is none that only a login link chose; earlier versions did not tell. */
+  readonly ownAudience?: true
+  /** Fingerprint of what the login was asked for, where that is not what every login is asked for. */
   readonly asked?: string
+  /** Its audience may only come to the session that there was: without one nobody is signed in. */
+  readonly stepUpOnly?: true
   /** It runs in a popup: the name that the page which opened it waits under, or empty. */
   readonly popup?: string
 }
@@ -73,6 +79,9 @@ type Short =
   | 'q'
   | 'p'
   | 'j'
+  | 'o'
+  | 'd'
+  | 'z'
 
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
@@ -94,6 +103,9 @@ const SHORT = {
   authSession: 'w',
   session: 'l',
   user: 'j',
+  ownScope: 'o',
+  ownAudience: 'd',
+  stepUpOnly: 'z',
   asked: 'q',
   popup: 'p',
 } as const satisfies Record<Field, Short>

@@ -11,6 +11,7 @@ import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
+import { openLogin } from '../support/guard-login.ts'
 import { client as nextClient, SECRET } from './next-support.ts'
 
 const APP = 'http://app.example'
@@ -45,12 +46,12 @@ interface Host {
   api(requirements: GuardRequirements, cookie: string): Promise<Outcome>
 }
 
-function loginOf(location: string | null | undefined): Outcome {
+async function loginOf(location: string | null | undefined): Promise<Outcome> {
   const url = new URL(location ?? '', APP)
   expect([url.origin, url.pathname]).toEqual([APP, '/auth/login'])
   const { returnTo, ...login } = Object.fromEntries(url.searchParams)
   expect(returnTo).toBe('/vault?x=1')
-  return { login }
+  return { login: await openLogin(login, SECRET) }
 }
 
 async function outcomeOf(answer: () => Response | Promise<Response>): Promise<Outcome> {
@@ -61,7 +62,9 @@ async function outcomeOf(answer: () => Response | Promise<Response>): Promise<Ou
     if (text === 'in') return 'in'
     expect(response.headers.get('cache-control')).toContain('no-store')
     const challenge = response.headers.get('www-authenticate')
-    return { status: response.status, challenge, body: JSON.parse(text) }
+    const { login, ...body } = JSON.parse(text)
+    const opened = login ? { login: await openLogin(login, SECRET) } : {}
+    return { status: response.status, challenge, body: { ...body, ...opened } }
   } catch (error) {
     if (isIdpError(error)) return { thrown: error.code }
     throw error
@@ -143,7 +146,7 @@ async function fromServerSideProps(requirements: GuardRequirements, cookie: stri
   const guarded = nextClient(options).withPageAuthRequired(requirements)
   try {
     const result = await guarded(context as GetServerSidePropsContext)
-    return 'redirect' in result ? loginOf(result.redirect.destination) : 'in'
+    return 'redirect' in result ? await loginOf(result.redirect.destination) : 'in'
   } catch (error) {
     if (isIdpError(error)) return { thrown: error.code }
     throw error
@@ -194,7 +197,7 @@ const everyParameter = {
   max_age: '300',
   acr_values: 'gold platinum',
   organization: 'org_1',
-  scope: 'openid profile email offline_access read:a',
+  scope: 'read:a',
 }
 
 /** What a login asks for besides, so that it does not undo what the session has. */

@@ -11,6 +11,7 @@ import type { IdpClientOptions } from '../../src/index.ts'
 import { statusOf } from '../../src/routes/status.ts'
 import type { Browser } from '../support/app.ts'
 import { json } from '../support/connect.ts'
+import { openLogin } from '../support/guard-login.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld } from '../support/mfa.ts'
 
@@ -245,10 +246,12 @@ describe('[S248] the bodies of errors', () => {
     const browser = await world.signedIn()
     const api = world.client.withApiAuthRequired(() => new Response('in'), { maxAge: 300 })
     world.pass(1000)
-    const body = (await (await api(browser.request('/api'))).json()) as { login?: unknown }
-    expect(body.login).toEqual({ max_age: '300' })
+    const body = (await (await api(browser.request('/api'))).json()) as {
+      login?: Record<string, string>
+    }
+    expect(await openLogin(body.login ?? {})).toEqual({ max_age: '300' })
     const told = rows.find(({ cells }) => cells['Where'] === '`withApiAuthRequired`')?.cells['Body']
-    expect(told).toContain(`\`${JSON.stringify(body.login)}\``)
+    expect(told).toContain(`\`${JSON.stringify({ ...body.login, guard: '…' })}\``)
   })
 
   test('a store that fails: 503 wherever a session is needed', async () => {

@@ -201,19 +201,22 @@ describe('routes', () => {
   test('[S156] the login ignores what the table says, and passes everything else on', async () => {
     const cells = tableBelow(page('routes'), '## login').map(([cell = '']) => cell)
     const namesIn = (first: string) =>
-      (cells.find((cell) => cell.startsWith(`${first},`)) ?? '')
+      (cells.find((cell) => cell === first || cell.startsWith(`${first},`)) ?? '')
         .split(', ')
         .filter((name) => /^[a-z_]+$/.test(name))
-    const [passed, ignored] = [namesIn('scope'), namesIn('client_id')]
-    const sent = async (names: string[]) => {
+    const configurable = [...namesIn('audience'), ...namesIn('organization')]
+    const [passed, ignored] = [[...namesIn('login_hint'), ...configurable], namesIn('client_id')]
+    const sent = async (names: string[], browser = world.newBrowser()) => {
       const query = names.map((name) => `${name}=visitor`).join('&')
-      const url = new URL(await world.begin(world.newBrowser(), `?${query}`))
+      const url = new URL(await world.begin(browser, `?${query}`))
       return [...url.searchParams].filter(([, value]) => value === 'visitor').map(([name]) => name)
     }
     expect(passed.length).toBeGreaterThan(4)
     expect((await sent(passed)).sort()).toEqual([...passed].sort())
     expect(ignored.length).toBeGreaterThan(10)
-    expect(await sent(ignored)).toEqual([])
+    expect(await sent([...ignored, ...namesIn('guard')])).toEqual([])
+    const ours = Object.fromEntries(configurable.map((name) => [name, 'ours']))
+    expect(await sent(configurable, world.another({ authorizationParameters: ours }).browser)).toEqual([])
   })
 })
 

@@ -1,4 +1,3 @@
-import { runInNewContext } from 'node:vm'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, OnCallbackContext } from '../../src/index.ts'
@@ -7,7 +6,7 @@ import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
-import { scriptIn } from '../support/page.ts'
+import { run } from '../support/popup-page.ts'
 
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
@@ -34,47 +33,6 @@ const popup = (
   parameters: Record<string, string> = {},
   visit: Visit = { user: 'alice', otp: true },
 ): Promise<Response> => world.login(browser, popupQuery(parameters), visit)
-
-interface Told {
-  /** Messages with the target that they are for. */
-  readonly opener: { readonly message: Record<string, unknown>; readonly target: string }[]
-  readonly channels: Record<string, Record<string, unknown>[]>
-  readonly closedAfter: number[]
-  readonly nonce: string
-  readonly html: string
-}
-
-/** Runs the script of a page as the browser would, with the things that it needs and no others. */
-async function run(response: Response, { hasOpener = true } = {}): Promise<Told> {
-  const html = await response.text()
-  const { nonce, script } = scriptIn(html)
-  const opener: Told['opener'] = []
-  const channels: Told['channels'] = {}
-  const closedAfter: number[] = []
-  class BroadcastChannel {
-    readonly #messages: Record<string, unknown>[] = []
-    constructor(name: string) {
-      channels[name] = this.#messages
-    }
-    postMessage(message: object): void {
-      this.#messages.push({ ...message })
-    }
-  }
-  const window = {
-    opener: hasOpener
-      ? { postMessage: (message: object, target: string) => opener.push({ message: { ...message }, target }) }
-      : null,
-    BroadcastChannel,
-    close: () => undefined,
-  }
-  runInNewContext(script, {
-    window,
-    BroadcastChannel,
-    location: { origin: APP },
-    setTimeout: (_work: () => void, milliseconds: number) => closedAfter.push(milliseconds),
-  })
-  return { opener, channels, closedAfter, nonce, html }
-}
 
 const sessionOf = async (browser: Browser, client = world.client) => {
   const session = await client.getSession(browser.request('/'))

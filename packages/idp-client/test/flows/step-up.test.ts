@@ -4,8 +4,7 @@ import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { isIdpError } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
-
-const SCOPE = 'openid profile email offline_access'
+import { openLogin } from '../support/guard-login.ts'
 
 let world: World
 beforeEach(async () => {
@@ -25,6 +24,8 @@ class Visitor {
   readonly #page: (request: Request) => Response | Promise<Response>
   readonly #api: (request: Request) => Response | Promise<Response>
   readonly #visit: Visit
+  /** Query of the login route that the page led to. */
+  #login: Record<string, string> = {}
 
   constructor(requirements: GuardRequirements, options: IdpClientOptions = {}, user = 'alice') {
     const { browser, client } = world.another(options)
@@ -35,7 +36,7 @@ class Visitor {
   }
 
   /** What the page leads to: `'in'`, the parameters of a login, or the code that it throws. */
-  async page(): Promise<string | Record<string, string>> {
+  async page(): Promise<string | Readonly<Record<string, string>>> {
     try {
       const response = await this.#page(this.#browser.request('/vault?a=1'))
       if (response.status === 200) return response.text()
@@ -43,7 +44,8 @@ class Visitor {
       expect([response.status, login.pathname]).toEqual([302, '/auth/login'])
       const { returnTo, ...parameters } = Object.fromEntries(login.searchParams)
       expect(returnTo).toBe('/vault?a=1')
-      return parameters
+      this.#login = parameters
+      return openLogin(parameters)
     } catch (error) {
       if (isIdpError(error)) return error.code
       throw error
@@ -55,7 +57,10 @@ class Visitor {
     const text = await response.text()
     if (text !== 'in') expect(response.headers.get('cache-control')).toContain('no-store')
     const challenge = response.headers.get('www-authenticate')
-    return { status: response.status, challenge, body: text === 'in' ? text : JSON.parse(text) }
+    if (text === 'in') return { status: response.status, challenge, body: text }
+    const { login, ...body } = JSON.parse(text)
+    const opened = login ? { login: await openLogin(login) } : {}
+    return { status: response.status, challenge, body: { ...body, ...opened } }
   }
 
   /** A login, with single sign-on at the provider; the answer of the callback. */
@@ -69,7 +74,7 @@ class Visitor {
     for (let logins = 0; logins < 5; logins++) {
       const result = await this.page()
       if (typeof result === 'string') return { end: result, logins }
-      expect((await this.logIn(result)).headers.get('location')).toBe(`${APP}/vault?a=1`)
+      expect((await this.logIn(this.#login)).headers.get('location')).toBe(`${APP}/vault?a=1`)
     }
     return { end: 'round and round', logins: 5 }
   }
@@ -212,7 +217,7 @@ describe('organization and scope', () => {
   test('a missing scope leads to a login with the configured ones and those', async () => {
     const visitor = new Visitor({ scope: ['read:things', 'write:things'] }, api)
     await visitor.logIn()
-    const asked = `${SCOPE} read:things write:things`
+    const asked = 'read:things write:things'
     expect(await visitor.page()).toEqual({ scope: asked })
     expect(await visitor.api()).toMatchObject({
       status: 403,
@@ -230,7 +235,10 @@ describe('organization and scope', () => {
       { scope: 'read:things' },
       { authorizationParameters: { ...api.authorizationParameters, scope } },
     )
-    expect(await visitor.page()).toEqual({ scope: 'openid offline_access read:things' })
+    expect(await visitor.page()).toEqual({ scope: 'read:things' })
+    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    const scopes = world.provider.requests('authorize').flatMap(({ query }) => query['scope'] ?? [])
+    expect(scopes).toEqual(['openid offline_access read:things'])
   })
 
   const api = {
@@ -245,7 +253,7 @@ describe('everything at once', () => {
       claims['amr'] = ['pwd']
     })
     const visitor = new Visitor(requirements)
-    const parameters = { max_age: '60', acr_values: 'urn:gold', organization: 'org_acme', scope: SCOPE }
+    const parameters = { max_age: '60', acr_values: 'urn:gold', organization: 'org_acme', scope: 'email' }
     expect(await visitor.page()).toEqual(parameters)
     expect(await visitor.api()).toMatchObject({ status: 401, body: { code: 'NOT_AUTHENTICATED' } })
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
@@ -257,15 +265,15 @@ describe('everything at once', () => {
 
   test('[CVE-2026-42349] who is asked for first: authentication, then organization, then scope', async () => {
     const requirements = { acr: 'urn:gold', organization: 'org_acme', scope: 'email' }
-    const given: readonly [Record<string, string>, number, string | undefined][] = [
+    const given: readonly [{ scope: string; [name: string]: string }, number, string | undefined][] = [
       [{ scope: 'openid' }, 401, 'INSUFFICIENT_USER_AUTHENTICATION'],
       [{ scope: 'openid', organization: 'org_acme' }, 401, 'INSUFFICIENT_USER_AUTHENTICATION'],
       [{ scope: 'openid', acr_values: 'urn:gold' }, 403, 'WRONG_ORGANIZATION'],
       [{ scope: 'openid', acr_values: 'urn:gold', organization: 'org_acme' }, 403, 'INSUFFICIENT_SCOPE'],
       [{ scope: 'openid email', acr_values: 'urn:gold', organization: 'org_acme' }, 200, undefined],
     ]
-    for (const [parameters, status, code] of given) {
-      const visitor = new Visitor(requirements)
+    for (const [{ scope, ...parameters }, status, code] of given) {
+      const visitor = new Visitor(requirements, { authorizationParameters: { scope } })
       await visitor.logIn(parameters)
       const answer = await visitor.api()
       expect([answer.status, (answer.body as { code?: string }).code]).toEqual([status, code])
@@ -390,8 +398,9 @@ describe('guards with options hold as those without', () => {
     const refused = await page(new Request(target, init))
     const login = new URL(refused.headers.get('location') ?? '', APP)
     const { returnTo, ...parameters } = Object.fromEntries(login.searchParams)
+    expect(Object.keys(parameters)).toEqual(['guard'])
     expect([login.origin, new URL(returnTo ?? '', APP).origin]).toEqual([APP, APP])
-    expect(parameters).toEqual({ max_age: '300', acr_values: 'urn:gold' })
+    expect(await openLogin(parameters)).toEqual({ max_age: '300', acr_values: 'urn:gold' })
     expect((await api(new Request(target, init))).status).toBe(401)
     expect(handler).not.toHaveBeenCalled()
   })

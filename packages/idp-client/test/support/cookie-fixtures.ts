@@ -12,6 +12,8 @@ import { freshlyStored } from '../../src/session/session.ts'
 import type { StoredSession } from '../../src/session/stored-session.ts'
 import type { MfaContext } from '../../src/tokens/mfa-context.ts'
 import { openMfaContext, sealMfaContext } from '../../src/tokens/mfa-context.ts'
+import type { GuardParameters } from '../../src/transaction/guard-parameters.ts'
+import { openGuardParameters, sealGuardParameters } from '../../src/transaction/guard-parameters.ts'
 import type { StateNote } from '../../src/transaction/state.ts'
 import { newState, readState } from '../../src/transaction/state.ts'
 import type { Transaction } from '../../src/transaction/transaction.ts'
@@ -34,6 +36,7 @@ export type Format =
   | { readonly kind: 'transaction' | 'single transaction'; readonly content: Transaction }
   | { readonly kind: 'state'; readonly content: StateNote }
   | { readonly kind: 'mfa token'; readonly content: MfaContext }
+  | { readonly kind: 'guard parameters'; readonly content: GuardParameters }
   | { readonly kind: 'logout marker'; readonly content: SessionReference | EndedSessions }
 
 /** A format as a release wrote it. */
@@ -73,6 +76,8 @@ function exchangeOf(values: Fixture['values']) {
 
 async function tokenOf({ config, sealer, client }: Engine, format: Format): Promise<string> {
   if (format.kind === 'state') return newState(sealer, format.content)
+  if (format.kind === 'guard parameters')
+    return sealGuardParameters({ config, sealer, client }, format.content)
   if (format.kind === 'mfa token') return sealMfaContext({ config, sealer, client }, format.content)
   throw new Error(`${format.kind} is a cookie`)
 }
@@ -120,7 +125,7 @@ async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<
 export async function written(format: Format): Promise<Written> {
   const records: Record<string, SessionData> = {}
   const engine = engineOf(format, records)
-  if (format.kind === 'state' || format.kind === 'mfa token') {
+  if (format.kind === 'state' || format.kind === 'mfa token' || format.kind === 'guard parameters') {
     return { values: { value: await tokenOf(engine, format) } }
   }
   const cookies = new Cookies()
@@ -142,6 +147,8 @@ export async function read(fixture: Fixture): Promise<unknown> {
       return readState(engine.sealer, value)
     case 'mfa token':
       return openMfaContext(engine, value)
+    case 'guard parameters':
+      return openGuardParameters(engine, value)
     case 'logout marker': {
       const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
       const marker = bytes && decodeMarker(bytes)

@@ -99,6 +99,14 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'session in a store',
     content: { ...sessionOf(), authentication: { ...authentication, ahead: true } },
   },
+  'session-1-own-scope': {
+    kind: 'session',
+    content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
+  },
+  'session-id-1-key-own-scope': {
+    kind: 'session in a store',
+    content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
+  },
   'session-1-own-user': {
     kind: 'session',
     content: sessionOf({
@@ -130,6 +138,14 @@ export const formats: Readonly<Record<string, Format>> = {
     content: { ...login, crossSitePost: true, redirectUri: 'https://app.example.com:8443/other' },
   },
   'transaction-1-popup': { kind: 'transaction', content: { ...login, popup: 'channel' } },
+  'transaction-1-own-scope': {
+    kind: 'transaction',
+    content: { ...login, ownScope: 'read:orders', ownAudience: true },
+  },
+  'transaction-1-step-up-only': {
+    kind: 'transaction',
+    content: { ...login, popup: 'channel', ownAudience: true, stepUpOnly: true },
+  },
   'transaction-1-connect': {
     kind: 'transaction',
     content: {
@@ -166,6 +182,10 @@ export const formats: Readonly<Record<string, Format>> = {
       handle: 'AAECAwQFBgcICQoLDA0ODw',
       client: CLIENT,
     },
+  },
+  'guard-1': {
+    kind: 'guard parameters',
+    content: { acr_values: 'urn:gold', max_age: '300', organization: 'org_1', scope: 'read:orders' },
   },
   'logout-marker-1': {
     kind: 'logout marker',

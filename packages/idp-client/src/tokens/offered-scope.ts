@@ -1,0 +1,40 @@
+import type { AuthorizationConfig, Config } from '../config/config.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
+import { coversScope, withoutScope } from './scope.ts'
+import type { GetAccessTokenOptions, Want } from './want.ts'
+
+const WITHOUT_OFFLINE_ACCESS =
+  'The provider does not list offline_access in scopes_supported, so the default scope is sent without it. Set authorizationParameters.scope to the scope that you want.'
+
+/** What the provider's metadata says about scopes. */
+interface Offer {
+  /** `scopes_supported`, absent when not advertised. */
+  readonly scopes?: readonly string[]
+}
+
+/**
+ * Returns the configuration with the default scope that this provider takes: without `offline_access` where its metadata
+ * lists scopes and that is not among them, which is reported once. Call it where the default scope is used.
+ */
+export function withOfferedScope(
+  { authorization, log }: Pick<Config, 'authorization' | 'log'>,
+  { scopes }: Offer,
+): AuthorizationConfig {
+  if (!scopes || scopes.includes(OFFLINE_ACCESS)) return authorization
+  log.once(WITHOUT_OFFLINE_ACCESS)
+  return { ...authorization, defaultScope: withoutScope(authorization.defaultScope, OFFLINE_ACCESS) }
+}
+
+/** The scope of a refresh as the provider takes it; what the caller named is sent whatever the provider lists. */
+export async function refreshScope(
+  config: Config,
+  metadata: () => Promise<Offer>,
+  { options, want }: { readonly options: GetAccessTokenOptions; readonly want: Want },
+): Promise<{ readonly scope?: string }> {
+  const { scope } = want.sent
+  if (scope === undefined) return {}
+  const isNamed = coversScope(options.scope, OFFLINE_ACCESS)
+  if (isNamed || !usesDefaultScope(config.authorization, want.audience)) return { scope }
+  const { defaultScope } = withOfferedScope(config, await metadata())
+  return { scope: coversScope(defaultScope, OFFLINE_ACCESS) ? scope : withoutScope(scope, OFFLINE_ACCESS) }
+}

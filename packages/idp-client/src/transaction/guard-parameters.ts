@@ -1,0 +1,48 @@
+import type { Config } from '../config/config.ts'
+import { constantTimeEqual } from '../crypto/random.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
+
+/** Query parameter of the login route that holds what a guard demands of the login. */
+export const GUARD_PARAMETER = 'guard'
+
+/** Seconds for which it counts: a redirect follows at once, a page may show its button for a while. */
+const LIFETIME = 600
+
+const NAMES = ['acr_values', 'max_age', 'organization', 'scope'] as const
+
+/** Authorization parameters that a guard demands, beside the configured ones. */
+export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
+
+export interface GuardParts {
+  readonly config: Pick<Config, 'clock'>
+  readonly sealer: Sealer
+  readonly client: () => Promise<string>
+}
+
+/**
+ * Seals what a guard demands for the way through the browser, so that the login route can tell it from what a link says.
+ * It is bound to nobody: whoever has it could open the guarded page, too.
+ */
+export async function sealGuardParameters(parts: GuardParts, parameters: GuardParameters): Promise<string> {
+  const { client, config, sealer } = parts
+  const text = JSON.stringify({ v: 1, i: config.clock(), c: await client(), p: parameters })
+  return sealer.seal('guard', utf8(text))
+}
+
+/** Returns what a guard of this client sealed within the last 10 minutes; empty for anything else. Never throws. */
+export async function openGuardParameters(parts: GuardParts, sealed: unknown): Promise<GuardParameters> {
+  const { client, config, sealer } = parts
+  const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null
+  if (!bytes) return {}
+  try {
+    const { c, i, p, v } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    if (v !== 1 || typeof i !== 'number' || typeof c !== 'string') return {}
+    if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await client())) return {}
+    const given = new Map(Object.entries(Object(p)))
+    const known = NAMES.map((name) => [name, given.get(name)] as const)
+    return Object.fromEntries(known.filter(([, value]) => typeof value === 'string'))
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,501 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AuthorizationParameters } from '../../src/config/options.ts'
+import { createSealer } from '../../src/crypto/seal.ts'
+import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
+import { isIdpError } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+import { SECRET } from '../support/engine.ts'
+
+const API = 'https://api.example.test/'
+const ORDERS = 'https://orders.example.test/'
+const DEFAULT = 'openid profile email offline_access'
+const TTL = 600
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld({}, { accessTokenTtl: TTL })
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.clearRequests()
+})
+
+const configured = (authorizationParameters: AuthorizationParameters, more: IdpClientOptions = {}) =>
+  world.another({ authorizationParameters, ...more })
+
+const parametersOf = (url: string): Record<string, string> => Object.fromEntries(new URL(url).searchParams)
+
+/** Parameters of the authorization request that a login link leads to. */
+async function sent(
+  link: Record<string, string>,
+  authorizationParameters: AuthorizationParameters = {},
+): Promise<Record<string, string>> {
+  const { browser } = configured(authorizationParameters)
+  return parametersOf(await world.begin(browser, `?${new URLSearchParams(link)}`))
+}
+
+const audienceOf = (token: string): unknown => decodeJwt(token).aud
+
+describe('[C4] what a login link decides', () => {
+  test('audience counts where none is configured', async () => {
+    expect(await sent({ audience: ORDERS }, { audience: API })).toMatchObject({ audience: API })
+    expect(await sent({ audience: ORDERS })).toMatchObject({ audience: ORDERS })
+  })
+
+  test('scope is added to the configured one, and removes nothing', async () => {
+    expect((await sent({ scope: 'openid' }))['scope']).toBe(DEFAULT)
+    expect((await sent({ scope: 'read:things openid' }))['scope']).toBe(`${DEFAULT} read:things`)
+    expect((await sent({ scope: '' }))['scope']).toBe(DEFAULT)
+    expect((await sent({ scope: 'b' }, { scope: 'openid a' }))['scope']).toBe('openid a b')
+    expect((await sent({ scope: 'a' }, { scope: 'openid  a' }))['scope']).toBe('openid  a')
+    const map = { [API]: 'openid a', [ORDERS]: 'openid read:orders' }
+    expect((await sent({ scope: 'b', audience: ORDERS }, { scope: map, audience: API }))['scope']).toBe(
+      'openid a b',
+    )
+  })
+
+  test('max_age only lowers a configured one', async () => {
+    expect((await sent({ max_age: '9999999999' }, { max_age: 60 }))['max_age']).toBe('60')
+    expect((await sent({ max_age: '30' }, { max_age: 60 }))['max_age']).toBe('30')
+    expect((await sent({ max_age: '0' }, { max_age: 60 }))['max_age']).toBe('0')
+    expect((await sent({ max_age: '900' }))['max_age']).toBe('900')
+    const { browser } = configured({ max_age: 60 })
+    for (const wrong of ['', '-1', '1e9', 'x'])
+      expect((await browser.send(`/auth/login?max_age=${wrong}`)).status).toBe(400)
+  })
+
+  test('max_age that a link raises is checked against the configured one', async () => {
+    const { browser } = configured({ max_age: 60 })
+    const url = await world.begin(browser, '?max_age=9999999999')
+    const jar = world.provider.createJar()
+    world.provider.tamperIdToken(
+      (claims) => {
+        claims['auth_time'] = world.clock.now - 1000
+      },
+      { times: 1 },
+    )
+    const response = await browser.send(await world.authorize(url, { user: 'alice', jar }))
+    expect(response.status).toBe(502)
+  })
+
+  test.each([
+    ['organization', 'org_acme', 'org_globex'],
+    ['acr_values', 'urn:gold', 'urn:silver'],
+    ['prompt', 'login', 'none'],
+  ])('%s counts where none is configured', async (name, ours, theirs) => {
+    expect(await sent({ [name]: theirs }, { [name]: ours })).toMatchObject({ [name]: ours })
+    expect(await sent({ [name]: '' }, { [name]: ours })).toMatchObject({ [name]: ours })
+    expect(await sent({ [name]: theirs })).toMatchObject({ [name]: theirs })
+  })
+
+  test('an empty organization is none', async () => {
+    expect(await sent({ organization: '' })).not.toHaveProperty('organization')
+  })
+
+  test('the configured organization is checked, whatever the link says', async () => {
+    for (const organization of ['', 'org_globex']) {
+      const { browser, client } = configured({ organization: 'org_acme' })
+      const url = await world.begin(browser, `?${new URLSearchParams({ organization })}`)
+      // A provider that lets the user choose another one.
+      const elsewhere = new URL(url)
+      elsewhere.searchParams.set('organization', 'org_globex')
+      const response = await browser.send(await world.authorize(elsewhere.href, { user: 'bob' }))
+      expect(response.status).toBe(502)
+      expect(await client.getSession(browser.request('/'))).toBeNull()
+    }
+  })
+
+  test.each(['authorization_details', 'registration', 'target_link_uri', 'id_token_hint'])(
+    '%s is dropped',
+    async (name) => {
+      expect(await sent({ [name]: '[]' })).not.toHaveProperty(name)
+      expect(await sent({ [name]: '[1]' }, { [name]: '[2]' })).toMatchObject({ [name]: '[2]' })
+    },
+  )
+
+  test('[AR-14] an iss that is not the issuer is refused, and target_link_uri leads nowhere', async () => {
+    const { issuer } = world.provider
+    expect(await sent({ iss: issuer })).not.toHaveProperty('iss')
+    for (const iss of ['https://evil.example', `${issuer}/`, '', issuer.toUpperCase()]) {
+      const browser = world.newBrowser()
+      const response = await browser.send(`/auth/login?${new URLSearchParams({ iss })}`)
+      expect([response.status, response.headers.get('location')]).toEqual([400, null])
+      expect(browser.names('__txn_')).toEqual([])
+    }
+    const link = new URLSearchParams({ iss: issuer, target_link_uri: 'https://evil.example/' })
+    const response = await world.login(world.newBrowser(), `?${link}`)
+    expect(response.headers.get('location')).toBe(`${APP}/`)
+  })
+
+  test('what nobody configured and no rule names still passes', async () => {
+    expect(await sent({ ui_locales: 'de', login_hint: 'alice', connection: 'github' })).toMatchObject({
+      ui_locales: 'de',
+      login_hint: 'alice',
+      connection: 'github',
+    })
+  })
+
+  test('code of the application may set everything', async () => {
+    const { browser, client } = configured({
+      audience: API,
+      max_age: 60,
+      organization: 'org_acme',
+      acr_values: 'urn:gold',
+      prompt: 'login',
+    })
+    const own = {
+      audience: ORDERS,
+      scope: 'openid',
+      max_age: 900,
+      organization: 'org_globex',
+      acr_values: 'urn:silver',
+      prompt: 'none',
+      id_token_hint: 'x',
+      authorization_details: '[]',
+    }
+    const response = await client.startInteractiveLogin(
+      { authorizationParameters: own },
+      browser.request('/'),
+    )
+    expect(parametersOf(response.headers.get('location') ?? '')).toMatchObject({ ...own, max_age: '900' })
+  })
+})
+
+describe('[C4] the audience of a session', () => {
+  const plainToken = async ({ browser, client }: ReturnType<World['another']>, refresh = false) => {
+    const headers = new Headers()
+    const { token } = await client.getAccessToken(browser.request('/'), headers, { refresh })
+    browser.store(new Response(null, { headers }))
+    return audienceOf(token)
+  }
+
+  test('a plain getAccessToken is for the configured API, whatever the link said', async () => {
+    const made = configured({ audience: API })
+    await world.login(made.browser, `?audience=${encodeURIComponent(ORDERS)}`)
+    expect([await plainToken(made), await plainToken(made, true)]).toEqual([API, API])
+  })
+
+  test.each([
+    ['in cookies', undefined],
+    ['in a store', memoryStore],
+  ])('%s: of a login that the application began for another API, it is for that', async (_where, store) => {
+    const made = configured({ audience: API }, store ? { sessionStore: store() } : {})
+    const { browser, client } = made
+    const started = await client.startInteractiveLogin(
+      { authorizationParameters: { audience: ORDERS } },
+      browser.request('/'),
+    )
+    browser.store(started)
+    await browser.send(await world.authorize(started.headers.get('location') ?? ''))
+    expect([await plainToken(made), await plainToken(made, true), await plainToken(made)]).toEqual([
+      ORDERS,
+      ORDERS,
+      ORDERS,
+    ])
+    world.provider.clearRequests()
+    const { token } = await client.getAccessToken(browser.request('/'), new Headers(), { scope: 'email' })
+    expect([audienceOf(token), world.provider.count('token')]).toEqual([ORDERS, 0])
+  })
+
+  test('a session that an earlier version began with an audience of a link is one for another audience', async () => {
+    // Where no audience is configured a link may choose, and the session says so.
+    const before = world.another()
+    await world.login(before.browser, `?audience=${encodeURIComponent(ORDERS)}`)
+    expect(await plainToken(before)).toBe(ORDERS)
+    for (const isEarlier of [true, false]) {
+      const made = configured({ audience: API })
+      for (const [name, cookie] of before.browser.cookies) made.browser.cookies.set(name, cookie)
+      if (isEarlier) await forgetOwnAudience(made.browser)
+      const expected = isEarlier ? API : ORDERS
+      expect(await plainToken(made)).toBe(expected)
+      // And again, from what was kept of it.
+      world.provider.clearRequests()
+      expect(await plainToken(made)).toBe(expected)
+      expect(world.provider.count('token')).toBe(0)
+      const { token } = await made.client.getAccessToken(made.browser.request('/'), new Headers(), {
+        audience: ORDERS,
+      })
+      expect(audienceOf(token)).toBe(ORDERS)
+      world.clock.now += TTL + 1
+      expect(await plainToken(made)).toBe(expected)
+      world.clock.now -= TTL + 1
+      await world.login(before.browser, `?audience=${encodeURIComponent(ORDERS)}`)
+    }
+  })
+})
+
+/** Writes the session of a browser as earlier versions did, which did not tell who chose the audience. */
+async function forgetOwnAudience({ cookies }: Browser): Promise<void> {
+  const { decodeSession, encodeSession } = await import('../../src/session/codec.ts')
+  const cookie = cookies.get('__session')
+  const sealer = createSealer([SECRET])
+  const bytes = await sealer.open('session', cookie?.value ?? '')
+  const session = bytes && decodeSession(bytes)
+  if (!cookie || !session) throw new Error('there is no session')
+  expect(session.ownAudience).toBe(true)
+  const { ownAudience: _unknown, ...earlier } = session
+  const value = await sealer.seal('session', encodeSession(earlier))
+  cookies.set('__session', { ...cookie, value })
+}
+
+/** A user in front of a guarded page. */
+class Visitor {
+  readonly browser: Browser
+  readonly #page: (request: Request) => Response | Promise<Response>
+  readonly #jar = world.provider.createJar()
+
+  constructor(requirements: GuardRequirements, options: IdpClientOptions) {
+    const { browser, client } = world.another(options)
+    this.browser = browser
+    this.#page = client.withPageAuthRequired(() => new Response('in'), requirements)
+  }
+
+  /** The query of the login that the page leads to, `'in'`, or the code that it throws. */
+  async page(): Promise<string> {
+    try {
+      const response = await this.#page(this.browser.request('/vault'))
+      if (response.status === 200) return response.text()
+      return new URL(response.headers.get('location') ?? '', APP).search
+    } catch (error) {
+      if (isIdpError(error)) return error.code
+      throw error
+    }
+  }
+
+  async logIn(query = ''): Promise<Record<string, string>> {
+    const url = await world.begin(this.browser, query)
+    const location = await world.authorize(url, { user: 'bob', jar: this.#jar })
+    expect((await this.browser.send(location)).status).toBe(302)
+    return parametersOf(url)
+  }
+
+  /** Follows the page to its end; what was sent for each login. */
+  async walk(): Promise<{ end: string; sent: Record<string, string>[] }> {
+    const requests: Record<string, string>[] = []
+    for (;;) {
+      const next = await this.page()
+      if (!next.startsWith('?')) return { end: next, sent: requests }
+      expect(requests.length).toBeLessThan(4)
+      requests.push(await this.logIn(next))
+    }
+  }
+}
+
+describe('[C4] parameters of a guard', () => {
+  const options: IdpClientOptions = {
+    authorizationParameters: { acr_values: 'urn:silver', organization: 'org_acme', max_age: 900 },
+  }
+  const demand: GuardRequirements = {
+    acr: 'urn:gold',
+    organization: 'org_globex',
+    maxAge: 300,
+    scope: 'email',
+  }
+
+  test('count beside other configured ones: satisfied after one login', async () => {
+    const visitor = new Visitor(demand, options)
+    await visitor.logIn()
+    const { end, sent: requests } = await visitor.walk()
+    expect([end, requests]).toEqual([
+      'in',
+      [expect.objectContaining({ acr_values: 'urn:gold', organization: 'org_globex', max_age: '300' })],
+    ])
+  })
+
+  test('are one value of the query, which nobody can read or change', async () => {
+    const visitor = new Visitor(demand, options)
+    const query = await visitor.page()
+    const parameters = new URLSearchParams(query)
+    expect([...parameters.keys()].sort()).toEqual(['guard', 'returnTo'])
+    const sealed = parameters.get('guard') ?? ''
+    expect(await createSealer([SECRET]).isCurrent('guard', sealed)).toBe(true)
+    const plain = { acr_values: 'urn:silver', organization: 'org_acme', max_age: '900' }
+    const transaction = await createSealer([SECRET]).seal('transaction', Buffer.from('{"v":1}'))
+    for (const forged of [`${sealed.slice(0, -2)}AA`, 'x', '', transaction]) {
+      parameters.set('guard', forged)
+      const begun = parametersOf(await world.begin(visitor.browser, `?${parameters}`))
+      expect(begun).toMatchObject(plain)
+      expect(begun).not.toHaveProperty('guard')
+    }
+  })
+
+  test('of another client of the same secret do not count', async () => {
+    const { clientId = '', clientSecret = '' } = await world.provider.addClient({ clientId: 'other-app' })
+    const other = new Visitor(demand, { ...options, clientId, clientSecret })
+    const visitor = new Visitor(demand, options)
+    const begun = parametersOf(await world.begin(visitor.browser, await other.page()))
+    expect(begun).toMatchObject({ acr_values: 'urn:silver', organization: 'org_acme' })
+  })
+
+  test('count for 10 minutes', async () => {
+    const visitor = new Visitor(demand, options)
+    const query = await visitor.page()
+    const acrAfter = async (seconds: number) => {
+      world.clock.now += seconds
+      try {
+        return parametersOf(await world.begin(visitor.browser, query))['acr_values']
+      } finally {
+        world.clock.now -= seconds
+      }
+    }
+    expect([await acrAfter(599), await acrAfter(600)]).toEqual(['urn:gold', 'urn:silver'])
+  })
+
+  test('a link adds to them, and takes nothing away', async () => {
+    const visitor = new Visitor(demand, options)
+    const link = '&acr_values=urn:bronze&organization=org_acme&max_age=9999&scope=read:things'
+    const begun = parametersOf(await world.begin(visitor.browser, (await visitor.page()) + link))
+    expect(begun).toMatchObject({
+      acr_values: 'urn:gold',
+      organization: 'org_globex',
+      max_age: '300',
+      scope: `${DEFAULT} read:things`,
+    })
+    const lower = await world.begin(visitor.browser, `${await visitor.page()}&max_age=10`)
+    expect(parametersOf(lower)['max_age']).toBe('10')
+  })
+
+  test('in `login` of an API guard they do the same, with a redirect and in a popup', async () => {
+    const { browser, client } = world.another(options)
+    const api = client.withApiAuthRequired(() => new Response('in'), demand)
+    const visit = { user: 'bob', jar: world.provider.createJar() }
+    await world.login(browser, '', visit)
+    const refused = await api(browser.request('/api'))
+    const { login } = (await refused.json()) as { login: Record<string, string> }
+    expect([refused.status, Object.keys(login)]).toEqual([401, ['guard']])
+    for (const mode of [{}, { challengeMode: 'popup' }]) {
+      const url = await world.begin(browser, `?${new URLSearchParams({ ...login, ...mode })}`)
+      expect(parametersOf(url)).toMatchObject({ acr_values: 'urn:gold', organization: 'org_globex' })
+    }
+    await world.login(browser, `?${new URLSearchParams(login)}`, visit)
+    expect(await (await api(browser.request('/api'))).text()).toBe('in')
+  })
+
+  test('a provider that ignores acr_values ends it after one login', async () => {
+    const visitor = new Visitor({ acr: 'urn:gold' }, options)
+    const undo = world.provider.tamperIdToken((claims) => {
+      claims['acr'] = 'urn:silver'
+    })
+    try {
+      await visitor.logIn()
+      const { end, sent: requests } = await visitor.walk()
+      expect([end, requests.length]).toEqual(['INSUFFICIENT_USER_AUTHENTICATION', 1])
+    } finally {
+      undo()
+    }
+  })
+
+  test('another organization than was demanded is refused at the callback, which is no loop', async () => {
+    const visitor = new Visitor({ organization: 'org_globex' }, options)
+    const url = new URL(await world.begin(visitor.browser, await visitor.page()))
+    url.searchParams.set('organization', 'org_acme')
+    const response = await visitor.browser.send(await world.authorize(url.href, { user: 'bob' }))
+    expect([response.status, response.headers.has('location')]).toEqual([502, false])
+  })
+
+  test('of several organizations the user chooses, not the configuration; a provider that offers none ends it', async () => {
+    const visitor = new Visitor({ organization: ['org_globex', 'org_umbrella'] }, options)
+    await visitor.logIn()
+    const { end, sent: requests } = await visitor.walk()
+    expect([end, requests.length]).toEqual(['WRONG_ORGANIZATION', 1])
+    expect(requests[0]).not.toHaveProperty('organization')
+    const listed = new Visitor({ organization: ['org_globex', 'org_acme'] }, options)
+    const { end: last, sent: once } = await listed.walk()
+    expect([last, once.map(({ organization }) => organization)]).toEqual(['in', ['org_acme']])
+  })
+
+  test('the fingerprint is made of what was sent: a link that has no effect stops no guard', async () => {
+    const visitor = new Visitor({ acr: 'urn:gold' }, options)
+    // The session comes from a login for silver, whatever its link said.
+    await visitor.logIn('?acr_values=urn:gold')
+    expect((await visitor.walk()).end).toBe('in')
+  })
+
+  test('what a link has added to the scope stays through the login of a guard, as a link adds it', async () => {
+    const visitor = new Visitor({ acr: 'urn:gold' }, { authorizationParameters: { audience: API } })
+    await visitor.logIn('?scope=read:things')
+    const query = new URLSearchParams(await visitor.page())
+    expect(query.get('scope')).toBe('read:things')
+    const { end, sent: requests } = await visitor.walk()
+    expect([end, requests[0]?.['scope']]).toEqual(['in', `${DEFAULT} read:things`])
+  })
+})
+
+describe('[C8] scope of a guard where the provider names none', () => {
+  const granting = (scope?: string) =>
+    world.provider.rewrite('token', ({ scope: _named, ...json }) =>
+      scope === undefined ? json : { ...json, scope },
+    )
+
+  test.each([
+    ['in cookies', undefined],
+    ['in a store', memoryStore],
+  ])('%s: what a link asked for does not pass, what the guard asked for does', async (_where, store) => {
+    const undo = granting()
+    try {
+      const visitor = new Visitor({ scope: 'admin' }, store ? { sessionStore: store() } : {})
+      await visitor.logIn('?scope=admin')
+      expect((await visitor.page()).startsWith('?')).toBe(true)
+      const { end, sent: requests } = await visitor.walk()
+      expect([end, requests.length]).toEqual(['in', 1])
+    } finally {
+      undo()
+    }
+  })
+
+  test('what the configuration or code of the application asked for passes, also after a refresh', async () => {
+    const undo = granting()
+    try {
+      const { browser, client } = configured({ scope: 'openid offline_access a' })
+      const page = (scope: string) =>
+        client.withPageAuthRequired(() => new Response('in'), { scope })(browser.request('/vault'))
+      const own = { authorizationParameters: { scope: 'openid offline_access a b' } }
+      const started = await client.startInteractiveLogin(own, browser.request('/'))
+      browser.store(started)
+      await browser.send(await world.authorize(started.headers.get('location') ?? ''))
+      const shown = async () => Promise.all(['a', 'b', 'c'].map(async (scope) => (await page(scope)).status))
+      expect(await shown()).toEqual([200, 200, 302])
+      const headers = new Headers()
+      await client.getAccessToken(browser.request('/'), headers, { refresh: true })
+      browser.store(new Response(null, { headers }))
+      expect(await shown()).toEqual([200, 200, 302])
+      // Its query is a visitor's, too.
+      await browser.send('/auth/access-token?scope=c')
+      expect(await shown()).toEqual([200, 200, 302])
+    } finally {
+      undo()
+    }
+  })
+
+  test('a popup with the parameters of a guard brings what counts', async () => {
+    const undo = granting()
+    try {
+      const { browser, client } = world.another()
+      const api = client.withApiAuthRequired(() => new Response('in'), { scope: 'admin' })
+      await world.login(browser)
+      const { login } = (await (await api(browser.request('/api'))).json()) as {
+        login: Record<string, string>
+      }
+      await world.login(browser, '?challengeMode=popup&scope=admin')
+      expect((await api(browser.request('/api'))).status).toBe(403)
+      await world.login(browser, `?${new URLSearchParams({ ...login, challengeMode: 'popup' })}`)
+      expect((await api(browser.request('/api'))).status).toBe(200)
+    } finally {
+      undo()
+    }
+  })
+
+  test('a named scope is what was granted', async () => {
+    const undo = granting('openid')
+    try {
+      const visitor = new Visitor({ scope: 'admin' }, {})
+      await visitor.logIn()
+      expect((await visitor.walk()).end).toBe('INSUFFICIENT_SCOPE')
+    } finally {
+      undo()
+    }
+  })
+})

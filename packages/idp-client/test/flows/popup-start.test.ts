@@ -1,0 +1,221 @@
+import { decodeJwt } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { AuthorizationParameters } from '../../src/config/options.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser, World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+import { run } from '../support/popup-page.ts'
+
+const API = 'https://api.example.test/'
+const ORDERS = 'https://orders.example.test/'
+const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+beforeEach(() => {
+  world.provider.clearRequests()
+  world.events.length = 0
+})
+
+type Visit = Parameters<World['authorize']>[1]
+
+const popupQuery = (parameters: Record<string, string> = {}): string =>
+  `?${new URLSearchParams({ challengeMode: 'popup', popup: ID, ...parameters })}`
+
+async function signedIn(options: IdpClientOptions = {}, visit: Visit = { user: 'bob' }, query = '') {
+  const made = world.another(options)
+  expect((await world.login(made.browser, query, visit)).status).toBe(302)
+  const session = async () => {
+    const found = await made.client.getSession(made.browser.request('/'))
+    if (!found) throw new Error('nobody is signed in')
+    return found
+  }
+  return { ...made, session }
+}
+
+const errorIn = async (response: Response) =>
+  (await run(response)).opener[0]?.message['error'] as { code: string } | undefined
+
+describe('[C3] who may begin a popup', () => {
+  const begin = (browser: Browser, site: string | null) => {
+    const fetched = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    const headers: Record<string, string> = site === null ? {} : { ...fetched, 'sec-fetch-site': site }
+    return browser.send(`/auth/login${popupQuery({ organization: 'org_acme' })}`, { headers })
+  }
+
+  test.each(['cross-site', 'same-site', 'anything'])(
+    'a page that is %s: the failure page tells its opener, and nothing else happens',
+    async (site) => {
+      const { browser, session } = await signedIn()
+      const before = await session()
+      world.provider.clearRequests()
+      const response = await begin(browser, site)
+      expect([response.status, response.headers.get('location')]).toEqual([403, null])
+      expect(response.headers.get('content-type')).toContain('text/html')
+      expect(response.headers.get('cache-control')).toContain('no-store')
+      const policy = response.headers.get('content-security-policy')
+      const told = await run(response)
+      const error = { code: 'CROSS_SITE_REQUEST', message: expect.any(String) }
+      const message = { type: 'auth_complete', success: false, error, id: ID }
+      expect(told.opener).toEqual([{ message, target: APP }])
+      expect(told.channels).toEqual({ [ID]: [message] })
+      expect(told.nonce).toMatch(/^[0-9a-f]{32}$/)
+      expect(policy).toContain(`'nonce-${told.nonce}'`)
+      expect(told.html).toContain('href="/"')
+      expect(browser.names('__txn_')).toEqual([])
+      expect(await session()).toEqual(before)
+      expect(world.provider.requests()).toEqual([])
+      expect(world.events.map(({ code, level }) => [code, level])).toContainEqual(['LOGIN_FAILED', 'info'])
+    },
+  )
+
+  test.each(['same-origin', 'none', null])('%s passes', async (site) => {
+    expect((await begin(world.newBrowser(), site)).status).toBe(302)
+  })
+
+  test('a login without a popup may begin anywhere', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    expect((await world.newBrowser().send('/auth/login', { headers })).status).toBe(302)
+  })
+
+  test('the access-token route answers no page of another site', async () => {
+    const { browser } = await signedIn()
+    const answer = async (site: string | null) => {
+      const headers: Record<string, string> = site === null ? {} : { 'sec-fetch-site': site }
+      const response = await browser.send('/auth/access-token', { headers })
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+    }
+    const refused = await answer('cross-site')
+    expect(refused).toEqual({
+      status: 403,
+      body: { error: expect.objectContaining({ code: 'CROSS_SITE_REQUEST' }) },
+    })
+    expect(JSON.stringify(refused)).not.toContain('"token"')
+    for (const site of ['same-origin', 'same-site', 'none', null])
+      expect((await answer(site)).status).toBe(200)
+  })
+})
+
+describe('[C3] a popup never moves a session', () => {
+  test.each([
+    ['to another organization', 'org_acme', 'org_globex'],
+    ['into an organization', undefined, 'org_globex'],
+    ['out of an organization', 'org_acme', undefined],
+  ])('%s', async (_what, from, to) => {
+    const { browser, session } = await signedIn({}, { user: 'bob' }, from ? `?organization=${from}` : '')
+    const before = await session()
+    const begun = popupQuery(to ? { organization: to } : {})
+    const response = await world.login(browser, begun, { user: 'bob' })
+    expect(response.status).toBe(400)
+    expect(await errorIn(response)).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
+    expect(await session()).toEqual(before)
+  })
+
+  test('to another user, though a hook gave the session another name and no ID token', async () => {
+    const { browser, session } = await signedIn({
+      beforeSessionSaved: ({ tokenSet: { idToken: _removed, ...tokenSet }, ...data }) => ({
+        ...data,
+        user: { sub: 'dev|alice' },
+        tokenSet,
+      }),
+    })
+    const before = await session()
+    const refused = await world.login(browser, popupQuery(), { user: 'alice' })
+    expect(await errorIn(refused)).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
+    expect(await session()).toEqual(before)
+    const joined = await world.login(browser, popupQuery(), { user: 'bob' })
+    expect(joined.status).toBe(200)
+    expect((await session()).tokenSet.accessToken).not.toBe(before.tokenSet.accessToken)
+  })
+})
+
+describe('[C4] what a popup may ask for', () => {
+  const ours: AuthorizationParameters = {
+    audience: API,
+    acr_values: 'urn:silver',
+    prompt: 'login',
+    organization: 'org_acme',
+    max_age: 60,
+    scope: 'openid offline_access',
+  }
+  const theirs = {
+    audience: ORDERS,
+    acr_values: 'urn:gold',
+    prompt: 'consent',
+    organization: 'org_globex',
+    max_age: '9000',
+    scope: 'read:orders',
+  }
+  const sent = async (browser: Browser, parameters: Record<string, string>) =>
+    Object.fromEntries(new URL(await world.begin(browser, popupQuery(parameters))).searchParams)
+
+  test('beside a session: audience, acr_values and prompt, and nothing else of what is configured', async () => {
+    const { browser } = await signedIn({ authorizationParameters: ours })
+    expect(await sent(browser, theirs)).toMatchObject({
+      audience: ORDERS,
+      acr_values: 'urn:gold',
+      prompt: 'consent',
+      organization: 'org_acme',
+      max_age: '60',
+      scope: 'openid read:orders',
+    })
+    expect((await sent(browser, { max_age: '5' }))['max_age']).toBe('5')
+  })
+
+  test('without a session: what a plain login may', async () => {
+    const { browser } = world.another({ authorizationParameters: ours })
+    expect(await sent(browser, theirs)).toMatchObject({
+      audience: API,
+      acr_values: 'urn:silver',
+      prompt: 'login',
+      organization: 'org_acme',
+      max_age: '60',
+      scope: 'openid offline_access read:orders',
+    })
+  })
+
+  test.each([
+    ['in cookies', undefined],
+    ['in a store', memoryStore],
+  ])(
+    '%s: its token becomes the main one for the audience of the session, an entry for another',
+    async (_where, store) => {
+      const { browser, session } = await signedIn({
+        authorizationParameters: { audience: API },
+        ...(store ? { sessionStore: store() } : {}),
+      })
+      const before = await session()
+      await world.login(browser, popupQuery({ audience: ORDERS }), { user: 'bob' })
+      const beside = await session()
+      expect(beside.tokenSet.accessToken).toBe(before.tokenSet.accessToken)
+      expect(beside.accessTokens?.map(({ accessToken }) => decodeJwt(accessToken).aud)).toEqual([ORDERS])
+      await world.login(browser, popupQuery({ audience: API }), { user: 'bob' })
+      const after = await session()
+      expect(after.tokenSet.accessToken).not.toBe(before.tokenSet.accessToken)
+      expect(decodeJwt(after.tokenSet.accessToken).aud).toBe(API)
+    },
+  )
+
+  test('a session that ended meanwhile is not followed by one for that audience', async () => {
+    const { browser, client } = await signedIn({ authorizationParameters: { audience: API } })
+    const location = await world.authorize(await world.begin(browser, popupQuery({ audience: ORDERS })), {
+      user: 'bob',
+    })
+    for (const name of browser.names('__session')) browser.cookies.delete(name)
+    world.provider.clearRequests()
+    const response = await browser.send(location)
+    expect(await errorIn(response)).toMatchObject({ code: 'MISSING_SESSION' })
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+    expect(world.provider.count('token')).toBe(0)
+    const own = await world.authorize(await world.begin(browser, popupQuery({ audience: ORDERS })), {
+      user: 'bob',
+    })
+    expect((await browser.send(own)).status).toBe(200)
+    const session = await client.getSession(browser.request('/'))
+    expect(decodeJwt(session?.tokenSet.accessToken ?? '').aud).toBe(API)
+  })
+})

@@ -1,0 +1,17 @@
+import { createSealer } from '../../src/crypto/seal.ts'
+import { GUARD_PARAMETER } from '../../src/transaction/guard-parameters.ts'
+import { SECRET } from './engine.ts'
+
+type Parameters = Readonly<Record<string, string>>
+
+/** Query parameters of a guard's login with what is sealed in them, as the login route reads it. */
+export async function openLogin(
+  { [GUARD_PARAMETER]: sealed, ...others }: Parameters,
+  secret = SECRET,
+): Promise<Parameters> {
+  if (sealed === undefined) return others
+  const bytes = await createSealer([secret]).open('guard', sealed)
+  if (!bytes) throw new Error('the parameters of the guard do not open')
+  const { p: parameters } = JSON.parse(Buffer.from(bytes).toString()) as { p: Parameters }
+  return { ...others, ...parameters }
+}
