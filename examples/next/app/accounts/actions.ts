@@ -30,7 +30,7 @@ export async function changeAccount(_previous: AccountResult | null, form: FormD
     return message(
       isSignedOut
         ? 'Your session has ended. Log in again.'
-        : 'The provider refused the request. Try again in a moment.',
+        : 'The provider rejected the request. Try again in a moment.',
     )
   }
 }

@@ -21,11 +21,11 @@ const POLL = 500
 
 /** As in the table of codes, which would bring all its messages along. */
 const reasons = {
-  INVALID_EXECUTION_CONTEXT: 'Popups open in browsers only.',
+  INVALID_EXECUTION_CONTEXT: 'Popups can only be opened in a browser.',
   POPUP_IN_PROGRESS: 'Another popup is open already.',
   POPUP_BLOCKED: 'The browser has blocked the popup.',
   POPUP_CANCELLED: 'The popup was closed before the login was complete.',
-  POPUP_USER_MISMATCH: 'Another user than the signed-in one logged in in the popup.',
+  POPUP_USER_MISMATCH: 'A different user signed in in the popup.',
   POPUP_TIMEOUT: 'The login in the popup was not completed in time.',
 } as const satisfies { readonly [Reason in Code]?: string }
 

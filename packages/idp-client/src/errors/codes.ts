@@ -77,7 +77,7 @@ export const codes = {
   },
   OAUTH_ERROR: {
     class: 'OAuthError',
-    message: 'The provider refused the request.',
+    message: 'The provider rejected the request.',
     status: 502,
   },
   REQUEST_FAILED: {
@@ -97,7 +97,7 @@ export const codes = {
   },
   ID_TOKEN_INVALID: {
     class: 'OAuthError',
-    message: 'The ID token of the provider was refused.',
+    message: "The provider's ID token is not valid.",
     status: 502,
   },
   MISSING_STATE: {
@@ -107,7 +107,7 @@ export const codes = {
   },
   UNKNOWN_STATE: {
     class: 'CallbackError',
-    message: 'The callback belongs to no login that this browser has begun.',
+    message: 'The callback does not belong to a login that this browser started.',
     status: 400,
   },
   EXPIRED_STATE: {
@@ -117,12 +117,12 @@ export const codes = {
   },
   REPLAYED_STATE: {
     class: 'CallbackError',
-    message: 'This callback was used already.',
+    message: 'This callback was already used.',
     status: 400,
   },
   STATE_HOST_MISMATCH: {
     class: 'CallbackError',
-    message: 'The login began on another host than it ended on.',
+    message: 'The login started on one host and ended on another.',
     status: 400,
   },
   SUPERSEDED_STATE: {
@@ -132,18 +132,18 @@ export const codes = {
   },
   POPUP_USER_MISMATCH: {
     class: 'CallbackError',
-    message: 'Another user than the signed-in one logged in in the popup.',
+    message: 'A different user signed in in the popup.',
     status: 400,
   },
   INVALID_CALLBACK: {
     class: 'CallbackError',
-    message: 'The callback lacks a required parameter or repeats one.',
+    message: 'A required callback parameter is missing or repeated.',
     status: 400,
   },
   ISSUER_MISMATCH: {
     class: 'CallbackError',
     message:
-      'The callback names another issuer than the configured one, or none although the provider promises it.',
+      'The iss parameter of the callback is not the configured issuer, or is missing although the provider announces it.',
     status: 400,
   },
   AUTHORIZATION_ERROR: {
@@ -153,17 +153,17 @@ export const codes = {
   },
   AUTHORIZATION_REQUEST_ERROR: {
     class: 'CallbackError',
-    message: 'The authorization request was refused.',
+    message: 'The provider rejected the authorization request.',
     status: 502,
   },
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: {
     class: 'CallbackError',
-    message: 'The authorization code could not be redeemed now.',
+    message: 'The authorization code could not be exchanged now.',
     status: 502,
   },
   AUTHORIZATION_CODE_GRANT_ERROR: {
     class: 'CallbackError',
-    message: 'The authorization code brought no session.',
+    message: 'The authorization code could not be exchanged.',
     status: 502,
   },
   USERINFO_ERROR: {
@@ -189,13 +189,13 @@ export const codes = {
   SESSION_NOT_WRITABLE: {
     class: 'IdpError',
     message:
-      'Cookies cannot be written here: call it in a Server Action, a route handler, an API route, the proxy or a middleware, with the response where there is one.',
+      'Cookies cannot be written here: call this operation in a Server Action, a route handler, an API route, the proxy or a middleware, and pass the response where there is one.',
     status: 500,
   },
   AMBIENT_REQUEST_MISSING: {
     class: 'IdpError',
     message:
-      'There is no current request: pass the request, or call it inside middleware(request, next) or, in Next.js, while a page, Server Action or route handler runs.',
+      'There is no current request: pass the request, or call the operation inside middleware(request, next) or, in Next.js, in a page, Server Action or route handler.',
     status: 500,
   },
   SESSION_TOO_LARGE: {
@@ -210,7 +210,7 @@ export const codes = {
   },
   REFRESH_NOT_PERSISTABLE: {
     class: 'AccessTokenError',
-    message: 'The access token has expired, and what a refresh brings could not be kept here.',
+    message: 'The access token has expired, and refreshed tokens could not be saved here.',
     status: 503,
   },
   MISSING_REFRESH_TOKEN: {
@@ -225,7 +225,7 @@ export const codes = {
   },
   FAILED_TO_EXCHANGE_REFRESH_TOKEN: {
     class: 'AccessTokenForConnectionError',
-    message: 'The provider handed out no access token of the connection.',
+    message: 'The provider returned no access token for the connection.',
     status: 502,
   },
   MISSING_CONNECTION: {
@@ -240,7 +240,7 @@ export const codes = {
   },
   INVALID_SUBJECT_TOKEN_TYPE: {
     class: 'CustomTokenExchangeError',
-    message: 'The option subjectTokenType is no URI of 10 to 100 characters.',
+    message: 'The option subjectTokenType is not a URI of 10 to 100 characters.',
     status: 400,
   },
   MISSING_ACTOR_TOKEN: {
@@ -250,17 +250,17 @@ export const codes = {
   },
   MISSING_ACTOR_TOKEN_TYPE: {
     class: 'CustomTokenExchangeError',
-    message: 'The option actorTokenType is missing, which actorToken needs.',
+    message: 'The option actorTokenType is missing; actorToken requires it.',
     status: 400,
   },
   INVALID_ACTOR_TOKEN_TYPE: {
     class: 'CustomTokenExchangeError',
-    message: 'The option actorTokenType is no URI of 10 to 100 characters.',
+    message: 'The option actorTokenType is not a URI of 10 to 100 characters.',
     status: 400,
   },
   RESERVED_PARAMETER: {
     class: 'CustomTokenExchangeError',
-    message: 'additionalParameters names a parameter that the library sets itself.',
+    message: 'additionalParameters contains a parameter that the library sets itself.',
     status: 400,
   },
   EXCHANGE_FAILED: {
@@ -270,27 +270,27 @@ export const codes = {
   },
   INVALID_BACKCHANNEL_REQUEST: {
     class: 'BackchannelAuthenticationError',
-    message: 'An option of the backchannel authentication is missing or invalid.',
+    message: 'An option of getTokenByBackchannelAuth is missing or invalid.',
     status: 400,
   },
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR: {
     class: 'BackchannelAuthenticationError',
-    message: 'The provider offers no backchannel authentication.',
+    message: 'The provider does not support backchannel authentication (CIBA).',
     status: 501,
   },
   BACKCHANNEL_AUTHENTICATION_ERROR: {
     class: 'BackchannelAuthenticationError',
-    message: 'The backchannel authentication brought no tokens.',
+    message: 'The backchannel authentication failed.',
     status: 502,
   },
   BACKCHANNEL_AUTHENTICATION_ABORTED: {
     class: 'BackchannelAuthenticationError',
-    message: 'The caller gave up the backchannel authentication.',
+    message: 'The backchannel authentication was aborted by its signal.',
     status: 500,
   },
   FETCHER_BASE_URL_MISSING: {
     class: 'IdpError',
-    message: 'A fetcher without baseUrl was given a relative URL.',
+    message: 'The fetcher has no baseUrl, and the URL is relative.',
     status: 500,
   },
   FETCHER_URL_REFUSED: {
@@ -300,22 +300,22 @@ export const codes = {
   },
   FETCHER_TOKEN_UNUSABLE: {
     class: 'IdpError',
-    message: 'getAccessToken of the fetcher returned no access token that can be sent.',
+    message: 'getAccessToken of the fetcher did not return a usable access token.',
     status: 500,
   },
   FETCHER_TOKEN_BOUND: {
     class: 'IdpError',
-    message: 'The access token is bound to a DPoP key, and DPoP is off for this fetcher; nothing was sent.',
+    message: 'The access token is DPoP-bound, but DPoP is off for this fetcher; nothing was sent.',
     status: 500,
   },
   FETCHER_NONCE_REFUSED: {
     class: 'IdpError',
-    message: 'The API asks for a DPoP nonce without giving one, or does not accept the one that it gave.',
+    message: 'The API requires a DPoP nonce but sends none, or rejects the one that it sent.',
     status: 502,
   },
   FETCHER_BODY_NOT_REPLAYABLE: {
     class: 'IdpError',
-    message: 'The API asked for a DPoP nonce, and the body of the request cannot be sent again.',
+    message: 'The API requires a DPoP nonce, and the request body cannot be sent a second time.',
     status: 502,
   },
   SESSION_STORE_FAILED: {
@@ -325,28 +325,28 @@ export const codes = {
   },
   SESSION_STORE_UNSUPPORTED: {
     class: 'SessionStoreError',
-    message: 'Sessions are in no store, or in one without the member that this needs.',
+    message: 'There is no session store, or it lacks the method that this operation needs.',
     status: 501,
   },
   BACKCHANNEL_LOGOUT_ERROR: {
     class: 'LogoutTokenError',
-    message: 'The logout token was refused.',
+    message: 'The logout token is not valid.',
     status: 400,
   },
   LOGOUT_TOKEN_REPLAYED: {
     class: 'LogoutTokenError',
-    message: 'The logout token was used already.',
+    message: 'The logout token was already used.',
     status: 400,
   },
   BACKCHANNEL_LOGOUT_NOT_SUPPORTED: {
     class: 'LogoutTokenError',
     message:
-      'Sessions are in no store, or in one without deleteByLogoutToken: no logout notification can be obeyed.',
+      'There is no session store, or it lacks deleteByLogoutToken: back-channel logout is not supported.',
     status: 501,
   },
   MFA_REQUIRED: {
     class: 'MfaRequiredError',
-    message: 'The provider demands a further factor for this token.',
+    message: 'The provider requires another factor for this token.',
     status: 403,
   },
   MFA_TOKEN_EXPIRED: {
@@ -356,7 +356,7 @@ export const codes = {
   },
   MFA_TOKEN_INVALID: {
     class: 'MfaError',
-    message: 'The mfa_token is none of this application, or belongs to another session.',
+    message: 'The mfa_token was not issued by this application or belongs to another session.',
     status: 401,
   },
   MFA_NO_AVAILABLE_FACTORS: {
@@ -406,17 +406,17 @@ export const codes = {
   },
   INVALID_EXECUTION_CONTEXT: {
     class: 'MfaError',
-    message: 'Popups open in browsers only.',
+    message: 'Popups can only be opened in a browser.',
     status: 400,
   },
   FAILED_TO_INITIATE: {
     class: 'ConnectAccountError',
-    message: 'The connection of an account could not be begun.',
+    message: 'The account connection could not be started.',
     status: 502,
   },
   FAILED_TO_COMPLETE: {
     class: 'ConnectAccountError',
-    message: 'The connection of an account could not be completed.',
+    message: 'The account connection could not be completed.',
     status: 502,
   },
   FAILED_TO_LIST: {
@@ -431,22 +431,22 @@ export const codes = {
   },
   MY_ACCOUNT_API_ERROR: {
     class: 'AccountApiError',
-    message: "The provider's account API refused the request.",
+    message: "The provider's account API rejected the request.",
     status: 502,
   },
   INSUFFICIENT_USER_AUTHENTICATION: {
     class: 'IdpError',
-    message: 'The user has to authenticate again, or with a further factor.',
+    message: 'The user has to authenticate again or with another factor.',
     status: 401,
   },
   INSUFFICIENT_SCOPE: {
     class: 'IdpError',
-    message: 'The session was not granted the scope that is needed here.',
+    message: 'The session lacks the required scope.',
     status: 403,
   },
   WRONG_ORGANIZATION: {
     class: 'IdpError',
-    message: 'The session is not one of the organization that is needed here.',
+    message: 'The session belongs to another organization than the required one.',
     status: 403,
   },
 } as const

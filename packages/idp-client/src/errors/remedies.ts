@@ -11,46 +11,47 @@ export const remedies = {
     'Construct the client in a module that no client component imports; without React use idp-client/browser.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
-  INVALID_REQUEST: 'Correct the parameter that docs/reference/routes.md describes for this route.',
+  INVALID_REQUEST:
+    'Correct the parameter; https://github.com/idp-client/idp-client/blob/main/docs/reference/routes.md describes each route.',
   INVALID_ARGUMENTS:
     'Pass the arguments in an order that the message names: the request itself, not the context object of a framework.',
   NAVIGATION_REQUIRED:
-    'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot lead a browser to the provider.',
+    'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
-  DISCOVERY_ERROR: 'Check that domain (IDP_DOMAIN) is right and that this server reaches it.',
+  DISCOVERY_ERROR: 'Check domain (IDP_DOMAIN), and that this server can reach it.',
   DISCOVERY_TIMEOUT: 'Check the network path to the provider, or raise httpTimeout.',
-  JWKS_ERROR: 'Check that this server reaches the jwks_uri of the provider.',
+  JWKS_ERROR: 'Check that this server can reach the jwks_uri of the provider.',
   OAUTH_ERROR:
-    'Look for the reason in the log of the provider; error, status and description of this error have its own words, which are untrusted.',
+    "Look for the reason in the provider's log; error, status and description of this error are the provider's own, untrusted.",
   REQUEST_FAILED: 'Check the network path to the provider.',
   REQUEST_TIMEOUT: 'Check the provider, or raise httpTimeout.',
-  RESPONSE_INVALID: 'Compare what the provider responds with the protocol; a proxy in between may change it.',
-  ID_TOKEN_INVALID: 'Compare what the provider puts into its ID tokens with OpenID Connect Core 3.1.3.7.',
+  RESPONSE_INVALID: "Check the provider's response against the protocol; a proxy in between may change it.",
+  ID_TOKEN_INVALID: "Check the provider's ID tokens against OpenID Connect Core 3.1.3.7.",
   MISSING_STATE: 'Start at the login route; do not link to the callback.',
   UNKNOWN_STATE:
     'Start at the login route again; check that cookies reach the callback (domain, SameSite, https).',
   EXPIRED_STATE: 'Start at the login route again.',
-  REPLAYED_STATE: 'Start at the login route again; the back button leads here.',
+  REPLAYED_STATE: "Start at the login route again; the browser's back button causes this.",
   STATE_HOST_MISMATCH:
     'Send users to one host, or make the callback URL follow the host (appBaseUrl as a list).',
   SUPERSEDED_STATE: 'Finish the later login, or set enableParallelTransactions to true.',
-  POPUP_USER_MISMATCH: 'Let the signed-in user authenticate, or log out first; the session is as it was.',
+  POPUP_USER_MISMATCH: 'Authenticate as the signed-in user, or log out first; the session is unchanged.',
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
-  ISSUER_MISMATCH: 'Check the domain option; the answer may come from another provider (RFC 9207).',
+  ISSUER_MISMATCH: 'Check the domain option; the response may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
-    'access_denied and login_required are decisions of the user or the provider; for anything else look into the log of the provider.',
+    "access_denied and login_required are decisions of the user or the provider; for anything else see the provider's log.",
   AUTHORIZATION_REQUEST_ERROR:
-    'Compare authorizationParameters with what the provider accepts; its own log says more.',
+    'Compare authorizationParameters with what the provider accepts; its log has the reason.',
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: 'The code is never sent twice: start at the login route again.',
   AUTHORIZATION_CODE_GRANT_ERROR:
-    'Look for the reason in the log of the provider; client id, client secret and callback URL must be those that it knows.',
+    "Look for the reason in the provider's log; client id, client secret and callback URL must be those registered there.",
   USERINFO_ERROR: 'Set fetchUserInfo to false if the ID token has all claims that you need.',
   HOOK_FAILED:
-    'Correct the hook: in development its exception is on the console, and the cause of the error in any case.',
+    'Correct the hook: its exception is the cause of this error and, in development, printed on the console.',
   MISSING_SESSION: 'Send the user to the login route first.',
-  MISSING_SESSION_DATA: 'Pass a SessionData object, as getSession returns it, with the changes in it.',
+  MISSING_SESSION_DATA: 'Pass the changed SessionData object that getSession returned.',
   SESSION_NOT_WRITABLE:
     'Call the operation where cookies can be written: a Server Action, a route handler, an API route or the proxy, before the headers are sent.',
   AMBIENT_REQUEST_MISSING: 'Pass the request, or call the operation inside middleware(request, next).',
@@ -62,50 +63,50 @@ export const remedies = {
     'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
     'Allow refresh tokens for this client at the provider, and request the scope that it wants for one, which is offline_access at many and none at others. Then send the user to the login route.',
-  FAILED_TO_REVOKE: 'Try again: the session still has the refresh token.',
+  FAILED_TO_REVOKE: 'Call it again: the session still has the refresh token.',
   FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'The user may have to connect the account again.',
-  MISSING_CONNECTION: 'Pass the name of the connection as the provider knows it.',
-  MISSING_SUBJECT_TOKEN: 'Pass the token that is to be exchanged.',
-  INVALID_SUBJECT_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows this kind of token.',
+  MISSING_CONNECTION: 'Pass the name of the connection at the provider.',
+  MISSING_SUBJECT_TOKEN: 'Pass the token to exchange.',
+  INVALID_SUBJECT_TOKEN_TYPE: 'Pass the URL or URN that the provider uses for this token type.',
   MISSING_ACTOR_TOKEN: 'Pass the token of the acting party, or leave actorToken out.',
-  MISSING_ACTOR_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows the kind of the actor token.',
-  INVALID_ACTOR_TOKEN_TYPE: 'Pass the URL or URN under which the provider knows the kind of the actor token.',
-  RESERVED_PARAMETER: 'Use the option of that parameter, or leave it out.',
-  EXCHANGE_FAILED: 'Look for the reason in the log of the provider.',
+  MISSING_ACTOR_TOKEN_TYPE: 'Pass the URL or URN that the provider uses for this actor token type.',
+  INVALID_ACTOR_TOKEN_TYPE: 'Pass the URL or URN that the provider uses for this actor token type.',
+  RESERVED_PARAMETER: 'Use the option for that parameter, or remove it.',
+  EXCHANGE_FAILED: "Look for the reason in the provider's log.",
   INVALID_BACKCHANNEL_REQUEST: 'Correct the option that the message names; nothing was sent.',
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR:
     'Enable CIBA at the provider, so that it advertises backchannel_authentication_endpoint.',
   BACKCHANNEL_AUTHENTICATION_ERROR:
     'Read cause.error: access_denied and expired_token are decisions of the user.',
   BACKCHANNEL_AUTHENTICATION_ABORTED:
-    'The cause is the reason of the signal; the user may still see the request for a while.',
+    "The cause is the signal's reason; the user may still see the request for a while.",
   FETCHER_BASE_URL_MISSING: 'Set baseUrl in the options of createFetcher, or pass an absolute URL.',
-  FETCHER_URL_REFUSED: 'Use https and the origin of baseUrl; make another fetcher for another API.',
+  FETCHER_URL_REFUSED: 'Use https and the origin of baseUrl; create another fetcher for another API.',
   FETCHER_TOKEN_UNUSABLE:
-    'Return a string, or an object with token or accessToken and, if it is known, token_type.',
-  FETCHER_TOKEN_BOUND: 'Leave useDPoP: false away and set the key pair that the token was issued for.',
-  FETCHER_NONCE_REFUSED:
-    'Check the nonces of the API: RFC 9449 section 9 wants a DPoP-Nonce header beside the challenge.',
+    'Return a string, or an object with token or accessToken and, if known, token_type.',
+  FETCHER_TOKEN_BOUND: 'Remove useDPoP: false, and set the key pair that the token was issued for.',
+  FETCHER_NONCE_REFUSED: 'Check the API: RFC 9449 section 9 requires a DPoP-Nonce header with the challenge.',
   FETCHER_BODY_NOT_REPLAYABLE:
-    'Pass the body as a string, buffer, blob or form, or call the API without a body before.',
+    'Pass the body as a string, buffer, blob or form, or send a request without a body first.',
   SESSION_STORE_FAILED:
-    'Look for the reason in the log of the store: its own error is the cause of this one, and may quote what was to be stored. Sessions stay valid and are found again once it responds.',
+    "Look for the reason in the store's log: its error is the cause of this one, and may quote data. Sessions stay valid and are found again once the store responds.",
   SESSION_STORE_UNSUPPORTED:
-    'Set sessionStore to one that implements the member named in docs/guides/session-stores.md.',
+    'Set sessionStore to a store with that method; see https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md.',
   BACKCHANNEL_LOGOUT_ERROR: 'Compare issuer, client id and clocks with those of the provider.',
-  LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was obeyed.',
+  LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was processed.',
   BACKCHANNEL_LOGOUT_NOT_SUPPORTED:
     'Set sessionStore to a store with deleteByLogoutToken, or do not register the route at the provider.',
   MFA_REQUIRED:
-    'Pass mfa_token of the error to the methods of idp.mfa, or send the user to the login route with acr_values.',
-  MFA_TOKEN_EXPIRED: 'Ask for the token again, which makes a new mfa_token; or raise mfaTokenTtl.',
-  MFA_TOKEN_INVALID: 'Pass the mfa_token of the MfaRequiredError as it is, in a request of the same session.',
-  MFA_NO_AVAILABLE_FACTORS: 'Use a type that mfa_requirements names, or enroll a factor first.',
-  MFA_GET_AUTHENTICATORS_ERROR: 'Look for the reason in the log of the provider.',
-  MFA_CHALLENGE_ERROR: 'Look for the reason in the log of the provider.',
-  MFA_ENROLLMENT_ERROR: 'Look for the reason in the log of the provider.',
+    'Pass the mfa_token of the error to idp.mfa, or send the user to the login route with acr_values.',
+  MFA_TOKEN_EXPIRED: 'Request the token again for a new mfa_token, or raise mfaTokenTtl.',
+  MFA_TOKEN_INVALID:
+    'Pass the mfa_token of the MfaRequiredError unchanged, in a request of the same session.',
+  MFA_NO_AVAILABLE_FACTORS: 'Use a type listed in mfa_requirements, or enroll a factor first.',
+  MFA_GET_AUTHENTICATORS_ERROR: "Look for the reason in the provider's log.",
+  MFA_CHALLENGE_ERROR: "Look for the reason in the provider's log.",
+  MFA_ENROLLMENT_ERROR: "Look for the reason in the provider's log.",
   MFA_VERIFY_ERROR:
-    'With cause.error invalid_grant the code was wrong: let the user try again with the same mfa_token.',
+    'With cause.error invalid_grant the code was wrong: the user may retry with the same mfa_token.',
   POPUP_BLOCKED: 'Call challengeWithPopup in the handler of a click, before anything is awaited.',
   POPUP_CANCELLED:
     'Nothing to do: the user may try again. A page with Cross-Origin-Opener-Policy same-origin also sees this when it gets the focus.',
@@ -114,9 +115,9 @@ export const remedies = {
   INVALID_EXECUTION_CONTEXT: 'Call it in a browser, not while a server renders.',
   FAILED_TO_INITIATE:
     'Check that connected accounts are enabled at the provider, and that the API is allowed for this client.',
-  FAILED_TO_COMPLETE: 'The user may begin again.',
-  FAILED_TO_LIST: 'Look for the reason in the log of the provider.',
-  FAILED_TO_DELETE: 'Look for the reason in the log of the provider.',
+  FAILED_TO_COMPLETE: 'The user may start again.',
+  FAILED_TO_LIST: "Look for the reason in the provider's log.",
+  FAILED_TO_DELETE: "Look for the reason in the provider's log.",
   MY_ACCOUNT_API_ERROR:
     'Read type, status and validationErrors; title and detail are untrusted text of the provider.',
   INSUFFICIENT_USER_AUTHENTICATION:
@@ -129,30 +130,29 @@ export const remedies = {
     'Check the spelling of the host in domain (IDP_DOMAIN), and that this machine can resolve it (DNS, container network, VPN).',
   CONNECTION_REFUSED: 'Start the provider, or correct host and port in domain (IDP_DOMAIN).',
   CONNECTION_LOST:
-    'Look at what stands between this server and the provider (proxy, firewall, load balancer); a port that speaks https breaks off http:// requests like this, too.',
+    'Check the proxy, firewall or load balancer between this server and the provider; an https port also closes http:// connections.',
   NETWORK_UNREACHABLE:
-    'Allow outgoing connections from this server to the provider, or set up the proxy of the network.',
+    "Allow outgoing connections from this server to the provider, or configure the network's proxy.",
   PROVIDER_TIMEOUT:
     'Check that the provider responds and that no firewall drops the connection; raise httpTimeout if it is slow.',
   CERTIFICATE_NOT_TRUSTED:
-    'Make Node.js trust the certificate authority of the provider: start the process with NODE_EXTRA_CA_CERTS=<file of the CA>.',
+    "Make Node.js trust the provider's certificate authority: start the process with NODE_EXTRA_CA_CERTS=<file of the CA>.",
   CERTIFICATE_EXPIRED: "Renew the provider's TLS certificate, or correct the clock of this server.",
   CERTIFICATE_HOST:
     'Use the host name that the TLS certificate was issued for in domain (IDP_DOMAIN), or reissue the certificate.',
   NOT_TLS:
     'Use the port that speaks https in domain (IDP_DOMAIN); for a local provider on http, write http:// and set allowInsecureRequests.',
-  PROVIDER_UNAVAILABLE: 'Look at the status of the provider; its log has the reason. Nothing is wrong here.',
-  RATE_LIMITED: "Raise the provider's rate limit for this client, or send it fewer requests.",
-  PROVIDER_REDIRECTS:
-    'Write the final address into domain (IDP_DOMAIN); requests to the provider follow no redirect.',
+  PROVIDER_UNAVAILABLE: "Check the provider's status; its log has the reason.",
+  RATE_LIMITED: "Raise the provider's rate limit for this client, or send fewer requests.",
+  PROVIDER_REDIRECTS: 'Set domain (IDP_DOMAIN) to the final address.',
   DISCOVERY_NOT_FOUND:
-    'Correct the path in domain (IDP_DOMAIN): realm or tenant are part of it. Open that URL in a browser: it must show JSON.',
+    'Correct the path in domain (IDP_DOMAIN), which includes the realm or tenant. Opened in a browser, that URL must show JSON.',
   DISCOVERY_NOT_JSON:
     'Correct domain (IDP_DOMAIN), or look for a proxy or captive portal that responds in place of the provider.',
   DISCOVERY_ISSUER_MISMATCH:
-    'Set domain (IDP_DOMAIN) to exactly the issuer that the document at that URL names: scheme, host, port, path and trailing slash count.',
+    'Set domain (IDP_DOMAIN) to exactly the issuer in the document at that URL: scheme, host, port, path and trailing slash count.',
   ENDPOINT_MISSING:
-    'Enable the feature at the provider, so that its metadata names the endpoint, or leave out the option that needs it.',
+    'Enable the feature at the provider, so that its metadata lists the endpoint, or remove the option that needs it.',
   RESPONSE_NOT_OAUTH:
     'Look for a proxy, firewall or error page that responds in place of the provider (a firewall may reject the Idp-Client header: enableTelemetry).',
 
@@ -168,15 +168,15 @@ export const remedies = {
   CODE_REFUSED:
     'The code was used, has expired, or was issued for another redirect URI, client or key: start the login again; if it happens every time, register that redirect URI, and set useDPoP where the provider demands it.',
   SCOPE_REFUSED:
-    'Leave the scope out of authorizationParameters.scope, or allow it for this client at the provider; the default asks for offline_access.',
+    'Remove the scope from authorizationParameters.scope, or allow it for this client at the provider; the default scope includes offline_access.',
   AUDIENCE_REFUSED:
-    'Register the API at the provider under exactly the audience that was asked for, and allow it for this client.',
+    'Register the API at the provider with exactly the requested audience, and allow it for this client.',
   REQUEST_REFUSED:
     'Register that redirect URI at the provider, character by character, and compare authorizationParameters with what it accepts; its own log names the parameter that it refuses.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
   PAR_NOT_OFFERED: 'Set pushedAuthorizationRequests to false, or enable it at the provider.',
   DPOP_REQUIRED: 'Set useDPoP to true, with a key pair: the provider binds the tokens of this client.',
-  DPOP_KEYS: 'Create a pair with generateDpopKeyPair(), and set both halves together.',
+  DPOP_KEYS: 'Create a pair with generateDpopKeyPair(), and set both keys together.',
   DPOP_NOT_ENABLED: 'Enable DPoP for the client and the API at the provider, or set useDPoP to false.',
   DPOP_PROOF_REFUSED:
     'Compare the clocks of both servers (dpopOptions.clockSkew), and the algorithms that the provider accepts for DPoP (ES256 is used).',
@@ -188,37 +188,38 @@ export const remedies = {
     'Synchronise the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
   ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
   ID_TOKEN_ALGORITHM:
-    'Let the provider sign ID tokens of this client with an algorithm that its metadata lists (id_token_signing_alg_values_supported), or name the one that it uses in idTokenSignedResponseAlg (IDP_ID_TOKEN_SIGNED_RESPONSE_ALG).',
+    "Configure the provider to sign this client's ID tokens with an algorithm that its metadata lists (id_token_signing_alg_values_supported), or set idTokenSignedResponseAlg (IDP_ID_TOKEN_SIGNED_RESPONSE_ALG) to the one that it uses.",
   ID_TOKEN_ALGORITHM_UNSUPPORTED:
-    'Let the provider sign ID tokens of this client with RS256, ES256, PS256 or EdDSA; HS256 and none are never accepted.',
+    "Configure the provider to sign this client's ID tokens with RS256, ES256, PS256 or EdDSA; HS256 and none are never accepted.",
   ID_TOKEN_SIGNATURE:
     "Compare the keys at the provider's jwks_uri with the one that signs; a cache or proxy may serve old keys.",
   ID_TOKEN_AUDIENCE:
     'Compare clientId (IDP_CLIENT_ID) with the client that the provider issues ID tokens for.',
   ID_TOKEN_ISSUER:
-    'Compare the issuer of the ID token with that of the metadata: a custom domain is another issuer than the one of the tenant.',
+    "Compare the issuer of the ID token with that of the metadata: a custom domain and the tenant's domain are different issuers.",
   ID_TOKEN_NONCE:
     'The ID token belongs to another login: start again. If it happens every time, something at the provider drops or changes the nonce.',
   ID_TOKEN_ORGANIZATION:
     'Enable organizations for this client at the provider, and compare the value of organization with the id or name of the organization.',
-  MAX_AGE_NOT_MET: 'Let the provider honour max_age and send auth_time, or leave max_age out.',
+  MAX_AGE_NOT_MET: 'Configure the provider to honour max_age and send auth_time, or remove max_age.',
   USERINFO_TOKEN_REFUSED:
-    'Ask for the scope openid and for no audience of another API, so that the access token is good for UserInfo; or set fetchUserInfo to false.',
+    'Request the scope openid and no audience of another API, so that UserInfo accepts the access token; or set fetchUserInfo to false.',
   USERINFO_SIGNED: 'Remove userinfo_signed_response_alg from the client at the provider.',
 
   // The application.
-  HOOK_RESULT: 'Correct what the hook returns; docs/reference/options.md shows what it may be.',
+  HOOK_RESULT:
+    "Correct the hook's return value; see https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md.",
   FORWARDED_HEADERS_IGNORED:
     'Set appBaseUrl (APP_BASE_URL), or trustProxy where the proxy overwrites both headers.',
   HTTPS_BASE_URL: 'Use http:// in appBaseUrl (APP_BASE_URL) on this machine, or serve https.',
   BASE_PATH_MISSING: 'Set FRAMEWORK_PUBLIC_BASE_PATH (NEXT_PUBLIC_BASE_PATH in Next.js).',
   SESSION_COOKIE_SHARED: 'Give each application on the host a session.cookie.name of its own.',
   LOGOUT_NOT_OFFERED: "Set logoutStrategy: 'local', or enable RP-initiated logout at the provider.",
-  HOOK_SIGNATURE: 'Take one argument: onCallback({ error, session, returnTo }).',
+  HOOK_SIGNATURE: 'Declare one parameter: onCallback({ error, session, returnTo }).',
   SESSION_STORE_UNREACHABLE:
-    'Check that the database of sessionStore runs and that this server reaches it (address, port, firewall).',
+    "Check that the session store's database runs and that this server can reach it (address, port, firewall).",
   SESSION_STORE_NOT_SET_UP:
-    'Create the tables with migrate(), and give the database user its rights; compare the connection string.',
+    'Create the tables with migrate(), grant the database user access, and check the connection string.',
   SESSION_STORE_NOT_CONNECTED:
     'Connect the client of the database (await client.connect()) before the first request.',
   SESSION_STORE_UPDATE:

@@ -119,7 +119,7 @@ export async function startChallenge(
 
 function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: Answer): MfaEnrollment {
   const { body } = answer
-  if (!body) throw invalidResponse('It is no JSON object.', answer)
+  if (!body) throw invalidResponse('It is not a JSON object.', answer)
   const id = stringMember(body, 'id')
   const barcodeUri = stringMember(body, 'barcode_uri')
   const codes = stringList(body, 'recovery_codes')

@@ -34,7 +34,7 @@ const tokenTypes: ReadonlyMap<string, TokenAnswer['tokenType']> = new Map([
 
 function read(answer: Answer, mustBeBound: boolean): TokenAnswer {
   const { body } = answer
-  if (!body) throw invalidResponse('It is no JSON object.', answer, 'RESPONSE_NOT_OAUTH')
+  if (!body) throw invalidResponse('It is not a JSON object.', answer, 'RESPONSE_NOT_OAUTH')
   const accessToken = stringMember(body, 'access_token')
   if (accessToken === undefined) throw invalidResponse('access_token is missing.', answer)
   const tokenType = tokenTypes.get(stringMember(body, 'token_type')?.toLowerCase() ?? '')

@@ -206,7 +206,7 @@ function documentError(
 /** A document that came with another status than 200, or is no JSON object. */
 export function unusableDocument(request: DocumentRequest, status: number): DiscoveryError {
   const detail =
-    status === 200 ? 'The response is no JSON object.' : `The response has HTTP status ${status}.`
+    status === 200 ? 'The response is not a JSON object.' : `The response has HTTP status ${status}.`
   const remedy = documentRemedy(request, status)
   const code = request.endpoint === 'jwks' ? 'JWKS_ERROR' : 'DISCOVERY_ERROR'
   return documentError(code, request, { detail, status, ...(remedy ? { remedy } : {}) })

@@ -23,7 +23,7 @@ interface Reason {
 const reasons: Record<WireFaultKind, Reason> = {
   timeout: { text: 'No complete response arrived within httpTimeout', remedy: 'PROVIDER_TIMEOUT' },
   network: { text: 'The connection could not be made, or it broke' },
-  aborted: { text: 'The caller gave up waiting' },
+  aborted: { text: 'The request was aborted' },
   'too-large': { text: 'The response is larger than 1 MiB', remedy: 'RESPONSE_NOT_OAUTH' },
   redirect: {
     text: 'The response is a redirect; requests to the provider follow none',
@@ -46,7 +46,7 @@ const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
   },
   {
     pattern: /^(?:E(?:HOST|NET)(?:UNREACH|DOWN)|EACCES|EPERM|EADDRNOTAVAIL)$/,
-    text: 'The network lets no connection through to that host',
+    text: 'The host is unreachable',
     remedy: 'NETWORK_UNREACHABLE',
   },
   {
@@ -67,12 +67,12 @@ const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
   {
     pattern:
       /SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY|DECODE_ISSUER)|^CERT_(?:UNTRUSTED|REJECTED|CHAIN_TOO_LONG)$/,
-    text: 'The TLS certificate was not issued by an authority that this process trusts',
+    text: 'The TLS certificate is not issued by a trusted authority',
     remedy: 'CERTIFICATE_NOT_TRUSTED',
   },
   {
     pattern: /^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/,
-    text: 'The server at that port speaks another protocol than the one of the URL',
+    text: 'The server at that port does not speak the protocol of the URL',
     remedy: 'NOT_TLS',
   },
   {

@@ -213,7 +213,7 @@ describe('tokens', () => {
   test('the answer names the check that failed, for the log of the provider', async () => {
     const token = await world.provider.logoutToken({ sub: SUB }, { change: set(() => ({ aud: 'evil' })) })
     const { text } = await deliver(world.client, token)
-    const message = 'The logout token was refused. aud does not contain the client id.'
+    const message = 'The logout token is not valid. aud does not contain the client id.'
     expect(JSON.parse(text)).toEqual({ error: { code: 'BACKCHANNEL_LOGOUT_ERROR', message } })
   })
 

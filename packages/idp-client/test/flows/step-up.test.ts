@@ -91,11 +91,11 @@ describe('maxAge', () => {
     expect(await visitor.api()).toEqual({
       status: 401,
       challenge:
-        'Bearer error="insufficient_user_authentication", error_description="The user has to authenticate again, or with a further factor.", max_age="300"',
+        'Bearer error="insufficient_user_authentication", error_description="The user has to authenticate again or with another factor.", max_age="300"',
       body: {
         error: 'insufficient_user_authentication',
         code: 'INSUFFICIENT_USER_AUTHENTICATION',
-        description: 'The user has to authenticate again, or with a further factor.',
+        description: 'The user has to authenticate again or with another factor.',
         login: { max_age: '300' },
       },
     })
@@ -198,7 +198,7 @@ describe('organization and scope', () => {
       body: {
         error: 'wrong_organization',
         code: 'WRONG_ORGANIZATION',
-        description: 'The session is not one of the organization that is needed here.',
+        description: 'The session belongs to another organization than the required one.',
         login: { organization: 'org_acme' },
       },
     })

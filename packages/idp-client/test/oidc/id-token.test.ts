@@ -190,7 +190,7 @@ describe('claims', () => {
   const halfHash = createHash('sha256').update(ACCESS_TOKEN).digest().subarray(0, 16).toString('base64url')
 
   const wrong: [string, Claims, RegExp][] = [
-    ['IDT-05 another issuer', { iss: 'https://evil.example' }, /^The ID token.* iss /],
+    ['IDT-05 another issuer', { iss: 'https://evil.example' }, /^The provider's ID token.* iss /],
     ['IDT-05 the issuer with a space', { iss: ' ' }, /iss /],
     ['IDT-05 the issuer in a list', { iss: ['x'] }, /iss /],
     ['IDT-06 another audience', { aud: 'client-2' }, /aud /],
