@@ -42,6 +42,24 @@ export function connectionCookieNames(sessionName: string, names: readonly strin
   return names.filter((name) => name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
 }
 
+/** Names of the cookies with tokens of the session with this handle, complete ones and parts. */
+export async function connectionCookiesOf(
+  handle: string,
+  jar: CookieJar,
+  sessionName: string,
+  sealer: Sealer,
+): Promise<ReadonlySet<string>> {
+  const own = new Set<string>()
+  for (let index = 0; index < MOST; index++) {
+    const all = joinedCookies(prefixOf(sessionName) + index, (name) => jar.all(name))
+    for (const { names, value } of all) {
+      const bytes = await sealer.open('connection', value)
+      if (bytes && decode(bytes, handle)) for (const name of names) own.add(name)
+    }
+  }
+  return own
+}
+
 export function connectionCookies(sessionName: string, sealer: Sealer): ConnectionCookies {
   const prefix = prefixOf(sessionName)
   // An entry that did not change keeps its text, unless the secret did: its cookie's lifetime is written anew.

@@ -1,7 +1,7 @@
 import { chunkNames, hasFurtherCookies, joinedCookies } from '../http/chunks.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
 import { decodeSession } from './codec.ts'
-import { connectionCookieNames } from './connection-cookies.ts'
+import { connectionCookieNames, connectionCookiesOf } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
 import { decodeReference } from './reference.ts'
 
@@ -41,10 +41,21 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
   return { own, foreign }
 }
 
-/** Names of the session cookies that another application wrote, and this one did not. */
-export async function writtenByOthers(parts: OwnerParts, jar: CookieJar): Promise<ReadonlySet<string>> {
+/**
+ * Names of the session cookies that another application wrote, and this one did not; with one of these also of all tokens of
+ * connections but those of the session with this handle.
+ */
+export async function writtenByOthers(
+  parts: OwnerParts,
+  jar: CookieJar,
+  handle: string,
+): Promise<ReadonlySet<string>> {
   const { foreign, own } = await ownersIn(parts, jar)
-  return new Set([...foreign].filter((name) => !own.has(name)))
+  if (foreign.size === 0) return foreign
+  const { name } = parts.config.session.cookie
+  const mine = await connectionCookiesOf(handle, jar, name, parts.sealer)
+  const all = [...foreign, ...connectionCookieNames(name, jar.names())]
+  return new Set(all.filter((each) => !own.has(each) && !mine.has(each)))
 }
 
 /**

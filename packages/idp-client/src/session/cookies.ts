@@ -26,10 +26,10 @@ export interface SessionCookies {
   /** Stages the deletion of all cookies of the session's name but `kept`, whoever sealed them. */
   clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
   /**
-   * Stages the deletion of the cookies of an earlier write of this session, all but `kept`. Cookies of another
+   * Stages the deletion of the cookies of an earlier write of the session with this handle, all but `kept`. Cookies of another
    * application stay.
    */
-  clearReplaced(exchange: Exchange, kept: ReadonlySet<string>): Promise<void>
+  clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, handle: string): Promise<void>
   /**
    * Stages the deletion of what this client sealed, for a request without a live session; true when there was any.
    * Cookies of another application stay, with one notice per process.
@@ -75,11 +75,11 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
       )
     },
 
-    async clearReplaced(exchange, kept) {
+    async clearReplaced(exchange, kept, handle) {
       const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
       if (stale.length === 0) return
       const { writtenByOthers } = await import('./cookie-owners.ts')
-      const foreign = await writtenByOthers(parts, exchange.cookies)
+      const foreign = await writtenByOthers(parts, exchange.cookies, handle)
       clear(
         exchange,
         stale.filter((name) => !foreign.has(name)),

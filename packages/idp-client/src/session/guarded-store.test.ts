@@ -107,3 +107,26 @@ test('an update that never ends keeps the next one for a while, not for ever', a
   await vi.runAllTimersAsync()
   expect(await next).toMatchObject({ theme: 'dark' })
 })
+
+test('a change that the store never ends keeps later ones of the record waiting for httpTimeout, without update too', async () => {
+  vi.useFakeTimers()
+  const never = new Promise<void>(() => {})
+  let isHanging = true
+  const records = new Map([['id', session]])
+  const store = guarded(
+    {
+      update: undefined as never,
+      get: async (id) => records.get(id) ?? null,
+      set: async (id, changed) => (isHanging ? never : void records.set(id, changed)),
+    },
+    { httpTimeout: 700 },
+  )
+  const change = (current: SessionData): SessionData => ({ ...current, changed: true })
+  void store.update('id', change, { expiresAt: 1 })
+  await vi.advanceTimersByTimeAsync(1)
+  isHanging = false
+  const second = store.update('id', change, { expiresAt: 1 })
+  await vi.advanceTimersByTimeAsync(700)
+  expect(await second).toMatchObject({ changed: true })
+  await store.delete('id')
+})

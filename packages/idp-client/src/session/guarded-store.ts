@@ -21,6 +21,8 @@ export interface GuardedStore {
   /** Absent where the store cannot lock. Waits until nobody else has the lease. */
   lock?(id: string): Promise<SessionLock>
   readonly log: Log
+  /** Milliseconds that a change of a record waits for those before it. */
+  readonly patience: number
   /** Reports a failure that nobody else hears of. */
   report(error: unknown): void
 }
@@ -38,12 +40,10 @@ const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () =>
  * Runs what concerns one record after what was begun before, or after so many milliseconds; the key names a session that
  * nobody can guess.
  */
-function inTurn<T>(id: string, work: () => Promise<T>, patience?: number): Promise<T> {
+function inTurn<T>(id: string, work: () => Promise<T>, patience: number): Promise<T> {
   const all = turns()
   const before = all.get(id)
-  const mine = before
-    ? (patience === undefined ? before : atMost(patience, before)).then(work)
-    : Promise.resolve().then(work)
+  const mine = (before ? atMost(patience, before) : Promise.resolve()).then(work)
   const over = mine.then(
     () => {},
     () => {},
@@ -91,6 +91,28 @@ function writeTo<T>(
   })
 }
 
+type IsSession = (record: unknown, id: string) => record is SessionData
+
+/** A change for a store that has no `update`: alone in this process, but not across processes. */
+function emulatedUpdate(
+  store: SessionDataStore,
+  isSession: IsSession,
+  patience: number,
+): GuardedStore['update'] {
+  return (id, change, expiry) =>
+    inTurn(
+      id,
+      async () => {
+        const current: unknown = await store.get(id)
+        if (!isSession(current, id)) return null
+        const changed = change(current)
+        await store.set(id, changed, expiry)
+        return changed
+      },
+      patience,
+    )
+}
+
 /**
  * `isSession` tells the record of an id from anything else that a store may give for it: what is none cannot be changed, only
  * replaced by a new login.
@@ -98,17 +120,9 @@ function writeTo<T>(
 export function guardedStore(
   { httpTimeout, log, sessionLockTimeout }: Config,
   store: SessionDataStore,
-  isSession: (record: unknown, id: string) => record is SessionData,
+  isSession: IsSession,
 ): GuardedStore {
-  const emulated = (id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null> =>
-    inTurn(id, async () => {
-      const current: unknown = await store.get(id)
-      if (!isSession(current, id)) return null
-      const changed = change(current)
-      await store.set(id, changed, expiry)
-      return changed
-    })
-
+  const emulated = emulatedUpdate(store, isSession, httpTimeout)
   const update = store.update?.bind(store)
 
   /** A change that finds no session makes none of what is there. */
@@ -149,7 +163,7 @@ export function guardedStore(
     get: (id) => askStore('get', () => store.get(id)),
     set: (id, session, expiry) => writeTo(store, 'set', expiry, () => store.set(id, session, expiry)),
     delete: (id) =>
-      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
+      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id), httpTimeout))),
     update: (id, change, expiry) =>
       writeTo(store, 'update', expiry, () =>
         update
@@ -158,6 +172,7 @@ export function guardedStore(
           : emulated(id, change, expiry),
       ),
     log,
+    patience: httpTimeout,
     report: (error) => reportFailure(log, error),
     leaseMilliseconds: sessionLockTimeout,
     ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),

@@ -179,7 +179,8 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
       const { attributes: written, bytes, cookies, session } = await pack(exchange, given, mustFit)
       const { httpOnly: _always, maxAge, ...scope } = written
       const kept = new Set(cookies.map(({ name }) => name))
-      if ((await load(exchange))?.handle === session.handle) await clearReplaced(exchange, kept)
+      if ((await load(exchange))?.handle === session.handle)
+        await clearReplaced(exchange, kept, session.handle)
       else {
         await replace(exchange, session)
         clearAll(exchange, kept)

@@ -40,7 +40,7 @@ function cookieWriter(
     const reference = { client: await client(), handle: session.handle, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
     if (isNew) clearAll(exchange, kept)
-    else await clearReplaced(exchange, kept)
+    else await clearReplaced(exchange, kept, session.handle)
     exchange.cookies.set({ name, scope }, value, maxAge)
     reader.refer(exchange.cookies, reference)
     const bytes = name.length + 1 + value.length

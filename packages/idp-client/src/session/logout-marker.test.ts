@@ -289,3 +289,54 @@ describe('what is no marker', () => {
     expect(await whoIn(after.sessions, cookies)).toBe('bob')
   })
 })
+
+describe('several markers', () => {
+  test('a second marker keeps the sessions of one that was written later, by a clock that is ahead', async () => {
+    const [here, ahead] = [sessionsOf(), sessionsOf()]
+    ahead.clock.now += 120
+    const first = sessionAt(ahead.clock.now - 1, 'alice')
+    const cookies = new Cookies()
+    await save(ahead.sessions, cookies, first)
+    const late = withoutMarker(cookies)
+    await logOut(ahead.sessions, cookies)
+    const second = sessionAt(here.clock.now, 'bob')
+    await save(here.sessions, cookies, second)
+    await logOut(here.sessions, cookies)
+    await save(ahead.sessions, late, first)
+    // Whichever machine looks, and whatever its clock says.
+    for (const { sessions } of [here, ahead]) expect(await whoIn(sessions, cookies)).toBeNull()
+    expect(cookies.stored.get(MARKER)?.value.length).toBeLessThan(400)
+  })
+
+  test('name 16 sessions at most, and 16 of them are read', async () => {
+    const made = sessionsOf()
+    const cookies = new Cookies()
+    for (let at = 0; at < 40; at++) {
+      await save(made.sessions, cookies, sessionAt(made.clock.now, `user-${at}`))
+      await logOut(made.sessions, cookies)
+    }
+    expect(cookies.stored.get(MARKER)?.value.length).toBeLessThan(1000)
+
+    let opened = 0
+    const { open } = made.engine.sealer
+    const sealer: typeof made.engine.sealer = {
+      ...made.engine.sealer,
+      open: (purpose, sealed) => {
+        if (purpose === 'logout') opened += 1
+        return open(purpose, sealed)
+      },
+    }
+    const sessions = inCookie({ ...made.engine, sealer })
+    const own = new Cookies()
+    await save(made.sessions, own, sessionAt(made.clock.now))
+    const live = own.stored.get('__session')?.value ?? ''
+    const jar = new CookieJar(
+      new Map([
+        ['__session', Array(10).fill(live)],
+        [MARKER, Array(40).fill(cookies.stored.get(MARKER)?.value ?? '')],
+      ]),
+    )
+    await sessions.loadAll({ ...own.exchange(), cookies: jar })
+    expect(opened).toBe(16)
+  })
+})

@@ -41,6 +41,10 @@ export interface EndedSessions {
   readonly writtenAt: number
 }
 
+/** Markers of one request that are opened, and sessions that one names. */
+const MOST_MARKERS = 16
+const MOST_HANDLES = 16
+
 /* The second version has several names. A marker of one session is written as the first, which every release reads. */
 const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
 
@@ -75,24 +79,37 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     return marker && marker.client === (await client()) ? [marker] : []
   }
 
-  async function markersIn(jar: CookieJar): Promise<readonly EndedSessions[]> {
-    const sealed = jar.all(name)
-    return sealed.length === 0 ? [] : (await Promise.all(sealed.map(openOne))).flat()
+  const opened = new WeakMap<CookieJar, Promise<readonly EndedSessions[]>>()
+
+  async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
+    return (await Promise.all(sealed.slice(0, MOST_MARKERS).map(openOne))).flat()
+  }
+
+  /** Opened once per request, until another one is staged. */
+  function markersIn(jar: CookieJar): Promise<readonly EndedSessions[]> {
+    const markers = opened.get(jar) ?? openAll(jar.all(name))
+    opened.set(jar, markers)
+    return markers
   }
 
   async function stage(exchange: Exchange, marker: EndedSessions, maxAge: number): Promise<void> {
     const value = await sealer.seal('logout', encodeMarker(marker))
+    opened.delete(exchange.cookies)
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
   async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
     // Those after the first were found beside it; most are older, which the time says of them.
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
-    const marker = { client: await client(), handles: named.map(({ handle }) => handle), writtenAt }
+    // Those of a marker that is not older may not be: by another clock, or of the same second.
+    const before = (await markersIn(exchange.cookies)).filter((marker) => marker.writtenAt >= writtenAt)
+    const all = [...named.map(({ handle }) => handle), ...before.flatMap(({ handles }) => handles)]
+    const handles = [...new Set(all)].slice(0, MOST_HANDLES)
     // A request under way may have recorded use: only the absolute limit is sure.
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(timesOf(session), { ...rules, rolling: false }, now))
-    await stage(exchange, marker, Math.max(...lifetimes))
+    const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
+    await stage(exchange, { client: await client(), handles, writtenAt }, longest)
   }
 
   return {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import type { IdpClientOptions, SessionDataStore } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
@@ -8,6 +8,7 @@ import { touchSession } from '../flows/touch-session.ts'
 import { updateSession } from '../flows/update-session.ts'
 import { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { shared } from '../lib/registry.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { createSession, freshlyStored } from './session.ts'
 import type { SessionData } from './session-data.ts'
@@ -251,6 +252,36 @@ describe('what a session may hold', () => {
   })
 })
 
+test('[SC-14] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
+  const real = cookies.stored.get('__session')?.value ?? ''
+  const other = new Cookies()
+  one.clock.now += 1
+  await signIn('bob', other)
+  const tossed = other.stored.get('__session')?.value ?? ''
+  const idOf = async (sub: string) => (await listSessions(one.engine, sub))[0]?.id ?? ''
+  const before = await store.get(await idOf('alice'))
+  for (const values of [
+    [tossed, real],
+    [real, tossed],
+    ['garbage', real, tossed, tossed.slice(0, -4)],
+  ]) {
+    const exchange = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', values]])) }
+    const { data } = await session(exchange)
+    expect(data).toEqual(sessionAt(one.clock.now, 'bob'))
+    await updateSession(one.engine, exchange, { ...data, values: values.length })
+    expect(await store.get(await idOf('bob'))).toMatchObject({ user: { sub: 'bob' }, values: values.length })
+    await updateSession(one.engine, exchange, data)
+    // The cookie of the answer names the session that was chosen.
+    const [cookie] = exchange.cookies.pending()
+    const again = {
+      ...cookies.exchange(),
+      cookies: new CookieJar(new Map([['__session', cookie?.value ?? '']])),
+    }
+    expect((await session(again)).data.user.sub).toBe('bob')
+  }
+  expect(await store.get(await idOf('alice'))).toEqual(before)
+})
+
 test('[SC-14] a cookie of the same name from elsewhere hides no session', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   for (const values of [
@@ -261,6 +292,56 @@ test('[SC-14] a cookie of the same name from elsewhere hides no session', async 
     const tossed = { ...exchange, cookies: new CookieJar(new Map([['__session', values]])) }
     expect((await session(tossed)).data.user.sub).toBe('alice')
   }
+})
+
+test('a record of use that the store never ends keeps later ones waiting for httpTimeout at most', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  let isHanging = true
+  const { update } = store
+  const hanging: SessionDataStore = {
+    ...Object.fromEntries((['get', 'set', 'delete', 'lock'] as const).map((name) => [name, store[name]])),
+    update: (...given: Parameters<typeof update>) => {
+      if (!isHanging) return update(...given)
+      return given[0].length === 43 ? new Promise(() => {}) : Promise.resolve(null)
+    },
+  } as SessionDataStore
+  const { clock, engine } = engineWith({ sessionStore: hanging, httpTimeout: 700 })
+  clock.now += 400
+  void touchSession(engine, cookies.exchange())
+  await vi.advanceTimersByTimeAsync(1)
+  isHanging = false
+  await vi.advanceTimersByTimeAsync(700)
+  const later = touchSession(engine, cookies.exchange())
+  await vi.advanceTimersByTimeAsync(1)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(await Promise.race([later, vi.advanceTimersByTimeAsync(5000).then(() => 'still waiting')])).toBe(
+    true,
+  )
+  vi.useRealTimers()
+})
+
+test('what a store does not take grows by no refresh, and is still written on top of its first token', async () => {
+  const { lock: _lock, ...unlocked } = store
+  one = engineWith({ sessionStore: unlocked })
+  await redeem('r1')
+  down.add('update')
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  for (let at = 2; at < 42; at++) {
+    let isOver = false
+    const redeemed = redeem(`r${at}`).finally(() => {
+      isOver = true
+    })
+    while (!isOver) await vi.advanceTimersByTimeAsync(500)
+    await redeemed
+  }
+  const kept = shared('unwritten-records/1', () => new Map<string, { after: unknown[] }>())
+  const [[, late] = []] = [...kept.entries()]
+  expect(late?.after.length).toBeLessThanOrEqual(16)
+  vi.useRealTimers()
+  down.clear()
+  await redeem('r42')
+  const [{ id = '' } = {}] = await listSessions(one.engine, 'alice')
+  expect(await store.get(id)).toMatchObject({ tokenSet: { refreshToken: 'r42' } })
 })
 
 test('a record that became something else is not made a session again', async () => {

@@ -1,6 +1,7 @@
 import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
+import { atMost } from '../lib/pause.ts'
 import { shared } from '../lib/registry.ts'
 import { withFewerTokens } from './further-tokens.ts'
 import type { GuardedStore } from './guarded-store.ts'
@@ -51,6 +52,8 @@ interface Late extends Change {
 }
 
 const UNWRITTEN = 1000
+/** Refresh tokens that what no store has taken yet is known to come after. */
+const MOST_AFTER = 16
 const UNDELETED = 10_000
 
 /* By record id, which is a hash of a secret name: no two sessions meet here. */
@@ -75,7 +78,9 @@ const tokenOf = ({ tokenSet }: SessionData): string | undefined => tokenSet.refr
 
 /** A redemption that comes on top of one that no store has taken yet. */
 function onTopOf(late: Late | undefined, { found, session }: Change): Late {
-  const after = [...(late?.after ?? []), tokenOf(found.data)]
+  // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
+  const [first = [], others = []] = [late?.after.slice(0, 1), late?.after.slice(1)]
+  const after = [...first, ...others.slice(2 - MOST_AFTER), tokenOf(found.data)]
   return late
     ? { found: late.found, session: merge(late.session, found, session), after }
     : { found, session, after }
@@ -147,10 +152,19 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     return stored && copyOf(stored)
   }
 
+  function beginRoll(id: string, change: Change): Promise<StoredSession | null> {
+    const begun = write(id, change)
+    rolls.set(id, begun)
+    // A store may never end it: later requests try anew.
+    const forget = (): void => {
+      if (rolls.get(id) === begun) rolls.delete(id)
+    }
+    atMost(store.patience, begun).then(forget, forget)
+    return begun
+  }
+
   async function roll(id: string, change: Change): Promise<StoredSession | null> {
-    const running = rolls.get(id) ?? write(id, change).finally(() => rolls.delete(id))
-    rolls.set(id, running)
-    const rolled = await running
+    const rolled = await (rolls.get(id) ?? beginRoll(id, change))
     return rolled && copyOf(rolled)
   }
 

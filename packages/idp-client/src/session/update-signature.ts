@@ -2,8 +2,6 @@ import type { SessionDataStore, SessionExpiry } from '../config/options.ts'
 import { randomToken } from '../crypto/random.ts'
 import { SessionStoreError } from '../errors/session.ts'
 
-const PARAMETERS: Parameters<NonNullable<SessionDataStore['update']>>['length'] = 3
-
 /**
  * Throws for the result of an `update` that other libraries define, which would store `change` in place of a session:
  * a boolean or nothing, where ours returns a session or `null`.
@@ -23,11 +21,11 @@ const results = new WeakMap<SessionDataStore, unknown>()
 
 /**
  * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
- * in the result. An `update` with all of our parameters is believed to be ours.
+ * in the result.
  */
 export async function assertUpdateSignature(store: SessionDataStore, expiry: SessionExpiry): Promise<void> {
   const { update } = store
-  if (!update || update.length >= PARAMETERS) return
+  if (!update) return
   if (!results.has(store))
     results.set(store, await update.call(store, randomToken(), (current) => current, expiry))
   assertUpdated(results.get(store))

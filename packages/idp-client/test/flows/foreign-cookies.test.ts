@@ -215,3 +215,51 @@ describe('[C1] two values in one request, as a browser sends them', () => {
     }
   })
 })
+
+test('a roll deletes no connection tokens of another application, and its own that are no longer needed', async () => {
+  const one = appAt(ONE)
+  const other = appAt(OTHER, { secret: OTHER_SECRET })
+  const [visitor, neighbour] = [new Visitor(), new Visitor()]
+  for (const [who, app] of [
+    [visitor, one],
+    [neighbour, other],
+  ] as const) {
+    await who.login(app)
+    const headers = new Headers()
+    for (const connection of ['github', 'google-oauth2'])
+      await app.client.getAccessTokenForConnection(who.request(`${app.url}/`), headers, { connection })
+    for (const line of headers.getSetCookie()) who.jar.take(line, new URL(app.url))
+  }
+  const cookiesOf = (who: Visitor, app: App) =>
+    new Map(
+      who.jar
+        .header(new URL(app.url))
+        .split('; ')
+        .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const),
+    )
+  const [mine, theirs] = [cookiesOf(visitor, one), cookiesOf(neighbour, other)]
+  const foreign = `__session=${mine.get('__session')}; __session=${theirs.get('__session')}`
+  const requestWith = (conn: string) =>
+    new Request(`${ONE}/page`, { headers: { host: 'localhost:3000', cookie: `${foreign}; ${conn}` } })
+  const deleted = (response: { headers: Headers }) =>
+    response.headers
+      .getSetCookie()
+      .filter((line) => /max-age=0(;|$)/i.test(line))
+      .map((line) => line.slice(0, line.indexOf('=')))
+  world.clock.now += 400
+
+  const roll = await one.client.middleware(
+    requestWith(`__session__conn_4=${theirs.get('__session__conn_1')}`),
+  )
+  expect(roll.headers.getSetCookie().some((line) => line.startsWith('__session='))).toBe(true)
+  expect(deleted(roll)).toEqual([])
+
+  const both = `__session__conn_0=${mine.get('__session__conn_0')}; __session__conn_1=${mine.get('__session__conn_1')}`
+  const request = requestWith(`${both}; __session__conn_4=${theirs.get('__session__conn_1')}`)
+  const session = (await one.client.getSession(request)) ?? expect.fail('signed in')
+  expect(session.connectionTokenSets).toHaveLength(2)
+  const headers = new Headers()
+  const { connectionTokenSets: _removed, ...rest } = session
+  await one.client.updateSession(request, headers, rest as typeof session)
+  expect(deleted({ headers }).sort()).toEqual(['__session__conn_0', '__session__conn_1'])
+})
