@@ -225,8 +225,6 @@ describe('requests', () => {
         redirect: 'manual',
       },
     )
-    const asked = new URL(login.headers.get('location') ?? '').searchParams
-    expect([asked.get('max_age'), asked.get('acr_values')]).toEqual(['600', 'urn:gold'])
     const transaction = ourCookies(login)[0]?.split(';', 1)[0] ?? ''
     const way = await provider.login(login.headers.get('location') ?? '', { user: 'alice' })
     const back = await fetch(way.location ?? '', { redirect: 'manual', headers: { cookie: transaction } })
@@ -246,6 +244,8 @@ describe('requests', () => {
     expect(target).toMatch(/^\/auth\/login\?returnTo=[^&]+&guard=[\w.-]+$/)
     expect(new URL(target, server.url).searchParams.get('returnTo')).toBe(path)
     const login = await fetch(server.url + target, { redirect: 'manual' })
+    const asked = new URL(login.headers.get('location') ?? '').searchParams
+    expect([asked.get('max_age'), asked.get('acr_values')]).toEqual(['600', 'urn:gold'])
     const transaction = ourCookies(login)[0]?.split(';', 1)[0] ?? ''
     const way = await provider.login(login.headers.get('location') ?? '', { user: 'alice' })
     const back = await fetch(way.location ?? '', { redirect: 'manual', headers: { cookie: transaction } })
@@ -269,6 +269,39 @@ describe('requests', () => {
     undo()
     expect(shown.status).toBe(200)
     expect(await shown.text()).toContain('refused=INSUFFICIENT_USER_AUTHENTICATION')
+  })
+
+  test('[C4] what a page demands wins over configured acr_values and organization, in one login', async () => {
+    const FIXTURE_AUTHORIZATION = JSON.stringify({ acr_values: 'urn:silver', organization: 'org_acme' })
+    const { url } = await start(plain, { FIXTURE_AUTHORIZATION })
+    const cookies = new Map<string, string>()
+    const visit = async (to: string): Promise<Response> => {
+      const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
+      const response = await fetch(new URL(to, url), { redirect: 'manual', headers: { cookie } })
+      for (const line of ourCookies(response)) {
+        const [name = '', value = ''] = line.split(';', 1)[0]?.split('=') ?? []
+        if (/; max-age=0/i.test(line)) cookies.delete(name)
+        else cookies.set(name, value)
+      }
+      return response
+    }
+    const logIn = async (path: string): Promise<URLSearchParams> => {
+      const begun = (await visit(path)).headers.get('location') ?? ''
+      const { location = '' } = await provider.login(begun, { user: 'bob' })
+      expect((await visit(location)).status).toBe(302)
+      return new URL(begun).searchParams
+    }
+    const plainLogin = await logIn('/auth/login')
+    expect([plainLogin.get('acr_values'), plainLogin.get('organization')]).toEqual(['urn:silver', 'org_acme'])
+    const refused = await visit('/page/elsewhere')
+    expect(refused.status).toBe(307)
+    const stronger = await logIn(refused.headers.get('location') ?? '')
+    expect([stronger.get('acr_values'), stronger.get('organization')]).toEqual(['urn:gold', 'org_globex'])
+    const shown = await visit('/page/elsewhere')
+    expect([shown.status, await shown.text()]).toEqual([
+      200,
+      expect.stringMatching(/elsewhere=[^<]*org_globex/),
+    ])
   })
 
   test("another middleware's rewrite keeps the session and the address that the browser shows", async () => {
