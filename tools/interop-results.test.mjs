@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { scenarios } from '../interop/scenarios/index.mjs'
+import { tableOf, withTable } from '../interop/support/results.mjs'
+import { fromRoot } from './lib/run.mjs'
+
+const text = readFileSync(fromRoot('docs/providers/interop.md'), 'utf8')
+
+/** Rows of the tables below a heading, the first two left out. */
+function rowsBelow(heading) {
+  const section = text.split(`\n## ${heading}`)[1]?.split('\n## ')[0] ?? ''
+  const rows = section.split('\n').filter((line) => line.startsWith('|'))
+  return rows.slice(2).map((row) => row.split(' | ').map((cell) => cell.replace(/^\| | \|$/g, '')))
+}
+
+describe('the results of npm run interop', () => {
+  test.each(['Keycloak', 'Spring'])('%s: a row for every scenario, and none that failed', (provider) => {
+    const rows = rowsBelow(provider)
+    expect(rows.map(([title]) => title)).toEqual(scenarios.map(({ title }) => title))
+    for (const [title, ...cells] of rows) {
+      expect(cells, title).toHaveLength(2)
+      for (const cell of cells)
+        expect(cell, title).toMatch(provider === 'Keycloak' ? /^ok$/ : /^(ok|not offered: .+)$/)
+    }
+  })
+
+  test('are written below the heading of their provider, and nothing else changes', () => {
+    const outcomes = [
+      { title: 'login', host: 'web', outcome: 'ok' },
+      { title: 'CIBA', host: 'web', outcome: 'not offered', reason: 'no CIBA' },
+      { title: 'login', host: 'next', outcome: 'failed' },
+      { title: 'CIBA', host: 'next', outcome: 'not offered', reason: 'no CIBA' },
+    ]
+    const table = [
+      '| Scenario | web | next |',
+      '|---|---|---|',
+      '| login | ok | failed |',
+      '| CIBA | not offered: no CIBA | not offered: no CIBA |',
+    ].join('\n')
+    expect(tableOf(outcomes)).toBe(table)
+    const page = '# Results\n\n## One\n\nold\n\n## Two\n\nother\n'
+    expect(withTable(page, 'One', table)).toBe(`# Results\n\n## One\n\n${table}\n\n## Two\n\nother\n`)
+    expect(withTable(page, 'Two', table)).toBe(`# Results\n\n## One\n\nold\n\n## Two\n\n${table}\n`)
+    expect(() => withTable(page, 'Three', table)).toThrow('no heading Three')
+  })
+})
