@@ -297,7 +297,9 @@ function generate(): Promise<CryptoKeyPair> {
 }
 
 test('[J9] errors about where an operation runs say where it can', async () => {
-  await expect(world.client.getSession()).rejects.toThrow(/pass the request, or call the operation inside middleware/)
+  await expect(world.client.getSession()).rejects.toThrow(
+    /pass the request, or call the operation inside middleware/,
+  )
   expect(codes.SESSION_NOT_WRITABLE.message).toMatch(
     /Server Action, a route handler, an API route, the proxy/,
   )
