@@ -7,7 +7,8 @@ import type { Exchange } from '../http/exchange.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { accountToken, deleteAccount, listAccounts } from '../oidc/account-api.ts'
 import { providerFor } from '../oidc/provider.ts'
-import { forgetConnection } from '../tokens/forget-connection.ts'
+import type { SessionData } from '../session/session-data.ts'
+import { forgetConnection, keepConnections } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 
 /** Options of `deleteConnectedAccount`; an account as `listConnectedAccounts` returns it will do. */
@@ -19,7 +20,28 @@ export interface DeleteConnectedAccountOptions {
 }
 
 /**
- * The accounts that are connected to the user of the session. Throws `ConnectedAccountsError` `MISSING_SESSION`,
+ * Saves the session without tokens of connections. The provider has decided by now: a session that cannot be written is
+ * reported, and no failure.
+ */
+async function forget(
+  { config, sessions }: Engine,
+  exchange: Exchange,
+  without: (data: SessionData) => SessionData,
+): Promise<void> {
+  try {
+    const session = await sessions.load(exchange)
+    if (!session?.data.connectionTokenSets) return
+    const data = without(session.data)
+    if (data.connectionTokenSets?.length === session.data.connectionTokenSets.length) return
+    await sessions.save(exchange, { ...session, data })
+  } catch (error) {
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
+  }
+}
+
+/**
+ * Returns the accounts that are connected to the user of the session. Where cookies can be written, the session forgets
+ * tokens of connections that have no account any more. Throws `ConnectedAccountsError` `MISSING_SESSION`,
  * `FAILED_TO_LIST`.
  */
 export async function listConnectedAccounts(
@@ -31,7 +53,11 @@ export async function listConnectedAccounts(
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   try {
     const access = await tokenFor(accountToken(config))
-    return await listAccounts(providerFor(config), access)
+    const accounts = await listAccounts(providerFor(config), access)
+    const connected = new Set(accounts.map(({ connection }) => connection))
+    if (exchange.canWrite())
+      await forget(engine, exchange, (data) => keepConnections(data, (each) => connected.has(each)))
+    return accounts
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectedAccountsError('FAILED_TO_LIST', { cause })
     throw cause
@@ -43,21 +69,6 @@ const LONGEST_ID = 512
 /** A path segment of its own: dots alone would name another path, and half a character none. */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_ID && !/^\.{0,2}$|\p{Cs}/u.test(value)
-}
-
-/** The provider has disconnected the account by now: a session that cannot be written is reported, and no failure. */
-async function forget(
-  { config, sessions }: Engine,
-  exchange: Exchange,
-  connection: string | undefined,
-): Promise<void> {
-  try {
-    const session = await sessions.load(exchange)
-    if (!session?.data.connectionTokenSets) return
-    await sessions.save(exchange, { ...session, data: forgetConnection(session.data, connection) })
-  } catch (error) {
-    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
-  }
 }
 
 /**
@@ -82,8 +93,8 @@ export async function deleteConnectedAccount(
     await deleteAccount(providerFor(config), access, id)
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause
-    if (isAsked) await forget(engine, exchange, connection)
+    if (isAsked) await forget(engine, exchange, (data) => forgetConnection(data, connection))
     throw new ConnectedAccountsError('FAILED_TO_DELETE', { cause })
   }
-  await forget(engine, exchange, connection)
+  await forget(engine, exchange, (data) => forgetConnection(data, connection))
 }

@@ -35,6 +35,12 @@ export function IdpProvider({ user, routes, basePath, children }: IdpProviderPro
     seeded.current = user
     store.entry(urls.profile).seed(user)
   }, [store, urls, user])
+  const isSeeded = user !== undefined
+  // Other tabs learn who is signed in here, for instance nobody after a logout, also where no component shows the user.
+  useEffect(
+    () => (isSeeded ? store.entry(urls.profile).subscribe(() => {}) : undefined),
+    [store, urls, isSeeded],
+  )
   return <PageContext.Provider value={page}>{children}</PageContext.Provider>
 }
 

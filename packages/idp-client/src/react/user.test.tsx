@@ -446,3 +446,27 @@ describe('withPageAuthRequired', () => {
     expect(left).toEqual([])
   })
 })
+
+describe('[C9] a page that the server rendered for nobody', () => {
+  it('tells the other tabs by its provider alone, and asks nothing', async () => {
+    const heard: unknown[] = []
+    const other = new BroadcastChannel('idp-client')
+    other.onmessage = ({ data }) => heard.push(data)
+    mount(
+      <StrictMode>
+        <IdpProvider user={null}>no component here shows the user</IdpProvider>
+      </StrictMode>,
+    )
+    await vi.waitFor(() => expect(heard).toContain(null))
+    other.close()
+    expect(asked).toEqual([])
+  })
+
+  it('and without a user of the server the provider asks and tells nothing', async () => {
+    mount(<IdpProvider>nothing</IdpProvider>)
+    await acting(async () => {
+      await import('../browser/requests.ts')
+    })
+    expect(asked).toEqual([])
+  })
+})

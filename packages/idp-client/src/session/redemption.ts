@@ -4,6 +4,7 @@ import type { GuardedStore } from './guarded-store.ts'
 import { INSISTENCE_MILLISECONDS } from './guarded-store.ts'
 import { recordId } from './record.ts'
 import type { SessionChange, SharedSessions } from './storage.ts'
+import { askStore } from './store-call.ts'
 import type { Known, StoreRecords } from './store-records.ts'
 import type { StoredSession } from './stored-session.ts'
 
@@ -58,7 +59,9 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
     const lease = await store.lock?.(await recordId(handle))
     const until = lease && performance.now() + store.leaseMilliseconds - WRITE_MILLISECONDS
     const release = async (): Promise<void> => {
-      await lease?.release().catch(() => {})
+      if (!lease) return
+      // A connection that was idle for long fails once; otherwise others wait until the lock expires.
+      await lease.release().catch(() => askStore('lock', () => lease.release()).catch(store.report))
     }
     let settling = false
     try {

@@ -356,3 +356,35 @@ test('a record that became something else is not made a session again', async ()
   })
   await expect(session()).rejects.toThrow('nobody')
 })
+
+test('[C9] a lock that could not be released is released again, and a store that fails twice is reported', async () => {
+  let failures = 1
+  const { events, options } = (() => {
+    const events: unknown[] = []
+    return { events, options: { logger: (event: unknown) => void events.push(event) } }
+  })()
+  const failing: SessionDataStore = {
+    ...Object.fromEntries((['get', 'set', 'delete', 'update'] as const).map((name) => [name, store[name]])),
+    async lock(id: string, milliseconds: number) {
+      const lease = await store.lock(id, milliseconds)
+      return (
+        lease && {
+          async release() {
+            if (failures-- > 0) throw new Error('the connection was idle for long')
+            await lease.release()
+          },
+        }
+      )
+    },
+  } as SessionDataStore
+  one = engineWith({ sessionStore: failing, ...options })
+  await redeem('r2')
+  const id = (await listSessions(engineWith().engine, 'alice'))[0]?.id ?? ''
+  const free = await store.lock(id, 1000)
+  expect(free).not.toBeNull()
+  await free?.release()
+  expect(events).toEqual([])
+  failures = 2
+  await redeem('r3')
+  expect(events).toMatchObject([{ code: 'SESSION_STORE_FAILED', operation: 'lock' }])
+})

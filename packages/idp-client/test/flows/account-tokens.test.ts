@@ -106,3 +106,27 @@ test('[C2] deleteConnectedAccount does not throw after the provider did it, when
     expect.objectContaining({ code: 'SESSION_STORE_FAILED', operation: 'update' }),
   )
 })
+
+test.each([
+  ['cookies', () => ({})],
+  ['a store', () => ({ sessionStore: memoryStore() })],
+])('[C9] a list forgets the tokens of accounts that are gone: sessions in %s', async (_, options) => {
+  const { browser, client } = world.another(options())
+  await world.login(browser)
+  for (const connection of ['github', 'google-oauth2']) {
+    world.provider.accounts.add('alice', { connection })
+    await within(browser, (...args) => client.getAccessTokenForConnection(...args, { connection }))
+  }
+  const kept = async () =>
+    (await client.getSession(browser.request('/')))?.connectionTokenSets?.map(({ connection }) => connection)
+  const list = () => within(browser, (...args) => client.listConnectedAccounts(...args))
+  expect(await list()).toHaveLength(2)
+  expect(await kept()).toEqual(['github', 'google-oauth2'])
+  // Disconnected at the provider, of which nobody tells this application.
+  const [github] = world.provider.accounts.list('alice')
+  world.provider.accounts.remove('alice', github?.id)
+  // Where nothing can be written, the list is all that there is.
+  expect(await client.listConnectedAccounts(browser.request('/'))).toHaveLength(1)
+  expect(await list()).toHaveLength(1)
+  expect(await kept()).toEqual(['google-oauth2'])
+})
