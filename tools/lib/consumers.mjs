@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
 import { startConnectProxy } from './connect-proxy.mjs'
+import { expectTwoRealms } from './edge-visit.mjs'
 import { readText } from './files.mjs'
 import { fencesOf, sectionOf, stepsOf } from './markdown.mjs'
 import { startNginx } from './nginx-front.mjs'
@@ -23,10 +24,14 @@ const noVariables = Object.fromEntries(
 
 const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
 
-/** The same application with the middleware on the edge runtime, in place of the route handler. */
-const onEdge = [
+/** The same application with the middleware on the edge runtime, in place of the route handler or the proxy. */
+const onEdge = (paths) => [
   ['builds with middleware.ts on the edge runtime', buildOnEdge],
-  ['a person logs in and out there', (context) => serve(context, nextStart, loginSteps(guidePaths))],
+  ['a person logs in and out there', (context) => serve(context, nextStart, loginSteps(paths))],
+  [
+    'middleware and server refresh one session in turn',
+    (context) => serve(context, nextStart, expectTwoRealms),
+  ],
 ]
 
 /**
@@ -71,13 +76,14 @@ export const consumers = {
     ['every guard denies without variables', denyWithoutVariables],
     ['a person logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
     ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
+    ...onEdge(nextPaths),
   ]),
   'next-15': {
-    ...nextConsumer('next-15', [], guidePaths),
+    ...nextConsumer('next-15', onEdge(guidePaths), guidePaths),
     files: filesOfGuide('Next.js 16', 'Next.js 15'),
   },
   'next-14': {
-    ...nextConsumer('next-14', onEdge, guidePaths),
+    ...nextConsumer('next-14', onEdge(guidePaths), guidePaths),
     files: filesOfGuide('Next.js 16', 'Next.js 14'),
   },
 }
@@ -102,7 +108,8 @@ function filesOfGuide(...sections) {
 
 async function buildOnEdge(context) {
   cpSync(fromRoot('e2e/consumers/next-edge'), context.folder, { recursive: true })
-  rmSync(join(context.folder, 'app/auth'), { recursive: true })
+  for (const path of ['app/auth', 'proxy.ts'])
+    rmSync(join(context.folder, path), { recursive: true, force: true })
   await buildNext(context)
 }
 
@@ -127,7 +134,7 @@ async function serve({ folder, provider }, args, work) {
     APP_BASE_URL: base,
     PORT: String(port),
   }
-  await running({ folder, args, env, base }, () => work(base, provider))
+  await running({ folder, args, env, base }, (output) => work(base, provider, output))
 }
 
 /** The client of the page about networks, where the only way to the provider is a proxy. */
@@ -171,12 +178,12 @@ async function denyWithoutVariables({ folder }) {
   await running({ folder, args: nextStart, env, base }, () => expectClosed(base, nextPaths))
 }
 
-/** Starts a program, waits until it answers, does the work, and stops it. */
+/** Starts a program, waits until it answers, does the work, which gets what is printed, and stops it. */
 export async function running({ folder, args, env, base }, work) {
   const server = startServer(args, { cwd: folder, env })
   try {
     await untilAnswers(`${base}/`, server)
-    await work()
+    await work(server.output)
   } catch (error) {
     throw new Error(`${error.message}\nOutput of the server:\n${server.output()}`)
   } finally {

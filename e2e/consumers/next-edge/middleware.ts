@@ -1,5 +1,5 @@
 import type { NextRequest } from 'next/server'
-import { idp } from '@/lib/idp'
+import { idp } from './lib/idp'
 
 export const middleware = (request: NextRequest) => idp.middleware(request)
 

@@ -1,3 +1,5 @@
+import { isEdgeRuntime } from '../lib/runtime.ts'
+
 /** Variables that also browsers need, by their name without prefix. */
 export type PublicName =
   | 'BASE_PATH'
@@ -121,7 +123,6 @@ export function readEnv(
 
 interface Runtime {
   readonly document?: unknown
-  readonly EdgeRuntime?: unknown
   readonly process?: { readonly versions?: { readonly node?: string } }
 }
 
@@ -130,6 +131,6 @@ interface Runtime {
  * an edge runtime. Read from the global object, because Next warns of everything but `process.env` in an edge build.
  */
 export function isBrowser(): boolean {
-  const { document, EdgeRuntime, process: host } = globalThis as Runtime
-  return document !== undefined && EdgeRuntime === undefined && host?.versions?.node === undefined
+  const { document, process: host } = globalThis as Runtime
+  return document !== undefined && !isEdgeRuntime() && host?.versions?.node === undefined
 }

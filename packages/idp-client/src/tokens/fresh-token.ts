@@ -6,6 +6,7 @@ import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
 import { outsideRequest, requestScope } from '../lib/request-scope.ts'
+import { isEdgeRuntime } from '../lib/runtime.ts'
 import type { Authentication } from '../session/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/authentication.ts'
 import { claimsOf } from '../session/claims.ts'
@@ -43,6 +44,9 @@ export type RefreshGrant = (request: {
 
 const SEVERAL_PROCESSES =
   'The provider refused a refresh token (invalid_grant). If several processes serve this application and the provider rotates refresh tokens, sessions in cookies lose them this way: set sessionStore.'
+
+const EDGE_REALM =
+  "A refresh token was redeemed in middleware.ts on the edge runtime, which shares no memory with the server: when both refresh one session, the provider may revoke it. Set runtime: 'nodejs' (Next.js 15.5 and newer), mount the routes with handlers(), or set sessionStore."
 
 export interface FreshTokenParts extends MfaContextParts {
   readonly sessions: SessionStorage
@@ -134,6 +138,7 @@ async function redeem(
   // Another call that waited for its turn has found out.
   if ((await deadSince(parts, refreshToken)) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  if (!sessions.shared && isEdgeRuntime()) config.log.once(EDGE_REALM)
   try {
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
