@@ -230,3 +230,18 @@ describe('[BL-02] the signature', () => {
     expect(await refusalOf(token)).toMatch(/extension/)
   })
 })
+
+test('[IDT-18,I2] a token of more than 1 MiB is refused, whoever signed it', async () => {
+  const limit = 1_048_576
+  const padded = async (characters: number): Promise<string> => tokenOf({ padding: 'x'.repeat(characters) })
+  // Four characters for three bytes: the rest of the token decides which lengths there are.
+  const overhead = (await padded(0)).length
+  const characters = Math.floor(((limit - overhead) * 3) / 4) - 4
+  const longest = await padded(characters)
+  expect(longest.length).toBeGreaterThan(limit - 16)
+  expect(longest.length).toBeLessThanOrEqual(limit)
+  expect((await validateLogoutToken(providerOf(), longest)).sub).toBe('alice')
+  const longer = await padded(characters + 16)
+  expect(longer.length).toBeGreaterThan(limit)
+  expect(await refusalOf(longer)).toMatch(/too long/)
+})

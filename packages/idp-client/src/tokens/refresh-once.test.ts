@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { randomToken } from '../crypto/random.ts'
 import type { StoredSession } from '../session/stored-session.ts'
+import { closeLine } from './lineage.ts'
 import type { Redemption, RefreshOnce } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 
@@ -143,4 +144,30 @@ test('[B11] a late response is waited for until the lock of the store has to be 
   expect(short).toBeGreaterThan(0)
   expect(short).toBeLessThanOrEqual(600)
   expect([none, long]).toEqual([0, 3000])
+})
+
+test.each([
+  ['is kept', false, 1],
+  ['is not kept when the session has ended meanwhile', true, 0],
+])('[B11,I2] a late response %s', async (_title, isEnded, expected) => {
+  let land = (): void => {}
+  const landed = new Promise<void>((resolve) => {
+    land = resolve
+  })
+  const kept: StoredSession[] = []
+  const given = request(session(), {
+    redeem: async (latest, _token, onOverdue) => {
+      onOverdue(new Error('late'))
+      await landed
+      return renewed(latest, 'next')
+    },
+    keepLate: (_line, late) => kept.push(late),
+  })
+  const { line, redemption } = await refreshOnce(given)
+  await expect(redemption).rejects.toThrow('late')
+  const [flight] = [...(line.flights?.values() ?? [])]
+  if (isEnded) closeLine(line)
+  land()
+  await flight?.landing
+  expect(kept).toHaveLength(expected)
 })

@@ -65,12 +65,55 @@ describe('selection of a stored token', () => {
     })
   })
 
-  test('[RT-08] a token for one audience is never handed out for another', () => {
-    expect(selected(session({ audience: 'https://other.example' }), { audience: API })).toEqual({
-      kind: 'refresh',
+  describe('[RT-08,I2] a token for one audience is never handed out for another', () => {
+    // Whatever is asked for, the scope of every token covers it: only the audience tells them apart.
+    const OTHER = 'https://other.example'
+    const wide = {
+      scope: 'openid profile email offline_access a b',
+      requestedScope: 'openid profile email offline_access a b',
+    }
+    const parameters = { scope: 'openid a', audience: API }
+
+    test.each<[string, SessionData, GetAccessTokenOptions, AuthorizationParameters]>([
+      ['the main one', session({ ...wide, audience: OTHER }), { audience: API }, {}],
+      [
+        'the main one, with a scope',
+        session({ ...wide, audience: OTHER }),
+        { audience: API, scope: 'a' },
+        {},
+      ],
+      ['the main one of no audience', session(wide), { audience: API }, {}],
+      ['the main one of the configured audience', session(wide), { audience: OTHER }, parameters],
+      ['a further one', session({}, [entry('other', { ...wide, audience: OTHER })]), { audience: API }, {}],
+      [
+        'a further one, in place of the main one',
+        session({ audience: OTHER }, [entry('other', { ...wide, audience: OTHER })]),
+        { audience: API, scope: 'b', mergeScopes: false },
+        parameters,
+      ],
+    ])('%s', (_which, data, options, configured) => {
+      expect(selected(data, options, { parameters: configured })).toEqual({ kind: 'refresh' })
+      const { refreshToken: _none, ...tokenSet } = data.tokenSet
+      expect(selected({ ...data, tokenSet }, options, { parameters: configured })).toEqual({
+        kind: 'missing',
+      })
     })
-    const data = session({}, [entry('other', { audience: 'https://other.example' })])
-    expect(selected(data, { audience: API })).toEqual({ kind: 'refresh' })
+
+    test.each<[string, SessionData, GetAccessTokenOptions, string]>([
+      ['the main one', session({ ...wide, audience: API }), { audience: API, scope: 'a' }, 'main'],
+      ['the main one of the configured audience', session(wide), { audience: API }, 'main'],
+      [
+        'the further one',
+        session({ ...wide, audience: API }, [
+          entry('other', { ...wide, audience: OTHER }),
+          entry('api', { ...wide, audience: `${API}/v2` }),
+        ]),
+        { audience: OTHER, scope: 'a', mergeScopes: false },
+        'other',
+      ],
+    ])('but %s for its own', (_which, data, options, accessToken) => {
+      expect(selected(data, options, { parameters })).toEqual(usable(accessToken))
+    })
   })
 
   test('[S167] a scope that the login did not ask for is refreshed for; one that it did is covered', () => {

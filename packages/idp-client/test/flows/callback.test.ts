@@ -233,6 +233,22 @@ describe('what the provider may answer', () => {
     expect(await response.text()).not.toMatch(/<script>alert|X-Evil/)
   })
 
+  test('[CB-01,CB-08,I2] a repeated state leaves the transaction as it is: the right callback completes', async () => {
+    const url = new URL(await world.authorize(await world.begin(world.browser)))
+    const state = url.searchParams.get('state') ?? ''
+    world.provider.clearRequests()
+    for (const other of [state, 'a', '']) {
+      const repeated = new URL(url)
+      repeated.searchParams.append('state', other)
+      const response = await world.browser.send(`${repeated.pathname}${repeated.search}`)
+      expect(response.status).toBe(400)
+      expect(response.headers.getSetCookie().filter((cookie) => cookie.startsWith('__txn_'))).toEqual([])
+    }
+    expect(world.provider.requests('token')).toEqual([])
+    expect((await world.browser.send(`${url.pathname}${url.search}`)).status).toBe(302)
+    expect(await world.client.getSession(world.browser.request('/'))).not.toBeNull()
+  })
+
   test.each(['code', 'iss', 'error'])('[CB-08] a repeated %s: 400, no token request', async (name) => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))

@@ -72,3 +72,14 @@ test('[C8] a record of an earlier version, which does not name its key, is read'
   delete (record.internal as { id?: string }).id
   expect((await alice.send('/auth/profile')).status).toBe(200)
 })
+
+test('[I2] a record of another client is nobody, although the cookie is of this one', async () => {
+  const { alice, idOfAlice } = await aliceAndBob()
+  const record = records.get(idOfAlice) ?? expect.fail('there is a record')
+  const internal = record.internal as { client?: string }
+  const { client } = internal
+  expect(client).toMatch(/^[\w-]{12}$/)
+  internal.client = 'AAAAAAAAAAAA'
+  expect(await world.client.getSession(alice.request('/'))).toBeNull()
+  expect((await alice.send('/auth/access-token')).status).toBe(401)
+})

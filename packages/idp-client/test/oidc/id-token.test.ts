@@ -123,6 +123,15 @@ describe('signature and header', () => {
     expect((await exchange(client())).claims?.sub).toBe('alice')
   })
 
+  test('[IDT-03,I2] no more than 8 keys that might fit are tried', async () => {
+    const decoys = await Promise.all(Array.from({ length: 8 }, () => signingKey('k1')))
+    const published = decoys.map(({ publicJwk }) => publicJwk)
+    op.published = [...published.slice(0, 7), key.publicJwk]
+    expect((await exchange(client())).claims?.sub).toBe('alice')
+    op.published = [...published, key.publicJwk]
+    await refusedBecause(/signature/)
+  })
+
   test('IDT-03 a key for encryption does not verify', async () => {
     op.published = [{ ...key.publicJwk, use: 'enc' }]
     await refusedBecause(/no key that fits/)
