@@ -108,13 +108,13 @@ async function logIn(client: IdpClient): Promise<Cookies> {
   return cookies
 }
 
-/** Runs `work` for each number below `count`, 20 at a time. */
-async function inParallel(count: number, work: (index: number) => Promise<void>): Promise<void> {
+/** Runs `work` for each number below `count`, so many at a time. */
+async function inParallel(count: number, work: (index: number) => Promise<void>, atOnce = 20): Promise<void> {
   let next = 0
   const worker = async (): Promise<void> => {
     while (next < count) await work(next++)
   }
-  await Promise.all(Array.from({ length: 20 }, worker))
+  await Promise.all(Array.from({ length: atOnce }, worker))
 }
 
 /** Of 100 requests of so many browsers, how many are reachable when they have been responded to. */
@@ -122,12 +122,14 @@ async function reachableAfter(client: IdpClient, handler: Handler, browserCount 
   const watched: WeakRef<object>[] = []
   const browsers = [await logIn(client)]
   await inParallel(browserCount - 1, async () => void browsers.push(await logIn(client)))
-  await inParallel(100, async (index) => {
+  const visit = async (index: number): Promise<void> => {
     const watch: Visit['watch'] = (...objects) => {
       watched.push(...objects.map((object) => new WeakRef(object)))
     }
     await send(client, browsers[index % browserCount] ?? new Map(), '/page', { handler, watch })
-  })
+  }
+  // Each browser at once: one that waits for a late response keeps no other from asking.
+  await inParallel(100, visit, browserCount)
   await reachableBytes()
   return watched.filter((reference) => reference.deref() !== undefined).length / 2
 }
