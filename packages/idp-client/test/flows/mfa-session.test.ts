@@ -204,7 +204,7 @@ describe('the session', () => {
     const { browser, client, mfaToken } = await demanded('alice', made)
     await verifying(client, browser, { mfaToken, otp: world.otp() })
     const session = await client.getSession(browser.request('/'))
-    expect(session?.accessTokens).toEqual([expect.objectContaining({ audience: BANK })])
+    expect(session?.accessTokens).toEqual([expect.objectContaining({ audience: BANK, verified: true })])
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
     expect(world.provider.count('token')).toBe(1)
   })

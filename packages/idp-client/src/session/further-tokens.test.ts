@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { applyRefresh } from '../tokens/apply.ts'
+import type { Want } from '../tokens/want.ts'
+import { withFewerTokens } from './further-tokens.ts'
+import type { SessionData, StoredAccessTokenSet } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+
+const NOW = 1000
+const log = { emit: () => {}, emitFailure: () => {}, once: () => {}, printException: () => {} }
+const config = { audience: undefined, scope: { kind: 'text', scope: 'openid' } } as never
+
+const wantFor = (audience: string): Want => ({
+  audience,
+  scope: '',
+  sent: { audience },
+  force: false,
+  plain: false,
+})
+
+function sessionWith(count: number, verifiedAt: readonly number[]): SessionData {
+  let data: SessionData = {
+    user: { sub: 'a' },
+    tokenSet: { accessToken: 'main', expiresAt: NOW + 60, refreshToken: 'r' },
+    internal: { createdAt: 0 },
+  }
+  for (let at = 0; at < count; at++) {
+    const verified = verifiedAt.includes(at) ? { verified: true as const } : {}
+    const grant = { accessToken: `t${at}`, tokenType: 'Bearer', expiresAt: NOW + 60, ...verified }
+    data = applyRefresh(data, { config, want: wantFor(`https://api-${at}`), grant, now: NOW })
+  }
+  return data
+}
+
+function kept(session: StoredSession): readonly string[] {
+  return (withFewerTokens(session, { log }).data.accessTokens ?? []).map(({ accessToken }) => accessToken)
+}
+
+test('[C2] what the verification of a factor brought is left out when nothing else is left', () => {
+  const stored = { handle: 'h', usedAt: NOW }
+  // The oldest one is verified: the next goes.
+  const one = kept({ ...stored, data: sessionWith(102, [0]) })
+  expect(one).toHaveLength(100)
+  expect(one.slice(0, 2)).toEqual(['t0', 't3'])
+  const all = Array.from({ length: 102 }, (_, at) => at)
+  expect(kept({ ...stored, data: sessionWith(102, all) })[0]).toBe('t2')
+  // Never the one that is being written.
+  expect(kept({ ...stored, data: sessionWith(102, all), written: 't0' })[0]).toBe('t0')
+})
+
+test('[C2] a refresh that brings it again makes it one of the others', () => {
+  const data = sessionWith(1, [0])
+  const [entry] = data.accessTokens as StoredAccessTokenSet[]
+  expect(entry?.verified).toBe(true)
+  const grant = { accessToken: 'new', tokenType: 'Bearer', expiresAt: NOW + 60 }
+  const after = applyRefresh(data, { config, want: wantFor('https://api-0'), grant, now: NOW })
+  expect(after.accessTokens).toEqual([
+    { accessToken: 'new', expiresAt: NOW + 60, token_type: 'Bearer', audience: 'https://api-0' },
+  ])
+})
