@@ -433,7 +433,7 @@ describe('in a popup', () => {
     await visitor.context.clearCookies({ domain: '127.0.0.1' })
     const popup = await openPopup(page)
     visitor.announce(400, '/auth/callback')
-    site.complaints.announce(/Another user than the signed-in one/)
+    site.complaints.announce(/A different user signed in in the popup/)
     await enterAs(popup, 'bob')
     await secondStep(popup)
     await alert(page, 'You signed in as a different user there.').waitFor()
