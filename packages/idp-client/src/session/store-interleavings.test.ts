@@ -252,7 +252,7 @@ describe('what a session may hold', () => {
   })
 })
 
-test('[SC-14] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
+test('[SC-14,I3] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   const other = new Cookies()
   one.clock.now += 1
@@ -282,7 +282,7 @@ test('[SC-14] of two live sessions in one request one is chosen, whatever their 
   expect(await store.get(await idOf('alice'))).toEqual(before)
 })
 
-test('[SC-14] a cookie of the same name from elsewhere hides no session', async () => {
+test('[SC-14,I3] a cookie of the same name from elsewhere hides no session', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   for (const values of [
     ['garbage', real],
