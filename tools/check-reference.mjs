@@ -105,9 +105,9 @@ export function routeProblems(text, { table, resolve }) {
   const rows = rowsOf(text).filter(({ cells }) => 'Default path' in cells)
   const kinds = {
     'on-navigation': 'navigations',
-    'on-own-navigation': 'navigations that no other site has begun',
-    'not-on-prefetch': 'anything but a prefetch',
-    'not-cross-site': 'anything that no other site sends',
+    'on-own-navigation': 'navigations, not cross-site',
+    'not-on-prefetch': 'any request except prefetches',
+    'not-cross-site': 'any request, not cross-site',
     'on-any-request': 'any request',
   }
   const told = rows.map(({ cells }) =>
@@ -153,10 +153,10 @@ export function eventProblems(text, source) {
   const known = eventNames(source)
   const rows = rowsOf(text).filter(({ cells }) => 'Level' in cells)
   const members = rows.flatMap(({ cells }) =>
-    marked(cells['Further members'])
-      .slice(0, cells['Further members'].includes(':') ? 1 : undefined)
+    marked(cells['Further properties'])
+      .slice(0, cells['Further properties'].includes(':') ? 1 : undefined)
       .filter((name) => !new RegExp(`\\breadonly ${name}\\??:`).test(source))
-      .map((name) => `${page('events')} names the member ${name}, which does not exist`),
+      .map((name) => `${page('events')} names the property ${name}, which does not exist`),
   )
   const names = rows.map(({ cells }) => firstMark(cells['Code']))
   return [...compare(page('events'), 'event', names, known), ...members]
