@@ -159,7 +159,7 @@ export const contrasts = {
       after: false,
     },
     {
-      row: 'Without a session, the browser hears',
+      row: 'Response to the browser without a session',
       ask: async ({ visitor, side }) => {
         const path = side === 'before' ? '/api/auth/session' : '/auth/profile'
         const { status, text } = await visitor().request(path)
@@ -209,7 +209,7 @@ export const contrasts = {
       after: 403,
     },
     {
-      row: 'The same with it',
+      row: 'A signed-in user with the claim',
       ask: async ({ signIn }) => (await (await signIn('carol')).request('/staff')).status,
       before: 200,
       after: 200,
