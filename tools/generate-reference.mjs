@@ -4,39 +4,39 @@ import { loadSource } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 const families = {
-  InvalidConfigurationError: 'Options or variables are missing, wrong or contradictory.',
+  InvalidConfigurationError: 'Options or environment variables are missing, invalid or contradictory.',
   CallbackError: 'A login attempt failed. It reaches `onCallback` as `context.error`.',
-  DiscoveryError: "The provider's metadata or keys could not be loaded. A failure is never cached.",
+  DiscoveryError: "The provider's metadata or keys could not be loaded. Failures are never cached.",
   OAuthError:
-    'The provider said no, or could not be heard. Usually the `cause` of another error. It carries `error`, `status`, ' +
-    '`description` and `retryAfter` where the answer had them; `transient` says whether the same request may succeed later.',
+    'The provider rejected a request, failed or could not be reached. Usually the `cause` of another error. It has `error`, ' +
+    '`status`, `description` and `retryAfter` if the response had them; `transient` tells whether the same request may succeed later.',
   AccessTokenError:
-    'No access token can be handed out. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or a `DiscoveryError`.',
+    'No access token is available. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or a `DiscoveryError`.',
   AccessTokenForConnectionError:
-    'No access token of a connected account can be handed out. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an ' +
+    'No access token of a connected account is available. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an ' +
     '`OAuthError` or a `DiscoveryError`.',
   CustomTokenExchangeError:
-    'A token was not exchanged (RFC 8693). All codes but `EXCHANGE_FAILED` are about the options, and nothing was sent.',
-  BackchannelAuthenticationError: '`getTokenByBackchannelAuth` brought no tokens.',
+    'A token was not exchanged (RFC 8693). All codes except `EXCHANGE_FAILED` are about the options; no request was sent.',
+  BackchannelAuthenticationError: '`getTokenByBackchannelAuth` returned no tokens.',
   LogoutTokenError:
-    'A logout notification of the provider was not obeyed. It surfaces on the back-channel logout route only; the message ' +
-    'names the check that failed.',
+    'A logout token of the provider was rejected. Occurs only on the back-channel logout route; the message names the failed ' +
+    'check.',
   MfaRequiredError:
-    'The provider demands another factor before it hands out the token. It carries the encrypted `mfa_token` and, where the ' +
-    'provider named them, `mfa_requirements`; the `cause` is the `OAuthError`.',
+    'The provider requires another factor before it issues the token. It has the encrypted `mfa_token` and, if the provider ' +
+    'returned them, `mfa_requirements`; the `cause` is the `OAuthError`.',
   MfaError:
-    'A step of a multi-factor authentication failed. The `cause`, where the provider was asked, is an `OAuthError` or a ' +
-    '`DiscoveryError`.',
+    'A step of a multi-factor authentication failed. If a request was sent to the provider, the `cause` is an `OAuthError` or ' +
+    'a `DiscoveryError`.',
   ConnectAccountError:
-    'No account was connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an `AccountApiError`, an ' +
+    'The account was not connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an `AccountApiError`, an ' +
     '`AccessTokenError`, an `OAuthError` or a `DiscoveryError`.',
   ConnectedAccountsError:
-    'The connected accounts could not be listed, or one not be disconnected. The `cause` is as in `ConnectAccountError`.',
+    'The connected accounts could not be listed, or one could not be disconnected. The `cause` is as in `ConnectAccountError`.',
   AccountApiError:
-    "The provider's account API said no; the `cause` of the two before. `failure` has the `status` and, as untrusted text " +
-    'of the provider, `type`, `title`, `detail` and `validationErrors`.',
-  SessionStoreError: 'The session could not be stored. It carries `bytes` and `fields`, the sizes.',
-  IdpError: 'The base of all classes, and the class of everything that has no family of its own.',
+    "The provider's account API rejected a request; the `cause` of the two classes above. `failure` has the `status` and, as " +
+    'untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`.',
+  SessionStoreError: 'The session could not be stored. It has `bytes` and `fields`, the sizes.',
+  IdpError: 'The base class of all errors, and the class of errors without a class of their own.',
 }
 
 /** Codes that one class shares with another: the table names one class per code. */
@@ -51,10 +51,9 @@ const introduction = `# Errors
 
 <!-- Written by tools/generate-reference.mjs from packages/idp-client/src/errors/codes.ts. Do not edit. -->
 
-Few classes, many codes. Every error has a \`code\` from the tables below. Codes may be relied on, texts may not.
-Recognise an error by its code, with \`isIdpError\`, or by its class, with \`instanceof\`; every entry exports both. They
-work across several copies of the package in one process and for the errors of the browser helpers. A subclass of your
-own is recognised by its prototype chain, as any class.
+Every error has a \`code\` from the tables below. Rely on codes, not on texts. Check the code with \`isIdpError\`, or the class
+with \`instanceof\`; every entry exports both. They work across several copies of the package in one process and for the
+errors of the browser helpers. \`instanceof\` with your own subclass checks the prototype chain, as usual.
 
 \`\`\`ts
 import { InvalidConfigurationError, isIdpError } from 'idp-client/errors'
@@ -67,13 +66,13 @@ export function explain(error: unknown): string {
 }
 \`\`\`
 
-A message is text of this library. It never contains a token, a code, a cookie or text of a request. What the provider
-said stands in the \`cause\`; its \`description\` is untrusted text and must be escaped before it is shown.
+Messages are written by this library. They never contain a token, a code, a cookie or text of a request. The provider's own
+error is the \`cause\`; its \`description\` is untrusted text, so escape it before you show it.
 
-"Status" is the HTTP status when the error surfaces on a mounted route. The cause may change it: what the provider could
-not do now is 502, 503 (it answered 429 or 503) or 504 (it took too long), what its account API refused keeps the status
-that it was refused with, and an authorization code that it no longer
-accepts is 400. Bodies are on the page about [routes](routes.md#bodies-of-errors).
+"Status" is the HTTP status of a route's response with this error. The cause may change it: if the provider failed or could
+not be reached, it is 502, 503 (the provider responded 429 or 503) or 504 (timeout). If the account API rejected a request,
+it is the status of its response. If the provider no longer accepts an authorization code, it is 400. For the bodies see
+[routes](routes.md#bodies-of-errors).
 `
 
 const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
@@ -86,7 +85,7 @@ function section(family, codes) {
   return [
     `## ${family}`,
     '',
-    families[family] + (also.length > 0 ? ` It also carries ${also.join(' and ')}.` : ''),
+    families[family] + (also.length > 0 ? ` Also used with ${also.join(' and ')}.` : ''),
     '',
     row(['Code', 'Status', 'Meaning', 'What to do']),
     '|---|---|---|---|',
