@@ -56,7 +56,7 @@ interface Started {
 
 const GRANT_TYPE = 'urn:openid:params:grant-type:ciba'
 
-/** Seconds between polls when the provider names none, and what `slow_down` adds (sections 7.3 and 11). */
+/** Seconds between polls when the provider names none that is above 0, and what `slow_down` adds (sections 7.3 and 11). */
 const INTERVAL = 5
 /** Seconds up to which the interval doubles while the provider does not answer in time. */
 const PATIENT_INTERVAL = 60
@@ -92,12 +92,13 @@ function formOf({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
 }
 
 function readStart(answer: Answer): Started {
-  const { auth_req_id: authReqId, expires_in: expiresIn, interval = INTERVAL } = answer.body ?? {}
+  const { auth_req_id: authReqId, expires_in: expiresIn, interval } = answer.body ?? {}
   const seconds = Number(expiresIn)
+  const pace = Number(interval)
   if (typeof authReqId !== 'string' || !(seconds > 0)) {
     throw invalidResponse('auth_req_id or expires_in is missing.', answer)
   }
-  return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: Number(interval) }
+  return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: pace > 0 ? pace : INTERVAL }
 }
 
 async function start(

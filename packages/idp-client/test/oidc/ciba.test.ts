@@ -62,6 +62,14 @@ describe('[CI-03] when it polls', () => {
     expect(waits).toEqual([2, 2])
   })
 
+  test.each([0, -1, null, 'soon', '', [], {}])(
+    '[CI-02] after 5 seconds when %j is named, which is no interval',
+    async (interval) => {
+      expect((await run([pending], { interval })).claims.sub).toBe('alice')
+      expect(waits).toEqual([5, 5])
+    },
+  )
+
   test('slow_down adds 5 seconds for good', async () => {
     await run([slowDown, pending, slowDown, pending], { interval: 2 })
     expect(waits).toEqual([2, 7, 7, 12, 12])
