@@ -17,10 +17,12 @@ import {
   effectiveAuthorization,
   effectiveScope,
   extendedScope,
+  isStepUpOnly,
   visitorChanges,
   withGuardParameters,
 } from '../transaction/authorization.ts'
 import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
+import type { GuardParameters } from '../transaction/guard-parameters.ts'
 import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
 import { newState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
@@ -54,7 +56,7 @@ interface Request {
   /** On top of the configured scope. */
   readonly furtherScope?: string
   /** What of it a guard demands. */
-  readonly guardScope?: string
+  readonly guard?: GuardParameters
 }
 
 /** What the application's own code asks for. A popup brings a token for its session, so there a scope is added. */
@@ -76,13 +78,14 @@ async function ofQuery(
   if (iss !== undefined && iss !== (await providerFor(config).metadata()).issuer)
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
   const { scope, ...given } = allowed(query, mayVisitorSet)
-  const { scope: guardScope, ...guard } = await openGuardParameters(engine, sealed)
+  const guard = await openGuardParameters(engine, sealed)
+  const { scope: guardScope, ...demanded } = guard
   const changes = visitorChanges(config.authorization, given, session !== null)
   const furtherScope = unitedScope(textIn(scope), guardScope)
   return {
-    changes: withGuardParameters(changes, guard),
+    changes: withGuardParameters(changes, demanded),
     ...(furtherScope === '' ? {} : { furtherScope }),
-    ...(guardScope === undefined ? {} : { guardScope }),
+    guard,
   }
 }
 
@@ -142,11 +145,11 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   const authorization = await merged(config, request, session)
   const { audience, maxAge, parameters, scope } = authorization
   const organization = parameters.get('organization')
-  const own = isVisitor ? request.guardScope : scope
+  const own = isVisitor ? request.guard?.scope : scope
   const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
   const asked = await askedFor({ parameters, ownScope }, effectiveAuthorization(config, {}))
-  const configured = config.authorization.audience
-  const stepUpOnly = isVisitor && session !== null && configured !== undefined && audience !== configured
+  const stepUpOnly =
+    isVisitor && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
   const kept: Kept = {
     scope,
     ...(ownScope === '' ? {} : { ownScope }),

@@ -81,8 +81,23 @@ const CONFIGURED_FIRST: ReadonlySet<string> = new Set(['audience', 'organization
 /** Of these, what a popup beside a session may change all the same: its tokens go to that session. */
 const OF_STEP_UP: ReadonlySet<string> = new Set(['audience', 'acr_values', 'prompt'])
 
-function isConfigured({ audience, parameters }: AuthorizationConfig, name: string): boolean {
-  return name === 'audience' ? audience !== undefined : parameters.has(name)
+function configuredValue({ audience, parameters }: AuthorizationConfig, name: string): string | undefined {
+  return name === 'audience' ? audience : parameters.get(name)
+}
+
+/**
+ * Whether a login that begins beside a session asks for what a link may change there only, so that it must not become a
+ * plain login when the session ends meanwhile. What a guard demands counts in every login.
+ */
+export function isStepUpOnly(
+  config: AuthorizationConfig,
+  { parameters }: Pick<EffectiveAuthorization, 'parameters'>,
+  guard: ParameterChanges = {},
+): boolean {
+  return [...OF_STEP_UP].some((name) => {
+    const configured = configuredValue(config, name)
+    return configured !== undefined && guard[name] === undefined && parameters.get(name) !== configured
+  })
 }
 
 /**
@@ -98,7 +113,7 @@ export function visitorChanges(
   const { max_age: givenMaxAge, ...others } = query
   const kept = Object.entries(others).filter(([name, value]) => {
     if (name === 'organization' && value === '') return false
-    if (!CONFIGURED_FIRST.has(name) || !isConfigured(config, name)) return true
+    if (!CONFIGURED_FIRST.has(name) || configuredValue(config, name) === undefined) return true
     return isStepUp && OF_STEP_UP.has(name)
   })
   return {

@@ -35,7 +35,7 @@ export interface LoginTransaction extends Begun {
   readonly ownAudience?: true
   /** Fingerprint of what the login was asked for, where that is not what every login is asked for. */
   readonly asked?: string
-  /** Its audience may only come to the session that there was: without one nobody is signed in. */
+  /** It asks for what only a step-up of the session that there was may ask for: without one nobody is signed in. */
   readonly stepUpOnly?: true
   /** It runs in a popup: the name that the page which opened it waits under, or empty. */
   readonly popup?: string

@@ -200,6 +200,26 @@ describe('[C4] what a popup may ask for', () => {
     },
   )
 
+  test.each([
+    ['acr_values', 'urn:gold', 'urn:silver'],
+    ['prompt', 'login', 'none'],
+  ])('a session that ended meanwhile is not followed by one with another %s', async (name, our, their) => {
+    const { browser, client } = await signedIn({ authorizationParameters: { [name]: our } })
+    const callback = async (value: string) =>
+      world.authorize(await world.begin(browser, popupQuery({ [name]: value })), { user: 'bob' })
+    const signOut = (): void => {
+      for (const cookie of browser.names('__session')) browser.cookies.delete(cookie)
+    }
+    const weaker = await callback(their)
+    const own = await callback(our)
+    signOut()
+    world.provider.clearRequests()
+    expect(await errorIn(await browser.send(weaker))).toMatchObject({ code: 'MISSING_SESSION' })
+    expect(await client.getSession(browser.request('/'))).toBeNull()
+    expect(world.provider.count('token')).toBe(0)
+    expect((await browser.send(own)).status).toBe(200)
+  })
+
   test('a session that ended meanwhile is not followed by one for that audience', async () => {
     const { browser, client } = await signedIn({ authorizationParameters: { audience: API } })
     const location = await world.authorize(await world.begin(browser, popupQuery({ audience: ORDERS })), {
