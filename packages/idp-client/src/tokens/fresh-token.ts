@@ -232,7 +232,7 @@ async function refreshed(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify([want.audience, want.scope, want.force, want.inProcess]),
+    purpose: JSON.stringify([want.audience, want.scope, want.plain, want.force, want.inProcess]),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {

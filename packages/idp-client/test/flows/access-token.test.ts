@@ -61,6 +61,21 @@ describe('getAccessToken', () => {
     expect(await read(response)).toMatchObject({ error: { code: 'MISSING_SESSION' } })
   })
 
+  test('calls at once, of which one names its scope: none gets the token of the other', async () => {
+    const scope = 'openid offline_access read:things'
+    const { browser, client } = world.another({ authorizationParameters: { audience: API, scope } })
+    const narrow = { authorizationParameters: { scope: 'openid offline_access' } }
+    const started = await client.startInteractiveLogin(narrow, browser.request('/'))
+    browser.store(started)
+    await browser.send(await world.authorize(started.headers.get('location') ?? '', { user: 'alice' }))
+    pass(TTL + 1)
+    world.provider.clearRequests()
+    const request = browser.request('/')
+    const options = [{ refresh: true }, { refresh: true, scope: 'read:things' }]
+    await Promise.allSettled(options.map((each) => client.getAccessToken(request, new Headers(), each)))
+    expect(refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
+  })
+
   test('[S213,S216,U14a] an expired token is refreshed, persisted, and the user follows the new ID token', async () => {
     const { browser, client } = await expired()
     const before = await client.getSession(browser.request('/'))
