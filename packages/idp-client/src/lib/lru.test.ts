@@ -21,6 +21,20 @@ test('writing an entry again counts as use and replaces it', () => {
   expect([lru.get('a'), lru.get('b'), lru.size]).toEqual([9, undefined, 2])
 })
 
+test('keeps the entries that are needed, and forgets the next one in their place', () => {
+  const lru = new Lru<string, number>(2, (value) => value < 0)
+  lru.set('a', -1)
+  lru.set('b', 2)
+  lru.set('c', 3)
+  expect([lru.get('a'), lru.get('b'), lru.get('c'), lru.size]).toEqual([-1, undefined, 3, 2])
+  lru.set('d', -4)
+  lru.set('e', -5)
+  expect([lru.get('a'), lru.get('d'), lru.get('e'), lru.size]).toEqual([-1, -4, -5, 3])
+  lru.set('a', 1)
+  lru.set('d', 4)
+  expect([lru.get('e'), lru.size]).toEqual([-5, 2])
+})
+
 test('deletes', () => {
   const lru = new Lru<string, number>(2)
   lru.set('a', 1)

@@ -1,10 +1,15 @@
-/** A map that forgets its least recently used entry above `limit`, so that nothing derived from requests can grow without bound. */
+/**
+ * A map that forgets its least recently used entry above `limit`, so that nothing derived from requests can grow without bound.
+ * Entries that `isNeeded` stay: something else has to bound how many these are.
+ */
 export class Lru<K, V> {
   readonly #limit: number
+  readonly #isNeeded: (value: V) => boolean
   readonly #entries = new Map<K, V>()
 
-  constructor(limit: number) {
+  constructor(limit: number, isNeeded: (value: V) => boolean = () => false) {
     this.#limit = limit
+    this.#isNeeded = isNeeded
   }
 
   get size(): number {
@@ -22,9 +27,10 @@ export class Lru<K, V> {
   set(key: K, value: V): void {
     this.#entries.delete(key)
     this.#entries.set(key, value)
-    if (this.#entries.size <= this.#limit) return
-    const oldest = this.#entries.keys().next()
-    if (!oldest.done) this.#entries.delete(oldest.value)
+    for (const [oldest, kept] of this.#entries) {
+      if (this.#entries.size <= this.#limit) return
+      if (!this.#isNeeded(kept)) this.#entries.delete(oldest)
+    }
   }
 
   delete(key: K): boolean {

@@ -3,7 +3,7 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
 import { freshlyStored } from '../session/session.ts'
 import { freshToken } from './fresh-token.ts'
-import { closeLine, markUnwritten, openLine } from './lineage.ts'
+import { advance, closeLine, findLine, markUnwritten, markWritten, openLine } from './lineage.ts'
 import { wantOf } from './want.ts'
 
 async function signedIn() {
@@ -73,4 +73,40 @@ test('[C2] no more than 1000 sessions wait to be written, also where writes fail
   expect(lines.filter(({ unwritten }) => unwritten).length).toBeLessThanOrEqual(1000)
   expect(lines.map(({ unwritten }) => unwritten)).toEqual(expect.arrayContaining([true, false]))
   for (const line of lines) closeLine(line)
+})
+
+test('[C2] what waits to be written is still known after as many other refreshes as are remembered', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  clock.now += 61
+  expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+  const others = Array.from({ length: 20_001 }, (_, at) => openLine(`other-${at}`, session))
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  expect(redeemed).toHaveLength(1)
+  for (const line of others) closeLine(line)
+})
+
+test('[C2] a session that is refreshed for long where nothing can be written keeps what the browser has, and little else', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const line = openLine('token-0', session)
+  let last = 0
+  const refresh = (times: number): void => {
+    for (let time = 0; time < times; time += 1) {
+      advance(line, session, { from: `token-${last}`, to: `token-${++last}` }, clock.now)
+      markUnwritten(line, clock.now + 86_400, clock.now)
+      clock.now += 61
+    }
+  }
+  const leads = (token: number) => findLine(`token-${token}`, session, clock.now) === line
+  refresh(100)
+  expect([leads(0), leads(50), leads(100)]).toEqual([true, false, true])
+  expect(line.keys.length).toBeLessThan(6)
+  markWritten(line)
+  refresh(100)
+  expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([false, true, false, true])
+  expect(line.keys.length).toBeLessThan(6)
+  closeLine(line)
 })

@@ -30,6 +30,8 @@ interface LeadingKey {
   readonly key: string
   /** Seconds since the epoch. */
   until: number
+  /** It came while the session was unwritten: no browser has it. */
+  inProcess: boolean
 }
 
 interface Lines {
@@ -57,8 +59,8 @@ function forgetOld(byToken: Lru<string, Line>): boolean {
 }
 
 const lines = (): Lines =>
-  shared('refresh-lines/3', () => {
-    const byToken = new Lru<string, Line>(TOKENS)
+  shared('refresh-lines/4', () => {
+    const byToken = new Lru<string, Line>(TOKENS, ({ unwritten }) => unwritten)
     return {
       byToken,
       unwritten: new Map(),
@@ -114,7 +116,7 @@ export function advance(
 ): void {
   if (line.closed) return
   const { byToken } = lines()
-  if (!line.unwritten) forgetSuperseded(line, now)
+  forgetSuperseded(line, now)
   line.latest = latest
   for (const key of new Set([keys.from, keys.to ?? keys.from])) {
     lead(line, key, now + JOIN_SECONDS)
@@ -126,13 +128,13 @@ export function advance(
 function lead(line: Line, key: string, until: number): void {
   const known = line.keys.find((one) => one.key === key)
   if (known) known.until = until
-  else line.keys.push({ key, until })
+  else line.keys.push({ key, until, inProcess: line.unwritten })
 }
 
-/** Forgets older tokens that lead nowhere any more. */
+/** Forgets older tokens that lead nowhere any more; while the session is unwritten, the browser still has one of before. */
 function forgetSuperseded(line: Line, now: number): void {
   const { byToken } = lines()
-  const kept = line.keys.filter(({ until }) => until > now)
+  const kept = line.keys.filter(({ inProcess, until }) => until > now || (line.unwritten && !inProcess))
   for (const one of line.keys) {
     if (!kept.includes(one) && byToken.get(one.key) === line) byToken.delete(one.key)
   }
@@ -170,6 +172,7 @@ export function markUnwritten(line: Line, endsAt: number, now: number): void {
 export function markWritten(line: Line): void {
   if (line.unwritten) touch(line)
   line.unwritten = false
+  for (const one of line.keys) one.inProcess = false
   lines().unwritten.delete(line)
 }
 
