@@ -23,7 +23,7 @@ const guides = readdirSync(fromRoot('docs/providers')).filter((name) => !/^(READ
 
 /** What every guide has to say, and by what it is found. */
 const items: readonly (readonly [string, RegExp])[] = [
-  ['whether it was run here', /^(\*\*Run here:\*\*|From .* documentation, linked below; not run here)/m],
+  ['whether it was tested', /^(Tested with |Based on .* documentation, linked below; not tested\.)/m],
   ['domain', /^\| `IDP_DOMAIN` \|/m],
   ['callback URL', /app\.example\.com\/auth\/callback/],
   ['logout URL', /`https:\/\/app\.example\.com`|Google has no endpoint for it/],
