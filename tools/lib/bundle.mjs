@@ -52,7 +52,7 @@ export async function bundle(plan, wanted) {
 }
 
 /** Which modules load together with a given one. */
-function moduleGraph() {
+export function moduleGraph() {
   const imports = new Map()
   const plugin = {
     name: 'module-graph',
@@ -69,7 +69,7 @@ function moduleGraph() {
   return { plugin, loadedWith }
 }
 
-function groupsOf(plan, wanted, graph, source) {
+export function groupsOf(plan, wanted, graph, source) {
   const sets = (names) =>
     names.filter((name) => wanted[name]).map((name) => graph.loadedWith(source(wanted[name])))
   let core

@@ -1,22 +1,49 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
+import { groupsOf, moduleGraph } from './bundle.mjs'
 import { bin, fromRoot, runNode } from './run.mjs'
 
 /**
- * Emits the declarations of a package below `types/` of the target folder, and beside the bundles
- * one flat file per entry that the `exports` map points to.
+ * Writes one declaration file per entry beside the bundles, and below `shared` what several entries declare: every type
+ * and class is declared once. The compiler emits the declarations of all modules first, and finds errors in them.
  */
 export async function declarations(plan, wanted, target) {
-  const types = join(target, 'types')
-  const { code, output } = await runNode([bin.tsc, '-p', fromRoot(plan.types), '--outDir', types])
+  const emitted = join(target, 'types')
+  const { code, output } = await runNode([bin.tsc, '-p', fromRoot(plan.types), '--outDir', emitted])
   if (code !== 0) throw new Error(`build: types of ${plan.folder} do not compile\n${output}`)
-  for (const file of declarationFiles(types)) {
+  for (const file of declarationFiles(emitted)) {
     writeFileSync(file, nodeSpecifiers(readFileSync(file, 'utf8')))
   }
-  for (const [entry, source] of Object.entries(wanted)) {
-    const emitted = `./types/${source.replace(/\.tsx?$/, '.js')}`
-    writeFileSync(join(target, `${entry}.d.ts`), `export * from '${emitted}'\n`)
-  }
+  const entries = Object.entries(wanted).filter(([entry]) => plan.entries[entry] !== undefined)
+  await bundleDeclarations(plan, Object.fromEntries(entries), emitted, target)
+  rmSync(emitted, { recursive: true })
+}
+
+async function bundleDeclarations(plan, entries, emitted, target) {
+  const source = (file) => join(emitted, file.replace(/\.tsx?$/, '.d.ts'))
+  const graph = moduleGraph()
+  const bundled = await rolldown({
+    cwd: emitted,
+    input: Object.fromEntries(Object.entries(entries).map(([out, file]) => [out, source(file)])),
+    external: (id) => !id.startsWith('.') && !id.startsWith(emitted),
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), graph.plugin],
+    preserveEntrySignatures: 'strict',
+    experimental: { attachDebugInfo: 'none' },
+    onLog(level, log) {
+      if (level === 'warn') throw new Error(`build: ${log.message}`)
+    },
+  })
+  await bundled.write({
+    dir: target,
+    format: 'esm',
+    entryFileNames: '[name].d.ts',
+    chunkFileNames: 'shared/[name].d.ts',
+    minifyInternalExports: false,
+    codeSplitting: { groups: groupsOf(plan, entries, graph, source) },
+  })
+  await bundled.close()
 }
 
 /** The compiler keeps `.ts` in the imports of declarations; only `.js` resolves in every mode. */
