@@ -1,11 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { bin, fromRoot, must, runNode } from './lib/run.mjs'
-import { pack } from './pack.mjs'
+import { PackedApp } from './lib/packed-app.mjs'
 
-/** Below the packages of the repository, so that the packed one finds its dependencies and the compiler. */
-const folder = fromRoot(`node_modules/.cache/idp-misspelt-${process.pid}`)
+const app = new PackedApp('misspelt')
 
 const heading = `import type { NextApiRequest, NextApiResponse } from 'next'
 import { IdpClient } from 'idp-client/next'
@@ -64,23 +60,9 @@ const right = [
 let said
 
 beforeAll(async () => {
-  const installed = join(folder, 'node_modules/idp-client')
-  mkdirSync(installed, { recursive: true })
-  const tarball = await pack('packages/idp-client', folder)
-  await must('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  await app.install()
   const calls = [...misspelt, ...wrong].map(([call]) => call).concat(right)
-  writeFileSync(join(folder, 'calls.ts'), heading + calls.map((call) => `void ${call}\n`).join(''))
-  const compilerOptions = {
-    target: 'ES2022',
-    module: 'NodeNext',
-    lib: ['ES2022', 'DOM', 'DOM.Iterable'],
-    types: ['node'],
-    strict: true,
-    skipLibCheck: true,
-    noEmit: true,
-  }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: ['calls.ts'] }))
-  const { output } = await runNode([bin.tsc, '-p', folder, '--pretty', 'false'], { cwd: folder })
+  const output = await app.compile({ 'calls.ts': heading + calls.map((call) => `void ${call}\n`).join('') })
   const first = heading.split('\n').length
   said = Object.fromEntries(calls.map((call) => [call, '']))
   for (const [message, line] of output.matchAll(/^calls\.ts\((\d+),\d+\): .*(?:\n {2}.*)*/gm)) {
@@ -88,7 +70,7 @@ beforeAll(async () => {
   }
 })
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => app.remove())
 
 describe('with the packed package', () => {
   test.each(misspelt)('[G1] %s does not compile, and the right name is on its line', (call, message) => {

@@ -29,6 +29,9 @@ export async function department(request: Request): Promise<string | undefined> 
 }
 
 export const name = (): string | undefined => useUser().user?.name
+/** The claim that is added to one entry has its type in every other one. */
+export const departmentInBrowser = (): string | undefined => useUser().user?.department
+export const departmentFetched = async (): Promise<string | undefined> => (await fetchUser())?.department
 export const email = async (): Promise<string | undefined> => (await fetchUser())?.email
 export const known = (error: unknown): boolean => isIdpError(error)
 export const cookie: typeof generateSessionCookie = generateSessionCookie

@@ -14,6 +14,7 @@ export type {
   OnCallbackContext,
   OnCallbackHook,
   OnCallbackResult,
+  OnCallbackReturn,
 } from './config/hooks.ts'
 export type * from './config/mfa.ts'
 export * from './config/options.ts'
@@ -36,8 +37,8 @@ export type {
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
 export type { LogEvent, Logger, LogLevel } from './log/log.ts'
-export type { ServerMfaClient } from './mfa-client.ts'
-export type { SessionAdministration } from './operations.ts'
+export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
+export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/claims.ts'
 export type { ApiGuardOptions, GuardRequirements } from './session/requirements.ts'

@@ -13,10 +13,19 @@ import type { Exchange } from './http/exchange.ts'
 import { readArguments } from './http/host-arguments.ts'
 
 /** A method of `idp.mfa` in each calling style. */
-export interface MfaMethod<HostRequest extends object, HostResponse extends object, Options, Result> {
-  (options: Options, request: HostRequest | undefined, response?: HostResponse): Promise<Result>
-  (request: HostRequest | undefined, response: HostResponse | undefined, options: Options): Promise<Result>
-  (request: HostRequest | undefined, options: Options): Promise<Result>
+export interface MfaMethod<
+  FrameworkRequest extends object,
+  FrameworkResponse extends object,
+  Options,
+  Result,
+> {
+  (options: Options, request: FrameworkRequest | undefined, response?: FrameworkResponse): Promise<Result>
+  (
+    request: FrameworkRequest | undefined,
+    response: FrameworkResponse | undefined,
+    options: Options,
+  ): Promise<Result>
+  (request: FrameworkRequest | undefined, options: Options): Promise<Result>
   (options: Options): Promise<Result>
 }
 
@@ -33,17 +42,25 @@ export interface MfaMethod<HostRequest extends object, HostResponse extends obje
  * const factors = await idp.mfa.getAuthenticators({ mfaToken })
  * const { oobCode } = await idp.mfa.challenge({ mfaToken, challengeType: 'oob', authenticatorId: factors[0]?.id })
  */
-export interface ServerMfaClient<HostRequest extends object = object, HostResponse extends object = object> {
+export interface ServerMfaClient<
+  FrameworkRequest extends object = object,
+  FrameworkResponse extends object = object,
+> {
   /** The user's factors, of the kinds that the provider accepts here. Throws `MFA_GET_AUTHENTICATORS_ERROR`. */
-  readonly getAuthenticators: MfaMethod<HostRequest, HostResponse, MfaAuthenticatorsOptions, Authenticator[]>
+  readonly getAuthenticators: MfaMethod<
+    FrameworkRequest,
+    FrameworkResponse,
+    MfaAuthenticatorsOptions,
+    Authenticator[]
+  >
   /**
    * Has the provider send a code or a notification (`oob`), or say that the code of an app will do (`otp`, which may be
    * left out). Throws `MFA_NO_AVAILABLE_FACTORS` without a request when the provider named no such kind, and
    * `MFA_CHALLENGE_ERROR`.
    */
-  readonly challenge: MfaMethod<HostRequest, HostResponse, MfaChallengeOptions, MfaChallengeResult>
+  readonly challenge: MfaMethod<FrameworkRequest, FrameworkResponse, MfaChallengeOptions, MfaChallengeResult>
   /** Begins the enrolment of a factor, which its first `verify` completes. Throws `MFA_ENROLLMENT_ERROR`. */
-  readonly enroll: MfaMethod<HostRequest, HostResponse, MfaEnrollOptions, MfaEnrollment>
+  readonly enroll: MfaMethod<FrameworkRequest, FrameworkResponse, MfaEnrollOptions, MfaEnrollment>
   /**
    * Verifies the factor. The tokens go to the session: those of the default audience in place of the main ones, those
    * of another beside them; `beforeSessionSaved` runs. A token that belongs to no session has them returned instead.
@@ -51,25 +68,25 @@ export interface ServerMfaClient<HostRequest extends object = object, HostRespon
    * not approved yet: `authorization_pending`), `MfaRequiredError` for one more factor, and `SESSION_NOT_WRITABLE` where
    * the host takes no cookies.
    */
-  readonly verify: MfaMethod<HostRequest, HostResponse, MfaVerifyOptions, MfaVerification>
+  readonly verify: MfaMethod<FrameworkRequest, FrameworkResponse, MfaVerifyOptions, MfaVerification>
 }
 
 type Work<T> = (engine: Engine, exchange: Exchange | null, options: unknown) => Promise<T>
 
-/** Runs one operation on a host's request, as `Operations` does. */
-type Operate<HostRequest, HostResponse> = <T>(
-  request: HostRequest | undefined,
-  response: HostResponse | undefined,
+/** Runs one operation on a host's request, as `IdpClientBase` does. */
+type Operate<FrameworkRequest, FrameworkResponse> = <T>(
+  request: FrameworkRequest | undefined,
+  response: FrameworkResponse | undefined,
   operation: (engine: Engine, exchange: Exchange) => Promise<T>,
 ) => Promise<T>
 
 /** `idp.mfa` of one host; what it does is loaded when it is used. */
-export function serverMfaClient<HostRequest extends object, HostResponse extends object>(
+export function serverMfaClient<FrameworkRequest extends object, FrameworkResponse extends object>(
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
-  operate: Operate<HostRequest, HostResponse>,
-): ServerMfaClient<HostRequest, HostResponse> {
+  operate: Operate<FrameworkRequest, FrameworkResponse>,
+): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
   async function run<T>(method: string, given: readonly unknown[], work: Work<T>): Promise<T> {
-    const { request, response, options } = readArguments<HostRequest, HostResponse, unknown>(
+    const { request, response, options } = readArguments<FrameworkRequest, FrameworkResponse, unknown>(
       `mfa.${method}`,
       given,
     )

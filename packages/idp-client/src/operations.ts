@@ -33,7 +33,7 @@ import type { SessionData, User } from './session/session-data.ts'
 import type { GetAccessTokenOptions } from './tokens/want.ts'
 
 /** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_UNSUPPORTED`. */
-export interface SessionAdministration<HostRequest> {
+export interface SessionAdministration<FrameworkRequest> {
   /** The user's live sessions on all devices, the latest first. Needs `listBySubject` of the store. */
   listBySubject(sub: string): Promise<SessionInfo[]>
   /** Ends one session at once, on every process; its tokens at the provider stay as they are. */
@@ -41,7 +41,7 @@ export interface SessionAdministration<HostRequest> {
   /** Ends every session of the user; gives how many. Needs `listBySubject` or `deleteBySubject`. */
   revokeBySubject(sub: string): Promise<number>
   /** The id of this request's own session, to tell it from the user's others; null without one. */
-  currentId(request?: HostRequest): Promise<string | null>
+  currentId(request?: FrameworkRequest): Promise<string | null>
 }
 
 /** For operations without options, where other libraries take some. */
@@ -52,10 +52,10 @@ export type NoOptions = Readonly<Record<string, never>>
  * the request and the response that cookies go to, before or behind the options. Anything else is `INVALID_ARGUMENTS`.
  * What is rarely used is loaded when it is.
  */
-export abstract class Operations<
-  HostRequest extends object,
-  HostResponse extends object,
-  Answer extends Response = Response,
+export abstract class IdpClientBase<
+  FrameworkRequest extends object,
+  FrameworkResponse extends object,
+  RedirectResponse extends Response = Response,
 > {
   /** @internal */
   protected readonly application: Application
@@ -66,21 +66,21 @@ export abstract class Operations<
   }
 
   /** What an administrator, or the user on a page of devices, does with sessions in a store. */
-  readonly sessions: SessionAdministration<HostRequest> = {
+  readonly sessions: SessionAdministration<FrameworkRequest> = {
     listBySubject: (sub) =>
       this.run(async (engine) => (await this.#administration()).listSessions(engine, sub)),
     revoke: (id) => this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
     revokeBySubject: (sub) =>
       this.run(async (engine) => (await this.#administration()).revokeSessions(engine, sub)),
     currentId: async (...given: readonly unknown[]) => {
-      const { request } = readRequest<HostRequest, HostResponse>('sessions.currentId', given)
+      const { request } = readRequest<FrameworkRequest, FrameworkResponse>('sessions.currentId', given)
       const { currentSessionId } = await this.#administration()
       return this.operate(request, undefined, currentSessionId)
     },
   }
 
   /** Factors beyond the password, for a token that the provider refused with `MfaRequiredError`. */
-  readonly mfa: ServerMfaClient<HostRequest, HostResponse> = serverMfaClient(
+  readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse> = serverMfaClient(
     (operation) => this.run(operation),
     (request, response, operation) => this.operate(request, response, operation),
   )
@@ -90,7 +90,10 @@ export abstract class Operations<
   }
 
   /** @internal */
-  protected abstract bind(request?: HostRequest, response?: HostResponse): Binding | Promise<Binding>
+  protected abstract bind(
+    request?: FrameworkRequest,
+    response?: FrameworkResponse,
+  ): Binding | Promise<Binding>
 
   /** @internal An operation that needs no request. */
   protected run<T>(operation: (engine: Engine) => Promise<T>): Promise<T> {
@@ -99,8 +102,8 @@ export abstract class Operations<
 
   /** @internal Bound first: what a host must know of a request comes before everything else. */
   protected async operate<T>(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
+    request: FrameworkRequest | undefined,
+    response: FrameworkResponse | undefined,
     operation: (engine: Engine, exchange: Exchange) => Promise<T>,
   ): Promise<T> {
     const binding = await this.bind(request, response)
@@ -112,28 +115,28 @@ export abstract class Operations<
    * host takes cookies.
    */
   protected abstract respond(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
+    request: FrameworkRequest | undefined,
+    response: FrameworkResponse | undefined,
     operation: (exchange: Exchange) => Promise<Response>,
-  ): Promise<Answer>
+  ): Promise<RedirectResponse>
 
   /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
-  getSession(request?: HostRequest): Promise<SessionData | null>
+  getSession(request?: FrameworkRequest): Promise<SessionData | null>
   async getSession(...given: readonly unknown[]): Promise<SessionData | null> {
-    const { request } = readRequest<HostRequest, HostResponse>('getSession', given)
+    const { request } = readRequest<FrameworkRequest, FrameworkResponse>('getSession', given)
     return this.operate(request, undefined, getSession)
   }
 
   /**
    * Saves changes to the session; `internal` cannot be changed, tokens that were left alone stay the current ones. See
-   * `docs/reference/session.md` for what is kept. Throws `MISSING_SESSION`, `MISSING_SESSION_DATA`,
+   * https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md for what is kept. Throws `MISSING_SESSION`, `MISSING_SESSION_DATA`,
    * `SESSION_NOT_WRITABLE` where the host takes no cookies (a Server Component), `SESSION_TOO_LARGE`.
    */
-  updateSession(session: SessionData, request: HostRequest, response: HostResponse): Promise<void>
-  updateSession(request: HostRequest, response: HostResponse, session: SessionData): Promise<void>
+  updateSession(session: SessionData, request: FrameworkRequest, response: FrameworkResponse): Promise<void>
+  updateSession(request: FrameworkRequest, response: FrameworkResponse, session: SessionData): Promise<void>
   updateSession(session: SessionData): Promise<void>
   async updateSession(...given: readonly unknown[]): Promise<void> {
-    const { request, response, options } = readSession<HostRequest, HostResponse, SessionData>(
+    const { request, response, options } = readSession<FrameworkRequest, FrameworkResponse, SessionData>(
       'updateSession',
       given,
     )
@@ -147,21 +150,24 @@ export abstract class Operations<
    */
   startInteractiveLogin(
     options: StartInteractiveLoginOptions | undefined,
-    request: HostRequest | undefined,
-    response?: HostResponse,
-  ): Promise<Answer>
+    request: FrameworkRequest | undefined,
+    response?: FrameworkResponse,
+  ): Promise<RedirectResponse>
   startInteractiveLogin(
-    request: HostRequest | undefined,
-    response?: HostResponse,
+    request: FrameworkRequest | undefined,
+    response?: FrameworkResponse,
     options?: StartInteractiveLoginOptions,
-  ): Promise<Answer>
-  startInteractiveLogin(options?: StartInteractiveLoginOptions): Promise<Answer>
-  async startInteractiveLogin(...given: readonly unknown[]): Promise<Answer> {
+  ): Promise<RedirectResponse>
+  startInteractiveLogin(options?: StartInteractiveLoginOptions): Promise<RedirectResponse>
+  async startInteractiveLogin(...given: readonly unknown[]): Promise<RedirectResponse> {
     const {
       request,
       response,
       options = {},
-    } = readArguments<HostRequest, HostResponse, StartInteractiveLoginOptions>('startInteractiveLogin', given)
+    } = readArguments<FrameworkRequest, FrameworkResponse, StartInteractiveLoginOptions>(
+      'startInteractiveLogin',
+      given,
+    )
     return this.respond(request, response, (exchange) =>
       this.run((engine) => startLogin(engine, exchange, options)),
     )
@@ -175,20 +181,21 @@ export abstract class Operations<
    */
   getAccessToken(
     options: GetAccessTokenOptions | undefined,
-    request: HostRequest,
-    response?: HostResponse,
+    request: FrameworkRequest,
+    response?: FrameworkResponse,
   ): Promise<AccessToken>
   getAccessToken(
-    request: HostRequest | undefined,
-    response?: HostResponse,
+    request: FrameworkRequest | undefined,
+    response?: FrameworkResponse,
     options?: GetAccessTokenOptions,
   ): Promise<AccessToken>
   getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
   async getAccessToken(...given: readonly unknown[]): Promise<AccessToken> {
-    const { request, response, options } = readArguments<HostRequest, HostResponse, GetAccessTokenOptions>(
-      'getAccessToken',
-      given,
-    )
+    const { request, response, options } = readArguments<
+      FrameworkRequest,
+      FrameworkResponse,
+      GetAccessTokenOptions
+    >('getAccessToken', given)
     return this.operate(request, response, (engine, x) => getAccessToken(engine, x, options))
   }
 
@@ -199,19 +206,19 @@ export abstract class Operations<
    */
   getAccessTokenForConnection(
     options: GetAccessTokenForConnectionOptions,
-    request: HostRequest,
-    response?: HostResponse,
+    request: FrameworkRequest,
+    response?: FrameworkResponse,
   ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(
-    request: HostRequest,
-    response: HostResponse,
+    request: FrameworkRequest,
+    response: FrameworkResponse,
     options: GetAccessTokenForConnectionOptions,
   ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
   async getAccessTokenForConnection(...given: readonly unknown[]): Promise<ConnectionAccessToken> {
     const { request, response, options } = readArguments<
-      HostRequest,
-      HostResponse,
+      FrameworkRequest,
+      FrameworkResponse,
       GetAccessTokenForConnectionOptions
     >('getAccessTokenForConnection', given)
     return this.operate(request, response, async (engine, exchange) => {
@@ -228,22 +235,25 @@ export abstract class Operations<
    */
   connectAccount(
     options: ConnectAccountOptions,
-    request: HostRequest,
-    response?: HostResponse,
-  ): Promise<Answer>
+    request: FrameworkRequest,
+    response?: FrameworkResponse,
+  ): Promise<RedirectResponse>
   connectAccount(
-    request: HostRequest,
-    response: HostResponse | undefined,
+    request: FrameworkRequest,
+    response: FrameworkResponse | undefined,
     options: ConnectAccountOptions,
-  ): Promise<Answer>
-  connectAccount(request: HostRequest, options: ConnectAccountOptions): Promise<Answer>
-  connectAccount(options: ConnectAccountOptions): Promise<Answer>
-  async connectAccount(...given: readonly unknown[]): Promise<Answer> {
+  ): Promise<RedirectResponse>
+  connectAccount(request: FrameworkRequest, options: ConnectAccountOptions): Promise<RedirectResponse>
+  connectAccount(options: ConnectAccountOptions): Promise<RedirectResponse>
+  async connectAccount(...given: readonly unknown[]): Promise<RedirectResponse> {
     const {
       request,
       response,
       options = {},
-    } = readArguments<HostRequest, HostResponse, Partial<ConnectAccountOptions>>('connectAccount', given)
+    } = readArguments<FrameworkRequest, FrameworkResponse, Partial<ConnectAccountOptions>>(
+      'connectAccount',
+      given,
+    )
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
         const { connectAccount } = await import('./flows/connect-account.ts')
@@ -258,9 +268,12 @@ export abstract class Operations<
    * The accounts that are connected to the user. Throws `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_LIST` (see
    * its `cause`), and `MfaRequiredError`.
    */
-  listConnectedAccounts(request?: HostRequest, response?: HostResponse): Promise<ConnectedAccount[]>
+  listConnectedAccounts(request?: FrameworkRequest, response?: FrameworkResponse): Promise<ConnectedAccount[]>
   async listConnectedAccounts(...given: readonly unknown[]): Promise<ConnectedAccount[]> {
-    const { request, response } = readRequest<HostRequest, HostResponse>('listConnectedAccounts', given)
+    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>(
+      'listConnectedAccounts',
+      given,
+    )
     return this.operate(request, response, async (engine, exchange) => {
       const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
       return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
@@ -278,12 +291,12 @@ export abstract class Operations<
    */
   deleteConnectedAccount(
     options: DeleteConnectedAccountOptions,
-    request: HostRequest,
-    response: HostResponse,
+    request: FrameworkRequest,
+    response: FrameworkResponse,
   ): Promise<void>
   deleteConnectedAccount(
-    request: HostRequest,
-    response: HostResponse,
+    request: FrameworkRequest,
+    response: FrameworkResponse,
     options: DeleteConnectedAccountOptions,
   ): Promise<void>
   deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
@@ -292,7 +305,7 @@ export abstract class Operations<
       request,
       response,
       options = {},
-    } = readArguments<HostRequest, HostResponse, Partial<DeleteConnectedAccountOptions>>(
+    } = readArguments<FrameworkRequest, FrameworkResponse, Partial<DeleteConnectedAccountOptions>>(
       'deleteConnectedAccount',
       given,
     )
@@ -332,9 +345,9 @@ export abstract class Operations<
    * The claims that the provider's UserInfo endpoint has about the user now; the session stays as it is. Throws what
    * `getAccessToken` throws, `OAuthError` and `DiscoveryError`.
    */
-  getUserInfo(request?: HostRequest, response?: HostResponse): Promise<User>
+  getUserInfo(request?: FrameworkRequest, response?: FrameworkResponse): Promise<User>
   async getUserInfo(...given: readonly unknown[]): Promise<User> {
-    const { request, response } = readRequest<HostRequest, HostResponse>('getUserInfo', given)
+    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('getUserInfo', given)
     return this.operate(request, response, async (engine, exchange) => {
       const { getUserInfo } = await import('./flows/get-user-info.ts')
       return getUserInfo(engine, exchange, getAccessToken)
@@ -348,12 +361,15 @@ export abstract class Operations<
    */
   revokeRefreshToken(
     options: NoOptions | undefined,
-    request: HostRequest,
-    response?: HostResponse,
+    request: FrameworkRequest,
+    response?: FrameworkResponse,
   ): Promise<boolean>
-  revokeRefreshToken(request?: HostRequest, response?: HostResponse): Promise<boolean>
+  revokeRefreshToken(request?: FrameworkRequest, response?: FrameworkResponse): Promise<boolean>
   async revokeRefreshToken(...given: readonly unknown[]): Promise<boolean> {
-    const { request, response } = readRequest<HostRequest, HostResponse>('revokeRefreshToken', given)
+    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>(
+      'revokeRefreshToken',
+      given,
+    )
     return this.operate(request, response, async (engine, exchange) => {
       const { revokeRefreshToken } = await import('./flows/revoke-refresh-token.ts')
       return revokeRefreshToken(engine, exchange)
@@ -371,22 +387,22 @@ export abstract class Operations<
    */
   createFetcher(
     options: FetcherOptions | undefined,
-    request: HostRequest,
-    response?: HostResponse,
+    request: FrameworkRequest,
+    response?: FrameworkResponse,
   ): Promise<Fetcher>
   createFetcher(
-    request: HostRequest | undefined,
-    response: HostResponse | undefined,
+    request: FrameworkRequest | undefined,
+    response: FrameworkResponse | undefined,
     options?: FetcherOptions,
   ): Promise<Fetcher>
-  createFetcher(request: HostRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
+  createFetcher(request: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
   createFetcher(options?: FetcherOptions): Promise<Fetcher>
   async createFetcher(...given: readonly unknown[]): Promise<Fetcher> {
     const {
       request,
       response,
       options = {},
-    } = readArguments<HostRequest, HostResponse, FetcherOptions>('createFetcher', given)
+    } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', given)
     const ofSession: AccessTokenFactory = (wanted) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, wanted))
     return this.operate(request, response, async (engine, exchange) => {

@@ -51,12 +51,13 @@ export interface OnCallbackAnswer {
 /** What may be returned: nothing (default answer), changes of it, or a complete response. */
 export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 
+/** What the hook `onCallback` returns: a result, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
-type Answer = OnCallbackResult | void
+export type OnCallbackReturn = OnCallbackResult | void
 
 /**
  * Runs after every login attempt, also a failed one; once more, with `error`, when the session that it was told of could
  * then not be saved (`beforeSessionSaved` threw, the store rejected). Throwing, or a `Response` with status 400 or more,
  * means that no session is written.
  */
-export type OnCallbackHook = (context: OnCallbackContext) => Answer | Promise<Answer>
+export type OnCallbackHook = (context: OnCallbackContext) => OnCallbackReturn | Promise<OnCallbackReturn>

@@ -57,7 +57,7 @@ export interface SessionLock {
  * Keeps sessions outside the cookie, which then carries only an encrypted random name. Every `id` is a hash of that
  * name (43 characters of `A-Z a-z 0-9 _ -`), so that who reads the store cannot make a cookie of it. What is stored is
  * plain JSON; `internal` has members beyond those that applications see, which have to come back unchanged. The three
- * required members suffice; `docs/guides/session-stores.md` says what each optional one is good for. A member that
+ * required members suffice; https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md says what each optional one is for. A member that
  * rejects makes the operation fail with `SESSION_STORE_FAILED`.
  */
 export interface SessionDataStore {

@@ -228,7 +228,7 @@ export const remedies = {
 
 remedies satisfies Readonly<Record<Code, string>>
 
-/** Names a row of the list; docs/guides/troubleshooting.md has each. */
+/** Names a row of the list; https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md has each. */
 export type Remedy = keyof typeof remedies
 
 /** Nothing to wait for: whoever set up the application or the provider has to correct something. */

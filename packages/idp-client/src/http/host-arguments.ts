@@ -1,9 +1,9 @@
 import { IdpError } from '../errors/base.ts'
 
 /** The arguments of one call of an operation, whichever order they came in. */
-export interface HostArguments<HostRequest, HostResponse, Options> {
-  readonly request: HostRequest | undefined
-  readonly response: HostResponse | undefined
+export interface HostArguments<FrameworkRequest, FrameworkResponse, Options> {
+  readonly request: FrameworkRequest | undefined
+  readonly response: FrameworkResponse | undefined
   readonly options: Options | undefined
 }
 
@@ -70,10 +70,10 @@ function refuse(operation: string, forms: string, given: readonly unknown[]): ne
   throw new IdpError('INVALID_ARGUMENTS', { detail })
 }
 
-function read<HostRequest, HostResponse, Options>(
+function read<FrameworkRequest, FrameworkResponse, Options>(
   given: readonly unknown[],
   role: (value: unknown) => Role | null,
-): HostArguments<HostRequest, HostResponse, Options> | null {
+): HostArguments<FrameworkRequest, FrameworkResponse, Options> | null {
   const found: { [role in Role]?: unknown } = {}
   const order: Role[] = []
   for (const value of given) {
@@ -83,7 +83,9 @@ function read<HostRequest, HostResponse, Options>(
     order.push(its)
     found[its] = value
   }
-  return ORDERS.has(order.join(', ')) ? (found as HostArguments<HostRequest, HostResponse, Options>) : null
+  return ORDERS.has(order.join(', '))
+    ? (found as HostArguments<FrameworkRequest, FrameworkResponse, Options>)
+    : null
 }
 
 /**
@@ -91,33 +93,33 @@ function read<HostRequest, HostResponse, Options>(
  * `(request, response, options)` or `(options, request, response)`, each part left out or `undefined` as well. Options
  * are told by what they are not. Throws `INVALID_ARGUMENTS` for everything else.
  */
-export function readArguments<HostRequest, HostResponse, Options>(
+export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
   operation: string,
   given: readonly unknown[],
-): HostArguments<HostRequest, HostResponse, Options> {
+): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
   const forms = '(options), (request, response, options) or (options, request, response)'
-  return read<HostRequest, HostResponse, Options>(given, roleOf) ?? refuse(operation, forms, given)
+  return read<FrameworkRequest, FrameworkResponse, Options>(given, roleOf) ?? refuse(operation, forms, given)
 }
 
 /** The same for an operation without options; those that other libraries take must be empty. */
-export function readRequest<HostRequest, HostResponse>(
+export function readRequest<FrameworkRequest, FrameworkResponse>(
   operation: string,
   given: readonly unknown[],
-): HostArguments<HostRequest, HostResponse, object> {
-  const found = read<HostRequest, HostResponse, object>(given, roleOf)
+): HostArguments<FrameworkRequest, FrameworkResponse, object> {
+  const found = read<FrameworkRequest, FrameworkResponse, object>(given, roleOf)
   if (found && Object.keys(found.options ?? {}).length === 0) return found
   return refuse(operation, '() or (request, response)', given)
 }
 
 /** The same for a session in place of options: any value, which whoever saves it checks. */
-export function readSession<HostRequest, HostResponse, Session>(
+export function readSession<FrameworkRequest, FrameworkResponse, Session>(
   operation: string,
   given: readonly unknown[],
-): HostArguments<HostRequest, HostResponse, Session> {
+): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
   const role = (value: unknown): Role => {
     const its = roleOf(value)
     return its === 'request' || its === 'response' ? its : 'options'
   }
   const forms = '(session), (request, response, session) or (session, request, response)'
-  return read<HostRequest, HostResponse, Session>(given, role) ?? refuse(operation, forms, given)
+  return read<FrameworkRequest, FrameworkResponse, Session>(given, role) ?? refuse(operation, forms, given)
 }

@@ -23,7 +23,7 @@ interface ProviderFailure extends Event<'PROVIDER_FAILURE'>, Diagnosis {
   readonly endpoint: ProviderEndpoint
 }
 
-interface StoreFailure extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
+interface StoreFailureEvent extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
   readonly operation: StoreOperation
 }
 
@@ -50,7 +50,7 @@ export type LogEvent =
       readonly bytes?: number
       readonly limit: number
     })
-  | StoreFailure
+  | StoreFailureEvent
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })
   | ProviderFailure

@@ -1,8 +1,11 @@
 import type { Authentication } from './authentication.ts'
 
 /**
- * Claims of the signed-in user. Applications type their own claims by declaration merging:
- * `declare module 'idp-client' { interface User { department?: string } }`.
+ * Claims of the signed-in user. Any claim without a type here is `unknown`.
+ *
+ * To type custom claims, augment the entry that you import, once per application; every other entry then has them too:
+ * `declare module 'idp-client/next' { interface User { department?: string } }`. See
+ * https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md#custom-claims
  */
 export interface User {
   /** Subject: the stable identifier of the user at this provider (OIDC Core section 2). */

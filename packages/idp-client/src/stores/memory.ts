@@ -8,6 +8,8 @@ import type { SessionData } from '../session/session-data.ts'
 import type { Owner } from './record.ts'
 import { endedName, isMeant, ownerOf, REMEMBERED_SECONDS } from './record.ts'
 
+export type { User } from '../session/session-data.ts'
+
 export interface MemoryStoreOptions {
   /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */
   name?: string | undefined

@@ -5,6 +5,8 @@ import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { tablesOf } from './postgres-tables.ts'
 import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } from './record.ts'
 
+export type { User } from '../session/session-data.ts'
+
 export type { PostgresStoreOptions }
 
 type Row = Readonly<Record<string, unknown>>

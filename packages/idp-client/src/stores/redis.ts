@@ -4,6 +4,8 @@ import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } fro
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
 
+export type { User } from '../session/session-data.ts'
+
 export type { RedisClient, RedisCommand }
 
 export interface RedisStoreOptions {

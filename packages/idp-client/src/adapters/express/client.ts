@@ -13,7 +13,7 @@ import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
-import { Operations } from '../../operations.ts'
+import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { onlyOptions, readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
@@ -78,7 +78,7 @@ async function forwardRejection(
  *   res.json(session?.user)
  * })
  */
-export class IdpClient extends Operations<FrameworkRequest, FrameworkResponse> {
+export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options))

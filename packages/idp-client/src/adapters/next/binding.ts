@@ -9,7 +9,7 @@ import { bindWeb, isWebRequest } from './web.ts'
 export type HostRequest = Request | NodeRequest
 
 /** What cookies are written to: a response or its headers, or `res` of the Pages Router. */
-export type HostResponse = WebTarget | NodeResponse
+export type HostResponse = Response | Headers | NodeResponse
 
 /** Binds a request in the style that it was given in; without one, the request that Next is handling right now. */
 export async function bind(request?: HostRequest, response?: HostResponse): Promise<Binding> {

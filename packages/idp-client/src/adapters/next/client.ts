@@ -6,7 +6,7 @@ import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { Operations } from '../../operations.ts'
+import { IdpClientBase } from '../../operations.ts'
 import { onlyOptions } from '../../routes/guard-options.ts'
 import type { ApiGuardOptions } from '../../session/requirements.ts'
 import type { User } from '../../session/session-data.ts'
@@ -48,7 +48,7 @@ export type PublicRoutes = Pick<
  *
  * Every operation throws `InvalidConfigurationError` while something required is missing.
  */
-export class IdpClient extends Operations<HostRequest, HostResponse, FrameworkResponse> {
+export class IdpClient extends IdpClientBase<HostRequest, HostResponse, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, ['NEXT_PUBLIC_']))

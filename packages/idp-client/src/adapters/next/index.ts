@@ -6,6 +6,7 @@ export type {
   OnCallbackContext,
   OnCallbackHook,
   OnCallbackResult,
+  OnCallbackReturn,
 } from '../../config/hooks.ts'
 export type * from '../../config/mfa.ts'
 export * from '../../config/options.ts'
@@ -28,8 +29,8 @@ export type {
 } from '../../flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from '../../flows/mfa-verify.ts'
 export type { LogEvent, Logger, LogLevel } from '../../log/log.ts'
-export type { ServerMfaClient } from '../../mfa-client.ts'
-export type { SessionAdministration } from '../../operations.ts'
+export type { MfaMethod, ServerMfaClient } from '../../mfa-client.ts'
+export type { IdpClientBase, NoOptions, SessionAdministration } from '../../operations.ts'
 export type { StartInteractiveLoginOptions } from '../../routes/start-login.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from '../../session/claims.ts'
 export type { ApiGuardOptions, GuardRequirements } from '../../session/requirements.ts'
@@ -43,6 +44,7 @@ export type {
   User,
 } from '../../session/session-data.ts'
 export type { GetAccessTokenOptions } from '../../tokens/want.ts'
+export type { NodeRequest, NodeResponse } from '../node/binding.ts'
 export { isContinue } from '../web/continue.ts'
 export type { HostRequest, HostResponse } from './binding.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PublicRoutes } from './client.ts'

@@ -6,7 +6,7 @@ import { IdpError } from '../../errors/base.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
-import { Operations } from '../../operations.ts'
+import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { readRequirements } from '../../routes/guard-options.ts'
 import { apiRefusal, pageAccess } from '../../routes/guards.ts'
@@ -41,7 +41,7 @@ const ambient = createRequestContext<Binding>()
  *
  * Every operation throws `InvalidConfigurationError` while something required is missing.
  */
-export class IdpClient extends Operations<FrameworkRequest, WebTarget> {
+export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Headers> {
   /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options))

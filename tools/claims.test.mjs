@@ -1,0 +1,128 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { PackedApp } from './lib/packed-app.mjs'
+
+const app = new PackedApp('claims')
+
+/** How the user is read by each entry that has one; `U` is the type of the user. */
+const readers = {
+  'idp-client': "import type { SessionData } from 'idp-client'\ntype U = SessionData['user']",
+  'idp-client/next': "import type { SessionData } from 'idp-client/next'\ntype U = SessionData['user']",
+  'idp-client/express':
+    "import type { IdpClient } from 'idp-client/express'\ntype U = NonNullable<Awaited<ReturnType<IdpClient['getSession']>>>['user']",
+  'idp-client/react':
+    "import { useUser } from 'idp-client/react'\ntype U = NonNullable<ReturnType<typeof useUser>['user']>",
+  'idp-client/browser':
+    "import { fetchUser } from 'idp-client/browser'\ntype U = NonNullable<Awaited<ReturnType<typeof fetchUser>>>",
+  'idp-client/testing': "import type { TestSession } from 'idp-client/testing'\ntype U = TestSession['user']",
+  'idp-client/stores/memory':
+    "import { memoryStore } from 'idp-client/stores/memory'\ntype U = NonNullable<Awaited<ReturnType<ReturnType<typeof memoryStore>['get']>>>['user']",
+  'idp-client/stores/redis':
+    "import { redisStore } from 'idp-client/stores/redis'\ntype U = NonNullable<Awaited<ReturnType<ReturnType<typeof redisStore>['get']>>>['user']",
+  'idp-client/stores/postgres':
+    "import type { PostgresStore } from 'idp-client/stores/postgres'\ntype U = NonNullable<Awaited<ReturnType<PostgresStore['get']>>>['user']",
+}
+
+const augment = (entry) => `declare module '${entry}' { interface User { department?: string } }\n`
+
+/** Without the augmentation the claim is `unknown`, which is no string. */
+const use = 'export const department = (user: U): string | undefined => user.department\n'
+
+const fileOf = (entry) => `${entry.replaceAll('/', '-')}.ts`
+
+beforeAll(() => app.install())
+afterAll(() => app.remove())
+
+describe('custom claims in an application with one entry', () => {
+  test.each(Object.entries(readers))('[G3] %s', async (entry, read) => {
+    const name = fileOf(entry)
+    expect(await app.compile({ [name]: `${read}\n${augment(entry)}${use}` })).toBe('')
+    const without = await app.compile({ [`without-${name}`]: `${read}\n${use}` })
+    expect(without).toContain("Type 'unknown' is not assignable to type 'string | undefined'")
+  })
+
+  test('[G3] idp-client/errors, which has no user, compiles alone', async () => {
+    const text = "import { AccessTokenError, isIdpError } from 'idp-client/errors'\n"
+    const uses =
+      'export const missing = (error: unknown): boolean =>\n' +
+      "  isIdpError(error) && error instanceof AccessTokenError && error.code === 'MISSING_SESSION'\n"
+    expect(await app.compile({ 'errors.ts': text + uses }, { skipLibCheck: false })).toBe('')
+  })
+
+  test('[G3] what the hover text of User says to write compiles, and types the claim', async () => {
+    const [snippet, entry] = /declare module '(idp-client[\w/]*)' \{.*\}/.exec(
+      declarations().get('User').text,
+    )
+    expect(await app.compile({ 'hover.ts': `${readers[entry]}\n${snippet}\n${use}` })).toBe('')
+  })
+})
+
+describe('custom claims in a program with several entries', () => {
+  test.each(Object.keys(readers))('[G3] what augments %s reaches every entry', async (entry) => {
+    const files = { 'claims.ts': `export type { User } from '${entry}'\n${augment(entry)}` }
+    for (const [other, read] of Object.entries(readers)) files[`by-${fileOf(other)}`] = `${read}\n${use}`
+    expect(await app.compile(files)).toBe('')
+  })
+})
+
+describe('packed declarations', () => {
+  test('[G3] one file per entry and a few shared ones', () => {
+    const manifest = JSON.parse(readFileSync(join(app.installed, 'package.json'), 'utf8'))
+    const entries = Object.values(manifest.exports).flatMap(({ types }) => types ?? [])
+    const files = declarationFiles()
+    expect(files.filter((file) => !file.startsWith('dist/shared/')).sort()).toEqual(
+      [...entries.map((path) => path.slice(2)), 'dist/cli.d.ts'].sort(),
+    )
+    expect(files.length - entries.length).toBeLessThan(10)
+  })
+
+  test('[G3] User and every error class are declared once', () => {
+    expect(declarations().get('User').count).toBe(1)
+    const errors = [...declarations()].filter(([name]) => /^\w*(?:Error|ContractViolation)$/.test(name))
+    expect(errors.length).toBeGreaterThan(15)
+    for (const [name, { count }] of errors) expect(count, name).toBe(1)
+  })
+
+  test('[G3] no type has a name that the bundler made up', () => {
+    expect([...declarations().keys()].filter((name) => /\$\d+$/.test(name))).toEqual([])
+  })
+
+  test('[G3] links in doc comments are URLs', () => {
+    for (const file of declarationFiles()) {
+      const text = readFileSync(join(app.installed, file), 'utf8')
+      expect(text.match(/(?<!blob\/main\/)\bdocs\/[\w/-]+\.md/g) ?? [], file).toEqual([])
+    }
+  })
+
+  test('[G3] the base class of every IdpClient is exported under the name that hover shows', async () => {
+    const entries = ['idp-client', 'idp-client/next', 'idp-client/express']
+    const text = entries.map(
+      (entry, index) =>
+        `import type { IdpClient as C${index}, IdpClientBase as B${index} } from '${entry}'\n` +
+        `export type T${index} = C${index} extends B${index}<infer _Request, infer _Response, infer _Redirect> ? true : never\n` +
+        `export const is${index}: T${index} = true\n`,
+    )
+    expect(await app.compile({ 'base.ts': text.join('') })).toBe('')
+  })
+})
+
+function declarationFiles() {
+  const found = readdirSync(app.installed, { recursive: true })
+  return found.filter((file) => file.endsWith('.d.ts'))
+}
+
+/** Declared names with their doc comment, and how often they are declared. */
+function declarations() {
+  const found = new Map()
+  for (const file of declarationFiles()) {
+    const text = readFileSync(join(app.installed, file), 'utf8')
+    const declaration =
+      /(\/\*\*(?:(?!\*\/)[\s\S])*\*\/\s*)?^(?:export )?(?:declare )?(?:abstract )?(?:class|interface|type) ([\w$]+)/gm
+    for (const [whole, , name] of text.matchAll(declaration)) {
+      const { count = 0 } = found.get(name) ?? {}
+      found.set(name, { file, text: whole, count: count + 1 })
+    }
+  }
+  return found
+}
