@@ -9,21 +9,23 @@ import type { AccessTokenSet } from './session-data.ts'
 
 const SESSIONS = 1000
 
-/* By the private name of a session, then by client and by what the token is for. */
+/* By the private name of a session, then by user, client and what the token is for. */
 const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
   shared('process-tokens/1', () => new Lru(SESSIONS))
 
 export interface ProcessTokenKey {
   /** Private name of the session. */
   readonly handle: string
+  /** `sub` of its user: an application may put another one into it. */
+  readonly user: string
   /** Provider and client that the token is from. */
   readonly client: string
   readonly audience: string
   readonly scope: string
 }
 
-const nameOf = ({ audience, client, scope }: ProcessTokenKey): string =>
-  JSON.stringify([client, audience, scope])
+const nameOf = ({ audience, client, scope, user }: ProcessTokenKey): string =>
+  JSON.stringify([user, client, audience, scope])
 
 /** Returns the token that this process keeps for a session, unless it has expired. */
 export function processToken(key: ProcessTokenKey, now: number): AccessTokenSet | undefined {

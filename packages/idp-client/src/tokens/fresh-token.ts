@@ -60,11 +60,11 @@ export function isFinal(error: unknown): error is OAuthError {
 
 function processTokenKey(
   { config }: FreshTokenParts,
-  { handle }: StoredSession,
+  { data, handle }: StoredSession,
   want: Want,
 ): ProcessTokenKey {
   const client = `${config.provider.url} ${config.clientId}`
-  return { handle, client, audience: want.audience ?? '', scope: want.scope }
+  return { handle, user: data.user.sub, client, audience: want.audience ?? '', scope: want.scope }
 }
 
 /** The session with the token that this process keeps for it, where that is wanted. */

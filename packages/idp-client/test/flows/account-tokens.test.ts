@@ -72,12 +72,25 @@ describe('[C2] the access token of the account API', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
+  test('serves nobody else whom the application puts into the session', async () => {
+    const { browser, client } = world.another()
+    await world.login(browser)
+    world.provider.accounts.add('alice', { connection: 'github' })
+    const list = () => within(browser, (...args) => client.listConnectedAccounts(...args))
+    expect(await list()).toHaveLength(1)
+    const session = (await client.getSession(browser.request('/'))) ?? expect.fail('nobody is signed in')
+    const tokenSet = { accessToken: 'of-bob', expiresAt: world.clock.now + 3600 }
+    const other = { ...session, user: { sub: 'dev|bob' }, tokenSet }
+    await within(browser, (request, target) => client.updateSession(request, target, other))
+    await expect(list()).rejects.toMatchObject({ code: 'FAILED_TO_LIST' })
+  })
+
   test('is forgotten with its session', () => {
-    const key = { handle: 'h', client: 'c', audience: 'a', scope: 's' }
+    const key = { handle: 'h', user: 'u', client: 'c', audience: 'a', scope: 's' }
     const token = { accessToken: 't', audience: 'a', expiresAt: 10 }
     keepProcessToken(key, token, 0)
     expect(processToken(key, 9)).toEqual(token)
-    for (const other of [{ handle: 'x' }, { client: 'x' }, { audience: 'x' }, { scope: 'x' }])
+    for (const other of [{ handle: 'x' }, { user: 'x' }, { client: 'x' }, { audience: 'x' }, { scope: 'x' }])
       expect(processToken({ ...key, ...other }, 9)).toBeUndefined()
     expect(processToken(key, 10)).toBeUndefined()
     forgetProcessTokens('h')
