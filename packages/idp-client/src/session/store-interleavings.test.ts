@@ -105,6 +105,19 @@ test('[B11] a redemption is told when its lock ends, with time left for the writ
   expect(none).toBeUndefined()
 })
 
+test('[C8] an update does not undo the scope that a guard asked for in a login meanwhile', async () => {
+  const early = cookies.exchange()
+  const before = await session(early)
+  const late = cookies.exchange()
+  const { data, ...current } = await session(late)
+  const tokenSet = { ...data.tokenSet, accessToken: 'of the step-up' }
+  await one.engine.sessions.save(late, { ...current, data: { ...data, tokenSet }, ownScope: 'transfer' })
+  await updateSession(one.engine, early, { ...before.data, theme: 'dark' })
+  const after = await session()
+  expect(after.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'of the step-up' } })
+  expect(after.ownScope).toBe('transfer')
+})
+
 describe('what the store did not take', () => {
   test('is not lost by the update of a request that began before', async () => {
     const early = cookies.exchange()

@@ -67,11 +67,18 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 function merge(current: StoredSession, found: StoredSession, wanted: StoredSession): StoredSession {
   const { internal } = wanted.data
   const data = withChanges({ current: current.data, found: found.data, changes: wanted.data, internal })
-  const { authentication: asked, ...merged } = wanted
+  const { authentication: asked, ownScope: asksFor, ...merged } = wanted
   // A step-up that another process verified meanwhile is not undone by a change of something else.
   const authentication = isSame(asked, found.authentication) ? current.authentication : asked
+  const ownScope = asksFor === found.ownScope ? current.ownScope : asksFor
   const usedAt = Math.max(current.usedAt, wanted.usedAt)
-  return { ...merged, data, usedAt, ...(authentication ? { authentication } : {}) }
+  return {
+    ...merged,
+    data,
+    usedAt,
+    ...(authentication ? { authentication } : {}),
+    ...(ownScope === undefined ? {} : { ownScope }),
+  }
 }
 
 const tokenOf = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken

@@ -4,6 +4,7 @@ import { randomToken } from '../crypto/random.ts'
 import { freshlyStored } from '../session/session.ts'
 import { freshToken } from './fresh-token.ts'
 import { advance, closeLine, findLine, markUnwritten, markWritten, openLine } from './lineage.ts'
+import { verifyInSession } from './verified.ts'
 import { wantOf } from './want.ts'
 
 async function signedIn() {
@@ -49,6 +50,27 @@ test('[U1c] a session that was loaded before a refresh and saved after it does n
   clock.now += 61
   expect(await ask(cookies.exchange())).toBe('at-3')
   expect(new Set(redeemed).size).toBe(redeemed.length)
+})
+
+test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard asked for', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  if (!loaded) throw new Error('no session')
+  const exchange = cookies.exchange()
+  const { client, config, sessions } = engine
+  const grant = { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  await verifyInSession({ client, config, sessions }, exchange, {
+    session: loaded,
+    want: wantOf(config.authorization, {}),
+    name: 'popup',
+    verify: async () => ({ ...grant, ownScope: 'transfer' }),
+  })
+  cookies.take(exchange)
+  await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const after = await engine.sessions.load(cookies.exchange())
+  expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
 })
 
 test('where nothing can be written, and too much waits for that already, no token is spent', async () => {

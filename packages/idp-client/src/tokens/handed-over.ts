@@ -89,14 +89,15 @@ function ahead(session: StoredSession, line: Line | undefined): StoredSession {
   const newer = line?.latest.data
   if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { accessTokens: _older, ...data } = session.data
-  const { authentication: _earlier, ...rest } = session
-  const { authentication } = line.latest
+  const { authentication: _earlier, ownScope: _smaller, ...rest } = session
+  const { authentication, ownScope } = line.latest
   const { accessTokens, internal, tokenSet } = newer
   const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
   return {
     ...rest,
     data: { ...data, ...tokens, internal } as SessionData,
     ...(authentication ? { authentication } : {}),
+    ...(ownScope === undefined ? {} : { ownScope }),
   }
 }
 
