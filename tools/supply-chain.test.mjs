@@ -47,6 +47,6 @@ test('[EL-07,I3] a release installs what the lock file says, and is published wi
 
 test('[EL-07,I3] SECURITY.md says how to report a problem in private, and which versions are supported', () => {
   const page = text('SECURITY.md')
-  expect(page).toMatch(/## Reporting a problem\n\n[^#]*privately/)
+  expect(page).toMatch(/## Reporting a vulnerability\n\n[^#]*privately/)
   expect(page).toContain('## Supported versions')
 })

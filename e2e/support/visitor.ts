@@ -41,6 +41,9 @@ export async function newVisitor(
 ): Promise<Visitor> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
   const complaints = new Complaints('the browser')
+  // While Chromium ignores certificate errors it repeats requests because of them, and now and then gives up one for a
+  // static file.
+  complaints.accept(/net::ERR_TOO_MANY_RETRIES \(https:\/\/localhost:\d+\/_next\/static\//)
   const requests: Request[] = []
   const responses: Response[] = []
   context.on('console', (message) => {
