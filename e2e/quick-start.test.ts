@@ -242,6 +242,8 @@ describe('an unmodified create-next-app', () => {
 
   test('[J1] builds with Cache Components', async () => {
     const { walkthrough } = next
+    // A page of the development server reloads itself as soon as that is back.
+    await page.goto('about:blank')
     await walkthrough.stop(1)
     for (const path of ['app/outside', 'app/private', 'app/mistake', ...GENERATED_TYPES])
       walkthrough.remove(path)

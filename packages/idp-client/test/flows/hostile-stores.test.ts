@@ -141,8 +141,8 @@ describe('[U7c] one request asks the store once', () => {
     ).toBe('get get update')
   })
 
-  test('a login over a session: its record goes', async () => {
-    expect(await asked(() => world.login(browser))).toBe('set delete')
+  test('a login over a session: its record goes, and a logout meanwhile is looked up', async () => {
+    expect(await asked(() => world.login(browser))).toBe('set delete endedAt')
   })
 
   test('a store of three members reads once more before it writes', async () => {
