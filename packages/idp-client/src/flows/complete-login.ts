@@ -119,6 +119,30 @@ function sharedOf(
   return { ...access, proof: { ...claimsOf(idToken) } }
 }
 
+/**
+ * Ends a session that was just stored, and throws, when the provider has ended it meanwhile: its logout token came before
+ * there was a record to delete.
+ */
+async function assertNotEnded(
+  { config, sessions }: Engine,
+  exchange: Exchange,
+  { idToken }: Pick<Redeemed, 'idToken'>,
+): Promise<void> {
+  const { sessionStore: store } = config
+  const { iat, iss, sid }: Readonly<Record<string, unknown>> = claimsOf(idToken) ?? {}
+  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return
+  const { wasEnded } = await import('../session/ended-at-provider.ts')
+  const issuedAt = Math.floor(iat - config.dpop.clockSkew)
+  try {
+    if (!(await wasEnded(store, { iss, sid, issuedAt }, config.clock()))) return
+    const detail = 'The provider ended its session meanwhile (back-channel logout).'
+    throw new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
+  } catch (error) {
+    await sessions.destroy(exchange)
+    throw error
+  }
+}
+
 /** The session of the same user goes on with the tokens that a popup brought. */
 async function stepUp(
   engine: Engine,
@@ -155,21 +179,11 @@ async function stepUp(
       const verification = { session: current, want, name: transaction.stateHash, verify: async () => grant }
       keeping = verifyInSession(engine, exchange, verification)
       await keeping
+      // Only a session that took the new ID token belongs to the provider's session of the popup.
+      await assertNotEnded(engine, exchange, grant)
       config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
     },
   })
-}
-
-/** Throws when the provider has ended the session meanwhile: its logout token came before there was a record to delete. */
-async function assertNotEnded({ config }: Engine, { idToken }: Redeemed): Promise<void> {
-  const { sessionStore: store } = config
-  const { iat, iss, sid }: Readonly<Record<string, unknown>> = claimsOf(idToken) ?? {}
-  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return
-  const { wasEnded } = await import('../session/ended-at-provider.ts')
-  const issuedAt = Math.floor(iat - config.dpop.clockSkew)
-  if (!(await wasEnded(store, { iss, sid, issuedAt }, config.clock()))) return
-  const detail = 'The provider ended its session meanwhile (back-channel logout).'
-  throw new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
 }
 
 /** Writes a new session in every request that shares its login; holds nothing of the first one. */
@@ -182,12 +196,7 @@ function storing(
   const { config, sessions } = engine
   return async (exchange) => {
     await sessions.save(exchange, stored, { mustFit: true })
-    try {
-      await assertNotEnded(engine, grant)
-    } catch (error) {
-      await sessions.destroy(exchange)
-      throw error
-    }
+    await assertNotEnded(engine, exchange, grant)
     config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
   }
 }

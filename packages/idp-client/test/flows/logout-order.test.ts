@@ -99,6 +99,39 @@ describe.each(stores)(
   },
 )
 
+describe.each(stores)('[C5] a logout by the provider that arrives during a popup, with %s', (_name, make) => {
+  const popup = '?challengeMode=popup&popup=a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
+
+  /** Signs in, then steps up in a popup in a new session of the provider, which it ends meanwhile. */
+  async function stepUpMeeting(
+    age: number,
+  ): Promise<{ user: string | undefined; sids: (string | undefined)[] }> {
+    let isPopup = false
+    const { client, browser } = world.another({
+      sessionStore: make(),
+      [customFetch]: meeting(async ({ iat, sid }) => {
+        if (isPopup) await endAt(client, { sid }, iat + age)
+      }),
+    })
+    await world.login(browser)
+    const before = await client.getSession(browser.request('/'))
+    isPopup = true
+    await world.login(browser, popup)
+    const after = await client.getSession(browser.request('/'))
+    return { user: after?.user.sub, sids: [before?.internal.sid, after?.internal.sid] }
+  }
+
+  test('ends the session that took the new ID token', async () => {
+    expect(await stepUpMeeting(0)).toEqual({ user: undefined, sids: [expect.any(String), undefined] })
+  })
+
+  test('is older than the popup, and ends nothing', async () => {
+    const { sids, user } = await stepUpMeeting(-1)
+    expect(user).toBe(SUB)
+    expect(sids[1]).not.toBe(sids[0])
+  })
+})
+
 test('[C5] the logout may arrive at another process, with a store that remembers', async () => {
   const [one, two] = [new Process(), new Process()]
   const sessionStore = toldStore()
