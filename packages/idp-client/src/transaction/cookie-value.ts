@@ -8,7 +8,7 @@ const TOTAL_BYTES = 3500
 const ONE_COOKIE_BYTES = 3000
 
 /** Fields that a transaction can do without, in the order in which they are given up when it is too large. */
-const EXPENDABLE = [['scope', 'ownScope', 'audience', 'ownAudience'], ['returnTo']] as const
+const EXPENDABLE = [['scope', 'ownScope'], ['audience', 'ownAudience'], ['returnTo']] as const
 
 interface NamedValue {
   readonly name: string

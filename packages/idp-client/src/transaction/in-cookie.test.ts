@@ -140,12 +140,14 @@ describe('transactions in cookies', () => {
     expect(begun[0] && (await find(begun[0])).kind).toBe('missing')
   })
 
-  test('a transaction too large gives up scope and audience first, then returnTo', async () => {
+  test('a transaction too large gives up its scope first, then its audience, then returnTo', async () => {
     const { begin, find } = browser()
-    const scoped = await begin({ scope: 's'.repeat(3000), returnTo: '/kept' })
+    const scoped = await begin({ scope: 's'.repeat(3000), audience: 'https://api.example', returnTo: '/kept' })
     const found = await find(scoped)
     expect(found.kind === 'found' && found.transaction.returnTo).toBe('/kept')
     expect(found.kind === 'found' && 'scope' in found.transaction).toBe(false)
+    // A token for another API would pass for one of the configured API.
+    expect(found).toMatchObject({ transaction: { audience: 'https://api.example' } })
     const long = await begin({ returnTo: `/${'p'.repeat(2040)}`, scope: 's'.repeat(600) })
     const kept = await find(long)
     expect(kept.kind === 'found' && kept.transaction.codeVerifier).toBe(long.codeVerifier)
