@@ -53,7 +53,7 @@ let next: Site
 let express: Site
 let web: Site
 
-/** What a reader has before any section: a folder with both tarballs. */
+/** The starting point of every section: a folder with both tarballs. */
 function folderWithTarballs(name: string): string {
   const folder = join(home, name)
   mkdirSync(folder)

@@ -86,7 +86,7 @@ async function firstResponse({ url, apiUrl, provider, server, api }) {
   if (refused !== 401) throw new Error(`${apiUrl} responds with ${refused} without a token`)
 }
 
-/** Requests every other page once, so that Next has compiled it before somebody opens it. */
+/** Requests every other page once, so that Next has compiled it before a user opens it. */
 async function compilePages(url) {
   const app = fromRoot(`${example}/app`)
   const names = readdirSync(app).filter((name) => existsSync(`${app}/${name}/page.tsx`))

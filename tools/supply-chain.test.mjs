@@ -6,7 +6,7 @@ import { dependencies } from './rules/entries.mjs'
 const text = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const json = (path) => JSON.parse(text(path))
 
-/** What npm runs when somebody installs a package. */
+/** The scripts that npm runs when a package is installed. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
 
 test('[EL-07,I3] neither package runs a script when it is installed', () => {

@@ -27,7 +27,7 @@ export interface WalkthroughOptions {
   /** Where the reader begins: the folder that the tarballs are next to. */
   readonly folder: string
   readonly env: Readonly<Record<string, string>>
-  /** What this run has instead of the printed text: ports that are free, versions that do not change. */
+  /** Replacements in the printed text: free ports and pinned versions. */
   readonly replacements: readonly (readonly [printed: string | RegExp, used: string])[]
 }
 
@@ -72,7 +72,7 @@ export class Walkthrough {
     return lines.join('\n')
   }
 
-  /** What everything that still runs has printed. */
+  /** The output of all programs that are still running. */
   output(): string {
     return this.#lasting.map(({ output }) => output).join('\n')
   }

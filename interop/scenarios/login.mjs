@@ -66,7 +66,7 @@ export const login = [
   },
   ...['RS256', 'RS512', 'PS256', 'ES256', 'ES384', 'EdDSA'].map(algorithmScenario),
   {
-    title: 'the provider rotates its keys: refresh and login go on',
+    title: 'the provider rotates its keys: refresh and login continue',
     needs: ['key rotation'],
     async run(context) {
       const app = await context.application({ options: online })

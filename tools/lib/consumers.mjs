@@ -99,7 +99,7 @@ function nextConsumer(name, more = [], paths = nextPaths) {
   }
 }
 
-/** What sections of the quick start have their reader write; a later section has no proxy beside its own files. */
+/** The files that sections of the quick start print; a later section has no proxy beside its own files. */
 function filesOfGuide(...sections) {
   const guide = readText('docs/guides/quick-start.md')
   const steps = sections.flatMap((section) => stepsOf(sectionOf(guide, section)))

@@ -74,7 +74,7 @@ export function sectionOf(text, heading) {
   return lines.slice(start + 1, end < 0 ? undefined : end).join('\n')
 }
 
-/** The level of each line that is a heading, else 0: a comment in a shell block is none. */
+/** The heading level of each line, or 0: a comment in a shell block is not a heading. */
 function headingLevels(lines) {
   let fenced = false
   return lines.map((line) => {
@@ -84,7 +84,7 @@ function headingLevels(lines) {
 }
 
 /**
- * What a section tells its reader to do, in its order: run the commands of a shell block, write the file that the first
+ * The steps of a section, in order: run the commands of a shell block, write the file that the first
  * line of a code block names.
  *
  * @returns {({ kind: 'run', commands: string } | { kind: 'file', path: string, text: string })[]}

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 interface PageHeaderProps {
   readonly title: string
-  /** What this page demonstrates, as a short label above the title. */
+  /** The feature that this page demonstrates, shown above the title. */
   readonly kind: string
   /** The fold with the code of this page. */
   readonly code: ReactNode

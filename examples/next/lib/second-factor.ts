@@ -1,7 +1,7 @@
 import type { Authenticator, MfaRequirements } from 'idp-client'
 import { isIdpError } from 'idp-client/errors'
 
-/** What the provider requires before it issues a token. */
+/** The factors that the provider requires before it issues a token. */
 export interface MfaChallenge {
   /** Encrypted, and bound to the session. */
   readonly mfaToken: string

@@ -36,7 +36,7 @@ export interface DevProviderSettings {
    * false: that of the login which the refresh token comes from.
    */
   refreshMovesAuthTime: boolean
-  /** What becomes of the scope `offline_access`; default `listed`. See {@link OfflineAccess}. */
+  /** How the provider treats the scope `offline_access`; default `listed`. See {@link OfflineAccess}. */
   offlineAccess: OfflineAccess
   /**
    * Clients must authenticate by the method that they are registered for. Default false: a client with a secret may send

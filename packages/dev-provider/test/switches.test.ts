@@ -180,9 +180,9 @@ test.each([undefined, 'https://api.example.test/'])(
   },
 )
 
-test('logoutTokenExp: with false no logout token has an exp, whoever ends the session', async () => {
+test('logoutTokenExp: with false no logout token has an exp, whether a user or an administrator ends the session', async () => {
   provider.settings.logoutTokenExp = false
-  // Nobody listens there; what was posted is kept all the same.
+  // No server listens there; the provider keeps what it tried to post.
   provider.registerApp('http://127.0.0.1:9', { backChannelLogout: true })
   const jar = provider.createJar()
   const tokens = await app.logIn({}, { jar })

@@ -17,7 +17,7 @@ const ways = [
 ] as const
 
 interface TransferFormProps {
-  /** What the user had entered before going to the provider. */
+  /** The user's input before the redirect to the provider. */
   readonly initial: TransferInput & { readonly way: string }
   /** False with tokens that are bound to a key of the server: a popup returns a token to the browser. */
   readonly hasPopup: boolean

@@ -13,7 +13,7 @@ import {
   toMfaChallenge,
 } from '../../lib/second-factor'
 
-/** What the user enters, as `mfa.verify` takes it. */
+/** The user's input, as `mfa.verify` takes it. */
 export type Proof =
   | { readonly otp: string }
   | { readonly oobCode: string; readonly bindingCode?: string }

@@ -47,7 +47,7 @@ function takenLiterally(call: Call): Call {
   return { ...call, headers: { ...call.headers, authorization } }
 }
 
-/** What oidc-provider gets to see of a request at an endpoint where clients authenticate. */
+/** A request at an endpoint where clients authenticate, as oidc-provider reads it. */
 export function authenticationOf({ settings }: ProviderState, endpoint: Endpoint, call: Call): Call {
   return settings.decodeBasic || !ENDPOINTS.has(endpoint) ? call : takenLiterally(call)
 }

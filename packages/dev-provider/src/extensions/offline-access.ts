@@ -3,7 +3,7 @@ import type { Answer, Call } from '../wire/message.ts'
 import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
 
 /**
- * What the provider makes of the scope `offline_access`. `listed`: a refresh token needs it, and the metadata has it.
+ * How the provider treats the scope `offline_access`. `listed`: a refresh token needs it, and the metadata has it.
  * `unlisted`: the metadata lacks it, and every login brings a refresh token. `refused`: as `unlisted`, and a request
  * for it is answered with `invalid_scope`, as at Spring Authorization Server and Amazon Cognito.
  */

@@ -188,7 +188,7 @@ export interface Config extends Settings {
 }
 
 export type ProblemKind =
-  /** Required and not given, or too weak to count: one warning, and every use that needs it throws. */
+  /** Required and not given, or a secret that is too weak: one warning, and every use that needs it throws. */
   | 'missing'
   /** An option that is wrong or contradictory: the constructor throws. */
   | 'wrong-option'

@@ -51,7 +51,7 @@ export interface OnCallbackAnswer {
 /** What may be returned: nothing (default answer), changes of it, or a complete response. */
 export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 
-/** What the hook `onCallback` returns: a result, or nothing. */
+/** The return value of the hook `onCallback`: a result, or nothing. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
 export type OnCallbackReturn = OnCallbackResult | void
 

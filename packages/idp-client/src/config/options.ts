@@ -342,7 +342,7 @@ export interface IdpClientOptions {
    */
   sessionLockTimeout?: number | undefined
   /**
-   * Whether this process goes on after a response, so that its memory can keep refreshed tokens which no response has carried
+   * Whether this process keeps running after a response, so that its memory can keep refreshed tokens which no response has carried
    * yet. Default true. Set to false on AWS Lambda, Cloudflare Workers and other platforms that freeze or end a process between
    * requests: where no cookie can be written, no refresh token is redeemed then, and an expired access token is
    * `REFRESH_NOT_PERSISTABLE`.

@@ -44,7 +44,7 @@ export function report({ settings, problems }: Resolved): void {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   if (blocking.some(({ kind }) => kind === 'wrong-option')) throw configurationError(problems)
   if (blocking.length === 0) return
-  const message = `IdpClient cannot work yet; until this is corrected nobody is signed in:${listOf(blocking)}`
+  const message = `The configuration is incomplete, so every session and login is refused:${listOf(blocking)}`
   const remedy = 'INVALID_CONFIGURATION'
   if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message, remedy })
 }

@@ -43,7 +43,7 @@ describe('accepted', () => {
   })
 })
 
-describe('too weak to count', () => {
+describe('too weak', () => {
   test.each([
     ['short', 'a'.repeat(15) + 'b'.repeat(16)],
     ['one repeated character', 'x'.repeat(64)],

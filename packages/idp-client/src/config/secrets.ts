@@ -37,8 +37,8 @@ export function resolveSecrets(
     if (isWeak(candidate)) {
       note(
         'missing',
-        `secret is missing: ${nameOf(setting)} is too weak to count, every secret needs at least ${shortest} ` +
-          `characters that are not all the same; ${cure}.`,
+        `${nameOf(setting)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
+          `${cure}.`,
       )
       return undefined
     }

@@ -1,4 +1,4 @@
-/** What one code means: shown to developers in messages and in https://github.com/idp-client/idp-client/blob/main/docs/reference/errors.md, never mixed with input. */
+/** One code, as developers see it in messages and in https://github.com/idp-client/idp-client/blob/main/docs/reference/errors.md, never mixed with input. */
 export interface CodeEntry {
   /** Name of the class that carries the code. */
   readonly class: string

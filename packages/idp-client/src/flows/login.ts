@@ -47,7 +47,7 @@ function allowed(given: ParameterChanges, maySet: (name: string) => boolean): Pa
 
 const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** What a login asks for over the configured parameters. */
+/** Parameters of a login on top of the configured ones. */
 interface Request {
   /** Without `scope`. */
   readonly changes: ParameterChanges
@@ -55,11 +55,11 @@ interface Request {
   readonly scope?: unknown
   /** On top of the configured scope. */
   readonly furtherScope?: string
-  /** What of it a guard demands. */
+  /** The parameters among them that a guard requires. */
   readonly guard?: GuardParameters
 }
 
-/** What the application's own code asks for. A popup brings a token for its session, so there a scope is added. */
+/** Parameters from the application's own code. In a popup a scope is added, because its token belongs to a session. */
 function ofApplication({ parameters, popup }: LoginInput): Request {
   const { scope, ...changes } = allowed(parameters, mayConfigurationSet)
   if (popup === undefined) return { changes, scope }
@@ -67,7 +67,7 @@ function ofApplication({ parameters, popup }: LoginInput): Request {
   return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
 }
 
-/** What the query of the login route asks for: its own parameters as far as they count, and those of a guard of ours. */
+/** Parameters from the query of the login route: those that a link may set, and those of one of our guards. */
 async function ofQuery(
   engine: Engine,
   { parameters }: LoginInput,
@@ -130,7 +130,7 @@ type Kept = Pick<
 
 interface Prepared {
   readonly authorization: EffectiveAuthorization
-  /** What the callback needs to know of it. */
+  /** The values that the callback needs. */
   readonly kept: Kept
 }
 

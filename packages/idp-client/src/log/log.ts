@@ -34,7 +34,7 @@ interface StoreFailureEvent extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & {
       readonly method: 'redirect' | 'par'
-      /** What has to be registered at the provider, which shows a page of its own for any other. */
+      /** The redirect URI that must be registered at the provider, which shows an error page of its own for any other. */
       readonly redirectUri: string
     })
   | Event<'LOGIN_COMPLETED'>

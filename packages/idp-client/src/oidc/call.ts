@@ -120,7 +120,7 @@ async function exchange(
   return readAnswer(await send(context), config.clock())
 }
 
-/** What an error message tells of the client that the provider refuses. */
+/** Returns how the client authenticated, for messages about a refusal. */
 function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClient {
   return { ...config, authentication: describeAuthentication(config, metadata) }
 }

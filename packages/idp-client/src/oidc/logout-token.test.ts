@@ -231,7 +231,7 @@ describe('[BL-02] the signature', () => {
   })
 })
 
-test('[IDT-18,I2] a token of more than 1 MiB is refused, whoever signed it', async () => {
+test('[IDT-18,I2] a token of more than 1 MiB is refused, even with a valid signature', async () => {
   const limit = 1_048_576
   const padded = async (characters: number): Promise<string> => tokenOf({ padding: 'x'.repeat(characters) })
   // Four characters for three bytes: the rest of the token decides which lengths there are.

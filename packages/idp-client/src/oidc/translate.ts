@@ -162,7 +162,7 @@ export function redirectUriSent(error: OAuthError, redirectUri: string | null): 
   return { detail: `${error.message} The redirect URI that was sent: ${redirectUri}.` }
 }
 
-/** What a request or the reading of its response threw, as our own error. */
+/** Converts an error of a request, or of reading its response, into one of ours. */
 export function oauthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
   if (error instanceof WireFault) return wireError(error)

@@ -114,7 +114,7 @@ function emulatedUpdate(
 }
 
 /**
- * `isSession` tells the record of an id from anything else that a store may give for it: what is none cannot be changed, only
+ * `isSession` tells the record of an id from other values that a store may return for it: those cannot be changed, only
  * replaced by a new login.
  */
 export function guardedStore(

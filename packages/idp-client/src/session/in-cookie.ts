@@ -136,7 +136,7 @@ function packer(
     const plain = encodeSession({ ...session, data: data as SessionData, client: await client() })
     const sealed = await sealer.seal('session', plain)
     const further = await connections.write(session.handle, connectionTokenSets, written)
-    // What is larger would not be opened again.
+    // A larger value would be rejected when it is read.
     if (sealed.length > MAX_SEALED_CHARACTERS || !further)
       return { session, attributes: written, cookies: null, bytes: sealed.length }
     const cookies = [...splitCookie(name, sealed, written), ...further]

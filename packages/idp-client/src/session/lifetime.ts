@@ -18,7 +18,7 @@ export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
 }
 
 /**
- * Seconds that clocks may be apart, or that one may be set back; a session that began later than that is none, since it
+ * Seconds by which clocks may differ, or one may be set back. A session that began later than that is rejected, because it
  * would not end.
  */
 const CLOCKS_APART = 3600

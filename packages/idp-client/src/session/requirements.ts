@@ -97,7 +97,7 @@ function organizationClaims(session: Session): Claims {
 
 /**
  * A token response that names no scope grants what was requested (RFC 6749 section 5.1). Of that only what the application
- * requested counts: whoever writes a login link must not choose what passes a guard.
+ * requested counts: the author of a login link must not choose what passes a guard.
  */
 function hasScope({ data, ownScope }: Session, scope: readonly string[], reading: Reading): boolean {
   const { requestedScope, scope: granted }: Readonly<Record<string, unknown>> = { ...data.tokenSet }

@@ -20,7 +20,7 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
   }
 }
 
-/** What a session remembers of the login that it was begun with, see `StoredSession`. */
+/** Properties of the login that the session keeps, see `StoredSession`. */
 export type Begun = Pick<StoredSession, 'asked' | 'ownScope' | 'ownAudience'>
 
 /** A new identity for a new login: nothing of a session that the browser had before survives (fixation). */

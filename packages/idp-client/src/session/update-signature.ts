@@ -16,7 +16,7 @@ export function assertUpdated<T>(updated: T): T {
   })
 }
 
-/** What the first call of each store returned, so that none is asked twice. */
+/** The result of the first call to each store, so that each is probed once. */
 const results = new WeakMap<SessionDataStore, unknown>()
 
 /**

@@ -16,7 +16,7 @@ const TOLERANCE = 60
 /** Seconds for which the end of a session at the provider is remembered. */
 export const REMEMBERED_SECONDS = 600
 
-/** What the end of a session at the provider is remembered by. */
+/** The key under which the end of a provider session is stored. */
 export function endedName(sid: string, iss: string | undefined): string {
   return JSON.stringify([iss ?? null, sid])
 }

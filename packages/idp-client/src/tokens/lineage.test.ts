@@ -19,7 +19,7 @@ test('[U1c] older tokens of a session lead to what it has become, for a minute',
   expect(findLine(from, before, 1060)).toBeUndefined()
 })
 
-test('[I2] a session that has ended goes on nowhere, also when its refresh ends later', () => {
+test('[I2] a session that has ended stays ended, also when its refresh completes later', () => {
   const [handle, from, to] = [randomToken(), randomToken(), randomToken()]
   const [before, after] = [session(handle, 'rt-1'), session(handle, 'rt-2')]
   const line = openLine(from, before)

@@ -6,7 +6,7 @@ import type { GetAccessTokenOptions, Want } from './want.ts'
 const WITHOUT_OFFLINE_ACCESS =
   'The provider does not list offline_access in scopes_supported, so the default scope is sent without it. Set authorizationParameters.scope to the scope that you want.'
 
-/** What the provider's metadata says about scopes. */
+/** Scopes in the provider's metadata. */
 interface Offer {
   /** `scopes_supported`, absent when not advertised. */
   readonly scopes?: readonly string[]

@@ -14,7 +14,7 @@ export function withoutScope(scope: string, part: string): string {
     .join(' ')
 }
 
-/** What of a scope is not in another one. */
+/** Returns the parts of a scope that another one lacks. */
 export function beyondScope(scope: string | undefined, other: string): string {
   const known = new Set(partsOf(other))
   return partsOf(scope)

@@ -23,7 +23,7 @@ interface Turn {
 /** The redemptions of one family run one after the other. */
 export interface Turns {
   current: Turn | undefined
-  /** Under way or waiting, by what they are for; undefined when there are none. */
+  /** Running or queued, by purpose; undefined if there are none. */
   flights: Map<string, Flight<unknown>> | undefined
 }
 

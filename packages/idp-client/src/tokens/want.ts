@@ -43,7 +43,7 @@ function configuredScope(config: AuthorizationConfig, audience: string | undefin
 }
 
 /**
- * What an access token must have of the configured scope. `offline_access` of the default says nothing about access
+ * Returns the part of the configured scope that an access token must have. `offline_access` of the default says nothing about access
  * tokens, and was not even sent where the provider does not list it.
  */
 function requiredScope(config: AuthorizationConfig, audience: string | undefined): string {
@@ -52,7 +52,7 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 }
 
 /**
- * What a call with these options wants of a session; without one, of a login that is begun as configured. A call that
+ * Returns the token that a call with these options requests from a session; without one, from a login as configured. A call that
  * names nothing wants the main token set, unless that is for another API than the login's (see `loginAudience`).
  */
 export function wantOf(

@@ -75,10 +75,10 @@ function scopeFor(
   return effectiveScope({ ...config.authorization, scope: { kind: 'map', byAudience } }, audience)
 }
 
-/** What a login link may only change where the application has not configured it. */
+/** Parameters that a login link may set only where the application has not configured them. */
 const CONFIGURED_FIRST: ReadonlySet<string> = new Set(['audience', 'organization', 'acr_values', 'prompt'])
 
-/** Of these, what a popup beside a session may change all the same: its tokens go to that session. */
+/** Of these, the ones that a popup beside a session may still set: its tokens belong to that session. */
 const OF_STEP_UP: ReadonlySet<string> = new Set(['audience', 'acr_values', 'prompt'])
 
 function configuredValue({ audience, parameters }: AuthorizationConfig, name: string): string | undefined {
@@ -103,7 +103,7 @@ export function isStepUpOnly(
 /**
  * Returns what the query of the login route may change. It must not decide what the application has decided: `audience`,
  * `organization`, `acr_values` and `prompt` count where none is configured, `max_age` only lowers a configured one. An
- * empty `organization` is none. `INVALID_REQUEST` for a `max_age` that is no non-negative integer.
+ * empty `organization` counts as absent. Throws `INVALID_REQUEST` unless `max_age` is a non-negative integer.
  */
 export function visitorChanges(
   config: AuthorizationConfig,
@@ -138,7 +138,7 @@ export function withGuardParameters(changes: ParameterChanges, guard: ParameterC
 /**
  * Configured parameters with a caller's changes on top, key by key. `INVALID_REQUEST` for a `max_age` that is no
  * non-negative integer, and for an `organization` that no cookie could keep. Null and undefined mean "as configured"; an
- * empty string and 0 are sent, but an empty `organization` is none.
+ * empty string and 0 are sent, but an empty `organization` counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const {

@@ -22,7 +22,7 @@ export interface GuardParts {
 
 /**
  * Seals what a guard demands for the way through the browser, so that the login route can tell it from what a link says.
- * It is bound to nobody: whoever has it could open the guarded page, too.
+ * It is not bound to a user: everyone who has it could also open the guarded page.
  */
 export async function sealGuardParameters(parts: GuardParts, parameters: GuardParameters): Promise<string> {
   const { client, config, sealer } = parts

@@ -142,7 +142,11 @@ describe('transactions in cookies', () => {
 
   test('a transaction too large gives up its scope first, then its audience, then returnTo', async () => {
     const { begin, find } = browser()
-    const scoped = await begin({ scope: 's'.repeat(3000), audience: 'https://api.example', returnTo: '/kept' })
+    const scoped = await begin({
+      scope: 's'.repeat(3000),
+      audience: 'https://api.example',
+      returnTo: '/kept',
+    })
     const found = await find(scoped)
     expect(found.kind === 'found' && found.transaction.returnTo).toBe('/kept')
     expect(found.kind === 'found' && 'scope' in found.transaction).toBe(false)

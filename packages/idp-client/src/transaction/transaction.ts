@@ -29,9 +29,9 @@ export interface LoginTransaction extends Begun {
   readonly audience?: string
   /** The organization that was asked for; a token that does not name it is refused. */
   readonly organization?: string
-  /** What of the scope, beyond the configured one, the application asked for, not a login link. */
+  /** The scope beyond the configured one that the application requested, not a login link. */
   readonly ownScope?: string
-  /** The audience is none that only a login link chose; earlier versions did not tell. */
+  /** The audience was not chosen by a login link alone; earlier versions did not record that. */
   readonly ownAudience?: true
   /** Fingerprint of what the login was asked for, where that is not what every login is asked for. */
   readonly asked?: string

@@ -55,7 +55,7 @@ async function unreachable(): Promise<SessionDataStore> {
     const { port } = new URL(front.url)
     const socket = connect(Number(port), '127.0.0.1')
     await once(socket, 'connect')
-    throw new Error('somebody listens there')
+    throw new Error('a server listens there')
   }
   return { get: ask, set: ask, delete: ask }
 }

@@ -9,7 +9,7 @@ import { SECRET } from '../support/engine.ts'
 
 type LoginOptions = Parameters<World['authorize']>[1]
 
-/** What a mistake is tried on. Everything that is started here ends with the case. */
+/** The environment of a mistake. Everything that is started here ends with the case. */
 export interface Bench {
   /** A provider, and a client that has no logger of its own: what it says is on the console. */
   start(options?: IdpClientOptions, providerOptions?: DevProviderOptions): Promise<World>
@@ -17,14 +17,14 @@ export interface Bench {
   login(world: World, given?: { browser?: Browser; query?: string; as?: LoginOptions }): Promise<Response>
   /** Runs at the end of the case. */
   defer(end: () => unknown): void
-  /** What must be in no line, beside what the bench knows itself. */
+  /** Strings that no line may contain, beside those that the bench knows itself. */
   readonly secrets: string[]
 }
 
-/** A mistake that somebody makes. */
+/** A mistake that users make. */
 export interface Mistake {
   readonly mistake: string
-  /** What the one line says, and what helps; `null` where the provider or nobody tells of it. */
+  /** The remedy that the one line names; `null` if the library logs nothing. */
   readonly remedy: Remedy | null
   /** Makes it. What it throws to the application, if it throws, is what the developer reads. */
   readonly make: (bench: Bench) => Promise<unknown>
@@ -33,7 +33,7 @@ export interface Mistake {
 export interface Observation {
   /** The lines of the default logger, then what a console shows of an error that was thrown to the application. */
   readonly lines: readonly string[]
-  /** What was printed beside lines: exceptions of the application's own code. */
+  /** Other output on the console: exceptions of the application's own code. */
   readonly exceptions: readonly unknown[]
   readonly secrets: readonly string[]
   readonly result: unknown
@@ -53,7 +53,7 @@ export class Thrown {
   }
 }
 
-/** What an operation throws to the application. */
+/** Returns the error that an operation throws. */
 export async function thrownBy(operation: () => unknown): Promise<Thrown> {
   try {
     await operation()

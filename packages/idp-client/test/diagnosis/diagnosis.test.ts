@@ -18,7 +18,7 @@ const groups: Readonly<Record<string, readonly Mistake[]>> = {
   configuration,
 }
 
-/** What was said of each mistake. */
+/** The line of each mistake. */
 const told: { readonly mistake: string; readonly remedy: Remedy; readonly line: string }[] = []
 
 const isRemedy = (name: string): name is Remedy => name in remedies
@@ -54,7 +54,7 @@ describe.each(Object.entries(groups))(
 )
 
 describe('[A1] all lines together', () => {
-  /** What is read of a line: neither the name of its row nor what differs from run to run. */
+  /** A line as a reader sees it, without the name of its row and what differs from run to run. */
   const readable = (line: string): string =>
     line.replace(/\(troubleshooting: \w+\)$/, '').replace(/^.*?: /, '')
 

@@ -67,7 +67,7 @@ describe('[B7] the hint', () => {
       id_token_hint,
     }))
 
-  test('as a text is sent as it is, and whoever approved is told', async () => {
+  test('as a string is sent unchanged, and the user who approved is returned', async () => {
     const { idTokenClaims } = await authenticateBy({ loginHint: 'bob' })
     expect(idTokenClaims.sub).toBe('dev|bob')
     expect(hints()).toEqual([{ login_hint: 'bob' }])

@@ -20,7 +20,7 @@ const sentScopes = (endpoint: 'token' | 'backchannelAuthentication' | 'par') =>
   world.provider.requests(endpoint).map(({ body }) => body['scope'])
 const notices = (events: readonly LogEvent[]) => events.filter(({ code }) => code === 'NOTICE')
 
-/** Somebody who is signed in; nothing of that is in the request log. */
+/** A signed-in user; the login is not in the request log. */
 async function signedIn(options: IdpClientOptions = {}) {
   const made = world.another(options)
   expect((await world.login(made.browser)).headers.get('location')).toMatch(/^http:\/\/localhost:3000\//)
@@ -168,7 +168,7 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     world.provider.clearRequests()
     const subject = { subjectToken: 'alice', subjectTokenType: 'urn:example:user-name' }
     await world.client.customTokenExchange(subject)
-    // A configured scope has no effect there, so it is the default all the same.
+    // A configured scope has no effect there, so the default applies.
     const configured = world.another({ authorizationParameters: { scope: 'openid email' } })
     await configured.client.customTokenExchange(subject)
     expect(sentScopes('token')).toEqual([REDUCED, REDUCED])

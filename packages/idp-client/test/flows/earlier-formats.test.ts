@@ -12,7 +12,7 @@ import { startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
 
 /*
- * What a process left before sessions remembered what was proven in them, and records named their key. That the cookies of then
+ * Sessions as they were written before they recorded the proven authentication, and records their key. That the cookies of then
  * had these very bytes is held by the fixtures `session-1.json` and `session-id-1.json`.
  */
 
@@ -88,7 +88,7 @@ const places = ciphers.flatMap(
 )
 
 describe.each(places)('a session that an earlier process wrote to %s', (_place, make) => {
-  test('opens, refreshes, is stepped up and logged out, whoever writes in between', async () => {
+  test('opens, refreshes, is stepped up and logged out, also after a write by an earlier version', async () => {
     const { options, rewrite } = make()
     const { browser, client } = world.another(options)
     await world.login(browser, '?max_age=300')

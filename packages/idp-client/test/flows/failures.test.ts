@@ -99,7 +99,7 @@ describe('[A1] event, hook and page say the same', () => {
     await own.provider.stop()
   })
 
-  test('an operation of the application reports what the provider did, whoever catches the error', async () => {
+  test('an operation of the application reports what the provider did, also if the application catches the error', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     world.clock.now += 4000

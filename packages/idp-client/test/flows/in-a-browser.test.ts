@@ -16,7 +16,7 @@ const hosts = [
   ['idp-client/express', ExpressClient],
 ] as const
 
-/** What a page has: a document, and at most a bundler's stand-in for `process`. */
+/** The globals of a page: a document, and at most a bundler's stand-in for `process`. */
 function asInAPage(process?: object): void {
   vi.stubGlobal('document', { title: 'page' })
   vi.stubGlobal('process', process)

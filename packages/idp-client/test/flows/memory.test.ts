@@ -39,7 +39,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-/** What a scenario of `memory-process.ts` leaves, in a process that does nothing else. */
+/** Returns what a scenario of `memory-process.ts` leaves in memory, in a process of its own. */
 async function leftBy(scenario: string): Promise<number> {
   const { clientId, clientSecret, issuer } = provider
   const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program, scenario], {

@@ -29,7 +29,7 @@ const claims = () => ({
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const forged = (): string => `${part({ alg: 'none' })}.${part(claims())}.`
 
-/** What an application may write anywhere in a session, in the hope that a guard reads it. */
+/** Forged claims that an application may write anywhere in a session. */
 function withForgedProof(session: SessionData): SessionData {
   return {
     ...session,
@@ -62,7 +62,7 @@ const places: [string, () => IdpClientOptions][] = [
 ]
 
 describe.each(places)('[C6] sessions in %s: guards believe what was verified', (_, options) => {
-  /** Signed in for so long that no guard is content. */
+  /** Signed in so long ago that the guard rejects the session. */
   async function signedIn(more: IdpClientOptions = {}) {
     const made = world.another({ ...options(), ...more })
     await world.login(made.browser)

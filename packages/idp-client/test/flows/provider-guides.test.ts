@@ -21,7 +21,7 @@ async function load(page: string, name: string): Promise<unknown> {
 
 const guides = readdirSync(fromRoot('docs/providers')).filter((name) => !/^(README|interop)/.test(name))
 
-/** What every guide has to say, and by what it is found. */
+/** The items of every guide, and the patterns that find them. */
 const items: readonly (readonly [string, RegExp])[] = [
   ['whether it was tested', /^(Tested with |Based on .* documentation, linked below; not tested\.)/m],
   ['domain', /^\| `IDP_DOMAIN` \|/m],

@@ -87,7 +87,7 @@ const withFault = (fault: Fault) => (): Scenario => ({
   },
 })
 
-/** What each row of the table means; several where it names several. */
+/** The faults of each row of the table; several where it names several. */
 const scenarios: Record<string, (() => Scenario)[]> = {
   'the provider sends tokens': [() => ({ arrange: () => {} })],
   'the provider sends tokens with an ID token that is left out': [

@@ -115,7 +115,7 @@ describe('[LO-02,I3] coming back from a logout', () => {
       expect(await client.getSession(browser.request('/'))).toBeNull()
       expect([...browser.cookies.keys()]).toEqual(marker)
       expect(world.provider.requests()).toEqual([])
-      // And whoever wants to can log in again.
+      // A new login works.
       expect((await world.login(browser)).status).toBe(302)
       expect(await client.getSession(browser.request('/'))).not.toBeNull()
     },

@@ -161,7 +161,7 @@ const scenarios: Record<string, () => Promise<number>> = {
       return isHeld && isRefresh ? never : response
     }
     const client = newClient({ [customFetch]: held, httpTimeout: 3000 })
-    // What runs on is taken out of the library's own scope: nobody else's can be left.
+    // A late response is read outside the library's own scope; scopes of others cannot be left.
     isTraced = false
     const warmUp = await logIn(client)
     await send(client, warmUp, '/page', { handler: refreshing(client) })

@@ -12,7 +12,7 @@ export const TTL = 600
 /** A world in which alice has an authenticator app. */
 export interface MfaWorld extends World {
   readonly secret: string
-  /** Somebody who is signed in; nothing of that is in the request log. */
+  /** A signed-in user; the login is not in the request log. */
   signedIn(user?: string, browser?: Browser): Promise<Browser>
   /** Moves both clocks. */
   pass(seconds: number): void

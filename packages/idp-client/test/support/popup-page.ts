@@ -2,7 +2,7 @@ import { runInNewContext } from 'node:vm'
 import { APP } from './app.ts'
 import { scriptIn } from './page.ts'
 
-/** What the script of a popup's last page does. */
+/** The effects of the script on a popup's last page. */
 export interface Told {
   /** Messages with the target that they are for. */
   readonly opener: { readonly message: Record<string, unknown>; readonly target: string }[]
