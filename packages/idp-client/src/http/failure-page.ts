@@ -5,7 +5,7 @@ import { setupMistakes } from '../errors/remedies.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
 import { json as jsonResponse } from './responses.ts'
 
-/** What a page says about a failure. */
+/** The content of a failure page. */
 export interface FailureReport {
   readonly status: number
   readonly diagnosis: Diagnosis
@@ -49,7 +49,7 @@ const wordings: Readonly<Record<Kind, Wording>> = {
   },
   stale: {
     title: 'This login is no longer valid',
-    sentence: 'It has expired, was used already, or began in another browser. Please log in again.',
+    sentence: 'It has expired, was already used, or was started in another browser. Please log in again.',
   },
   connect: {
     title: 'The account was not connected',
@@ -57,19 +57,19 @@ const wordings: Readonly<Record<Kind, Wording>> = {
   },
   'signed-out': {
     title: 'Please log in first',
-    sentence: 'You are not logged in, or as somebody else than when this began.',
+    sentence: 'You are not logged in, or no longer as the same user. Please log in and try again.',
   },
   'other-user': {
-    title: 'That is another user',
-    sentence: 'You are logged in as somebody else. Please try again as that user, or log out first.',
+    title: 'You are logged in as a different user',
+    sentence: 'Please try again as the user who is logged in, or log out first.',
   },
   factor: {
     title: 'Please confirm that it is you',
-    sentence: 'The login service asks for a further factor before it allows this.',
+    sentence: 'The login service requires another factor for this.',
   },
   provider: {
     title: 'The login service cannot be used right now',
-    sentence: 'It did not answer as expected. Please try again in a moment.',
+    sentence: 'It did not respond as expected. Please try again in a moment.',
   },
   configuration: {
     title: 'Login is not set up correctly',

@@ -51,7 +51,7 @@ export const kind: TokenKind = {
 
 export function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
-  demand(typeof sub === 'string' && sub !== '', 'sub is missing or no text.')
+  demand(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
   demand(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
   demand(
     audiencesOf(claims).length === 1 || azp === clientId,
@@ -74,7 +74,11 @@ function checkAuthenticationAge(
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
-  demand(isTime(authTime), 'auth_time is missing or no number, although max_age was sent.', 'MAX_AGE_NOT_MET')
+  demand(
+    isTime(authTime),
+    'auth_time is missing or not a number, although max_age was sent.',
+    'MAX_AGE_NOT_MET',
+  )
   demand(
     authTime <= now + tolerance,
     'auth_time is in the future: compare the clocks of both servers.',
@@ -116,7 +120,7 @@ export async function checkAccessTokenHash(
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
   const isIt = isOfOrganization(config, claims, organization)
-  demand(isIt, 'org_id or org_name is not the organization that was asked for.', 'ID_TOKEN_ORGANIZATION')
+  demand(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
 }
 
 function sameAudiences(one: JsonObject, other: JsonObject): boolean {
@@ -131,7 +135,7 @@ export function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
 ): void {
-  demand(subject === undefined || claims['sub'] === subject, 'sub is not the user whom it was asked for.')
+  demand(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
   if (!previous) return
   for (const name of ['iss', 'sub'] as const) {
     const known = previous[name] !== undefined

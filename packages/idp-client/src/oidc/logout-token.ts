@@ -47,7 +47,7 @@ const kind: TokenKind = {
 
 function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefined {
   const value = claims[name]
-  demand(value === undefined || (typeof value === 'string' && value !== ''), `${name} is no text.`)
+  demand(value === undefined || (typeof value === 'string' && value !== ''), `${name} is not a string.`)
   return value
 }
 
@@ -70,7 +70,7 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
   const { claims } = await openToken(provider, token, kind)
   const times = checkAge(provider, claims)
   const { events, iss, jti } = claims
-  demand(typeof jti === 'string' && jti !== '', 'jti is missing or no text.')
+  demand(typeof jti === 'string' && jti !== '', 'jti is missing or not a string.')
   demand(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
   demand(!('nonce' in claims), 'It has a nonce, as an ID token may, but no logout token.')
   const sub = optionalText(claims, 'sub')

@@ -230,9 +230,9 @@ export const isTime = (value: unknown): value is number => typeof value === 'num
 
 /** Checks that `iat` is a number, and `exp` and `nbf` where they are present. Returns `iat`. */
 export function checkTimeTypes({ exp, iat, nbf }: JsonObject, demand: Demand): number {
-  demand(exp === undefined || isTime(exp), 'exp is no number.')
-  demand(isTime(iat), 'iat is missing or no number.')
-  demand(nbf === undefined || isTime(nbf), 'nbf is no number.')
+  demand(exp === undefined || isTime(exp), 'exp is not a number.')
+  demand(isTime(iat), 'iat is missing or not a number.')
+  demand(nbf === undefined || isTime(nbf), 'nbf is not a number.')
   return iat
 }
 

@@ -75,7 +75,7 @@ describe('[RT-01] a refreshed ID token speaks about the same user', () => {
   })
 
   const others: [string, Claims, RegExp][] = [
-    ['another user', { sub: 'mallory' }, /sub is not the user/],
+    ['another user', { sub: 'mallory' }, /sub is not the requested user/],
     ['no user', { sub: undefined }, /sub is missing/],
     ['another issuer', { iss: 'https://other.example' }, /iss is not/],
     ['no issuer', { iss: undefined }, /iss is not/],
@@ -85,7 +85,7 @@ describe('[RT-01] a refreshed ID token speaks about the same user', () => {
     ['another party', { azp: 'client-2' }, /azp/],
     ['an organization', { org_id: 'org_1' }, /org_id or org_name is not that/],
     ['no end', { exp: undefined }, /exp is missing/],
-    ['an end that is no number', { exp: 'never' }, /exp is no number/],
+    ['an end that is no number', { exp: 'never' }, /exp is not a number/],
     ['the hash of another access token', { at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' }, /at_hash/],
   ]
 
