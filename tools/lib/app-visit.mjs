@@ -1,9 +1,10 @@
 import { equal, match, ok } from 'node:assert/strict'
 import { request as httpsRequest } from 'node:https'
+import { CookieJar } from 'tough-cookie'
 
-/** Visits an application as one person: keeps its cookies, follows nothing by itself. */
+/** Visits an application as one user: keeps its cookies, follows no redirect. */
 export class Visitor {
-  #cookies = new Map()
+  #jar = new CookieJar()
   #base
   #fetch
 
@@ -19,15 +20,16 @@ export class Visitor {
 
   /** Like `fetch`, with the cookies of this visitor. */
   async request(path, { headers, ...init } = {}) {
-    const cookie = [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await this.#fetch(new URL(path, this.#base), {
+    const url = new URL(path, this.#base).href
+    const cookie = await this.#jar.getCookieString(url)
+    const response = await this.#fetch(url, {
       ...init,
       headers: { accept: 'text/html,application/json', ...(cookie === '' ? {} : { cookie }), ...headers },
       redirect: 'manual',
       signal: AbortSignal.timeout(120_000),
     })
     const cookies = response.headers.getSetCookie()
-    for (const line of cookies) this.#keep(line)
+    for (const line of cookies) await this.#jar.setCookie(line, url)
     return {
       status: response.status,
       location: response.headers.get('location'),
@@ -37,18 +39,10 @@ export class Visitor {
     }
   }
 
-  /** Names of the cookies that this visitor has, sorted. */
+  /** Names of the cookies that this visitor has for the first page, sorted. */
   cookieNames() {
-    return [...this.#cookies.keys()].sort()
-  }
-
-  #keep(line) {
-    const [pair, ...attributes] = line.split(';').map((part) => part.trim())
-    const at = pair.indexOf('=')
-    const name = pair.slice(0, at)
-    const gone = attributes.some((item) => /^max-age=0$/i.test(item)) || pair.slice(at + 1) === ''
-    if (gone) this.#cookies.delete(name)
-    else this.#cookies.set(name, pair.slice(at + 1))
+    const cookies = this.#jar.getCookiesSync(this.#base)
+    return cookies.map(({ key }) => key).sort()
   }
 }
 

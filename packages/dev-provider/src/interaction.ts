@@ -1,17 +1,20 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { InteractionResults, Provider } from 'oidc-provider'
 import { asksSecondStep, beginSecondStep, pendingLogin, takeSecondStep } from './extensions/mfa/login.ts'
 import type { PendingLogin } from './extensions/mfa/state.ts'
 import { otpauthUri } from './extensions/mfa/totp.ts'
 import { REQUESTED_SCOPE } from './oidc/authorization.ts'
+import { inject, noteFailure } from './oidc/inject.ts'
 import type { ProviderState } from './oidc/state.ts'
 import type { LoginPage } from './pages/login.ts'
 import { loginPage } from './pages/login.ts'
 import { refusalAnswer } from './pages/notices.ts'
 import { secondStepPage } from './pages/second-step.ts'
 import type { User } from './users.ts'
+import { send } from './wire/deliver.ts'
 import { DEV_PATH, INBOX_PATH } from './wire/endpoints.ts'
 import type { Answer, Call } from './wire/message.ts'
-import { detach, formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
+import { formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
@@ -139,9 +142,12 @@ function proceed(
   return 'answer' in second ? second : { result: success(second.login) }
 }
 
-/** The login pages and their forms: everything between oidc-provider's redirect to it and the way back. */
-export async function interact(state: ProviderState, call: Call): Promise<Answer> {
-  const { request, response } = detach(call, state.mountPath)
+async function nextPage(
+  state: ProviderState,
+  call: Call,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<Answer> {
   let interaction: Interaction
   try {
     interaction = await state.engine.interactionDetails(request, response)
@@ -153,8 +159,16 @@ export async function interact(state: ProviderState, call: Call): Promise<Answer
       overview: state.mountPath + DEV_PATH,
     })
   }
-
   const step = proceed(state, interaction, call)
   if ('answer' in step) return step.answer
   return redirectAnswer(await state.engine.interactionResult(request, response, step.result))
+}
+
+/** The login pages and their forms: everything between oidc-provider's redirect to it and the way back. */
+export function interact(state: ProviderState, call: Call): Promise<Answer> {
+  return inject(state, call, async (request, response) => {
+    const { failure, ...answer } = await nextPage(state, call, request, response)
+    if (failure) noteFailure(request, failure)
+    send(response, answer)
+  })
 }

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { Provider } from 'oidc-provider'
 import { createApiDirectory, DEFAULT_APIS } from './apis.ts'
 import { assemble } from './assemble.ts'
-import { createAuthority } from './certificates.ts'
 import { createClientRegistry } from './clients.ts'
 import type { ClockScope } from './clock.ts'
 import { createClock } from './clock.ts'
@@ -37,7 +36,9 @@ import { createRewrites } from './wire/rewrites.ts'
 export async function startDevProvider(options: DevProviderOptions = {}): Promise<DevProvider> {
   const host = options.host ?? 'localhost'
   const path = checkedPath(options.path ?? '')
-  const authority = options.https ? await createAuthority(host) : undefined
+  const authority = options.https
+    ? await (await import('./certificates.ts')).createAuthority(host)
+    : undefined
   let front: Front | undefined
   const listening = await listen({
     host,

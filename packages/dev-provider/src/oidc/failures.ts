@@ -1,7 +1,7 @@
 import type { EventEmitter } from 'node:events'
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider'
 import type { Failure } from '../wire/failure.ts'
-import { noteFailure } from './ask-engine.ts'
+import { noteFailure } from './inject.ts'
 import type { ProviderState } from './state.ts'
 
 /** Events by which oidc-provider reports that it refuses a request. */

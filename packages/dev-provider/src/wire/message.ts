@@ -1,6 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http'
-import { IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Failure } from './failure.ts'
 
 /** One request, read completely. */
@@ -22,101 +20,15 @@ export interface Answer {
   readonly failure?: Failure
 }
 
-// Koa asks the socket only whether it is encrypted, but a real one would let a fault or an abort of the
-// outer connection reach into the provider; so the provider gets one that never connects.
-class DetachedSocket extends Socket {
-  readonly encrypted: boolean
-  constructor(encrypted: boolean) {
-    super()
-    this.encrypted = encrypted
-  }
-}
-
-class DetachedRequest extends IncomingMessage {
-  /** Full path; `url` is relative to the mount path (a convention of connect that Koa and oidc-provider share). */
-  readonly originalUrl: string
-
-  constructor(call: Call, mountPath: string) {
-    super(new DetachedSocket(call.encrypted))
-    this.method = call.method
-    this.originalUrl = call.url
-    this.url = call.url.slice(mountPath.length) || '/'
-    this.headers = { ...call.headers, 'content-length': String(call.body.length) }
-    if (call.body.length === 0) delete this.headers['content-length']
-    delete this.headers['transfer-encoding']
-    this.httpVersion = '1.1'
-    this.complete = true
-    if (call.body.length > 0) this.push(call.body)
-    this.push(null)
-  }
-
-  override _read(): void {}
-}
-
-function bytes(chunk: unknown): Buffer {
-  if (typeof chunk === 'string') return Buffer.from(chunk)
-  return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.alloc(0)
-}
-
-class CapturedResponse extends ServerResponse {
-  readonly answer: Promise<Answer>
-  readonly #chunks: Buffer[] = []
-  readonly #settle: (answer: Answer) => void
-
-  constructor(request: IncomingMessage) {
-    super(request)
-    const { promise, resolve } = deferred<Answer>()
-    this.answer = promise
-    this.#settle = resolve
-  }
-
-  override write(chunk?: unknown): boolean {
-    this.#chunks.push(bytes(chunk))
-    return true
-  }
-
-  override end(chunk?: unknown): this {
-    if (this.finished) return this
-    this.#chunks.push(bytes(chunk))
-    this.finished = true
-    this.#settle({
-      status: this.statusCode,
-      headers: { ...this.getHeaders() },
-      body: Buffer.concat(this.#chunks),
-    })
-    process.nextTick(() => this.emit('finish'))
-    return this
-  }
-}
-
-// Promise.withResolvers is missing in Node 20.
-function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
-  let resolve: (value: T) => void = () => {}
-  const promise = new Promise<T>((settle) => {
-    resolve = settle
-  })
-  return { promise, resolve }
-}
-
-/** A request/response pair that is connected to nothing, for APIs that want Node objects. */
-export function detach(
-  call: Call,
-  mountPath = '',
-): { request: IncomingMessage; response: ServerResponse; answer: Promise<Answer> } {
-  const request = new DetachedRequest(call, mountPath)
-  const response = new CapturedResponse(request)
-  return { request, response, answer: response.answer }
-}
-
 /** Reads a request to its end; `null` when it is larger than any real one. */
 export async function readCall(request: IncomingMessage): Promise<Call | null> {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request) {
-    const buffer = bytes(chunk)
-    size += buffer.length
+    const bytes: Buffer = chunk
+    size += bytes.length
     if (size > 1_048_576) return null
-    chunks.push(buffer)
+    chunks.push(bytes)
   }
   return {
     method: request.method ?? 'GET',

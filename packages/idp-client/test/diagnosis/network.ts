@@ -33,7 +33,7 @@ function faulty(endpoint: Endpoint, fault: Fault, options: IdpClientOptions = {}
 /** A https server that is no provider, reached by a client that trusts `ca`. */
 function certified(host: string, { days, trusted }: { days?: number; trusted: boolean }): Mistake['make'] {
   return async (bench) => {
-    const identity = selfSigned(host, days)
+    const identity = await selfSigned(host, days)
     const { stop, url } = await serveTls(identity)
     bench.defer(stop)
     await loginAt(bench, url, trusted ? { [customFetch]: fetchTrusting(identity.cert) } : {})
@@ -93,7 +93,7 @@ export const network: readonly Mistake[] = [
     mistake: 'http:// for a port that speaks https',
     remedy: 'CONNECTION_LOST',
     async make(bench) {
-      const { stop, url } = await serveTls(selfSigned('localhost'))
+      const { stop, url } = await serveTls(await selfSigned('localhost'))
       bench.defer(stop)
       await loginAt(bench, url.replace('https:', 'http:'))
     },

@@ -1,4 +1,4 @@
-import { engineAnswer } from '../../oidc/ask-engine.ts'
+import { engineAnswer } from '../../oidc/inject.ts'
 import type { ProviderState } from '../../oidc/state.ts'
 import { PATHS } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
