@@ -1,46 +1,55 @@
-// Holds the import rules of the library and finds value cycles.
-import { cyclesOf } from './lib/cycles.mjs'
-import { filesBelow, lineAt } from './lib/files.mjs'
+// Checks what the modules of the library import. Biome does not tell types from values, so this table is ours.
+import { posix } from 'node:path'
+import { parseSync, Visitor } from 'rolldown/utils'
+import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { modulesBelow, target, unresolved } from './lib/imports.mjs'
 import { isMain } from './lib/run.mjs'
-import { blank } from './lib/source-text.mjs'
-import { confined, entries, exceptions, layers, packagePlaces, rootModules } from './rules/layers.mjs'
+import { entries, layers, packagePlaces, rootModules } from './rules/layers.mjs'
 
-const base = 'packages/idp-client/src/'
+const base = 'packages/idp-client/src'
 
 /**
- * All violations in a set of modules (see `modulesBelow`), as `path:line message`.
+ * The imports and re-exports of a module.
  *
- * @param {{ path: string, text: string, imports: { specifier: string, typeOnly: boolean, line: number }[] }[]} modules
- * @param {{ from: string, to: string, reason: string }[]} [allowed] argued exceptions
+ * @param {string} path of the module; its extension tells the language
+ * @returns {{ specifier: string, typeOnly: boolean, line: number }[]} in the order of the text
  */
-export function violations(modules, allowed = []) {
-  const used = new Set()
-  const problems = []
-  for (const module of modules) {
-    const from = module.path.slice(base.length)
-    for (const item of module.imports) {
-      const message = importProblem(from, item)
-      if (message === null) continue
-      const to = target(from, item.specifier) ?? item.specifier
-      const exception = allowed.find((candidate) => candidate.from === from && candidate.to === to)
-      if (exception) used.add(exception)
-      else problems.push(`${module.path}:${item.line} ${message}`)
-    }
-    problems.push(...confinedProblems(module, from))
+export function importsOf(path, text) {
+  const { program, errors } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
+  const found = []
+  const add = (source, typeOnly) => {
+    if (source) found.push({ specifier: source.value, typeOnly, line: lineAt(text, source.start) })
   }
-  for (const cycle of cyclesOf(modules)) problems.push(`value cycle: ${cycle.join(' -> ')}`)
-  for (const exception of allowed) {
-    if (!used.has(exception))
-      problems.push(`exception ${exception.from} -> ${exception.to} is not needed any more`)
-  }
-  return problems
+  new Visitor({
+    ImportDeclaration: ({ source, importKind }) => add(source, importKind === 'type'),
+    ExportNamedDeclaration: ({ source, exportKind }) => add(source, exportKind === 'type'),
+    ExportAllDeclaration: ({ source, exportKind }) => add(source, exportKind === 'type'),
+    ImportExpression: ({ source }) => add(source, false),
+    TSImportType: ({ source }) => add(source, true),
+  }).visit(program)
+  return found.sort((a, b) => a.line - b.line)
 }
 
-function importProblem(from, item) {
-  const to = target(from, item.specifier)
-  return to === null ? packageProblem(from, item) : moduleProblem(from, to, item.typeOnly)
+/**
+ * What a module may not import or be, as `path:line message`.
+ *
+ * @param {string} path relative to the source folder
+ */
+export function violations(path, text) {
+  const isBarrel = posix.basename(path).startsWith('index.') && !entries.includes(path)
+  const imports = importsOf(path, text).flatMap((item) => {
+    const message = importProblem(path, item)
+    return message === null ? [] : [`${base}/${path}:${item.line} ${message}`]
+  })
+  return isBarrel
+    ? [`${base}/${path}:1 is a barrel: only package entries are called index.ts`, ...imports]
+    : imports
+}
+
+function importProblem(from, { specifier, typeOnly }) {
+  if (!specifier.startsWith('.')) return packageProblem(from, specifier, typeOnly)
+  return moduleProblem(from, posix.join(posix.dirname(from), specifier), typeOnly)
 }
 
 function moduleProblem(from, to, typeOnly) {
@@ -63,7 +72,7 @@ function moduleProblem(from, to, typeOnly) {
   return typeOnly ? null : `${layer} may import ${to} only by "import type"`
 }
 
-function packageProblem(from, { specifier, typeOnly }) {
+function packageProblem(from, specifier, typeOnly) {
   const row = packagePlaces.find(({ name }) =>
     name.endsWith(':') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
   )
@@ -79,32 +88,8 @@ function layerOf(path) {
   return parts[0] === 'adapters' ? parts.slice(0, 2).join('/') : parts[0]
 }
 
-function confinedProblems(module, from) {
-  const code = blank(module.text)
-  return confined.flatMap(({ what, pattern, places, cure }) => {
-    if (places.some((place) => from.startsWith(place))) return []
-    return [...code.matchAll(new RegExp(pattern, 'g'))].map(
-      (match) => `${module.path}:${lineAt(code, match.index)} uses ${what}: ${cure}`,
-    )
-  })
-}
-
-function foreignProblems() {
-  const provider = modulesBelow('packages/dev-provider/src').flatMap((module) =>
-    module.imports
-      .filter(({ specifier }) => /^idp-client(?:\/|$)/.test(specifier) || specifier.includes('idp-client/'))
-      .map(({ line }) => `${module.path}:${line} the dev provider must not know the library`),
-  )
-  const barrels = filesBelow(base.slice(0, -1), (path) => /(?:^|\/)index\.tsx?$/.test(path))
-    .filter((path) => !entries.includes(path.slice(base.length)))
-    .map((path) => `${path}:1 is a barrel: only package entries are called index.ts`)
-  return [...provider, ...barrels]
-}
-
 if (isMain(import.meta)) {
-  const modules = modulesBelow(base.slice(0, -1))
-  const lost = modules.flatMap((module) =>
-    unresolved(module).map(({ specifier, line }) => `${module.path}:${line} cannot find ${specifier}`),
-  )
-  finish([...lost, ...violations(modules, exceptions), ...foreignProblems()], `${modules.length} modules`)
+  const modules = filesBelow(base, (path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
+  const problems = modules.flatMap((path) => violations(path.slice(base.length + 1), readText(path)))
+  finish(problems, `${modules.length} modules`)
 }

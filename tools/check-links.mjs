@@ -1,4 +1,4 @@
-// Relative links of the documentation must lead to a file and, if they name one, to a heading.
+// Relative links must lead to a file and, if they name one, to a heading; every guide is linked from some page.
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
@@ -6,9 +6,14 @@ import { finish } from './lib/gate.mjs'
 import { anchorsOf, linksOf } from './lib/markdown.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
+function targetOf(page, to) {
+  const [file] = to.split('#')
+  return file === '' ? page : posix.join(posix.dirname(page), decodeURIComponent(file))
+}
+
 function linkProblem(page, text, to) {
-  const [file, anchor] = to.split('#')
-  const path = file === '' ? page : posix.normalize(posix.join(posix.dirname(page), decodeURIComponent(file)))
+  const path = targetOf(page, to)
+  const anchor = to.split('#')[1]
   if (path.startsWith('..') || !existsSync(fromRoot(path))) return `links to ${to}, which does not exist`
   if (!anchor || !path.endsWith('.md')) return null
   const anchors = anchorsOf(path === page ? text : readText(path))
@@ -17,16 +22,24 @@ function linkProblem(page, text, to) {
 
 if (isMain(import.meta)) {
   const pages = filesBelow('', (path) => path.endsWith('.md'))
-  const problems = []
-  let count = 0
-  for (const page of pages) {
+  const links = pages.flatMap((page) => {
     const text = readText(page)
-    for (const { to, line } of linksOf(text)) {
-      if (/^(?:[a-z]+:|\/\/)/i.test(to)) continue
-      count += 1
-      const problem = linkProblem(page, text, to)
-      if (problem !== null) problems.push(`${page}:${line} ${problem}`)
-    }
-  }
-  finish(problems, `${count} links on ${pages.length} pages`)
+    const relative = linksOf(text).filter(({ to }) => !/^(?:[a-z]+:|\/\/)/i.test(to))
+    return relative.map(({ to, line }) => ({
+      page,
+      line,
+      path: targetOf(page, to),
+      problem: linkProblem(page, text, to),
+    }))
+  })
+  const fromDocs = links.filter(({ page }) => page.startsWith('docs/') || page.endsWith('README.md'))
+  const linked = new Set(fromDocs.map(({ path }) => path))
+  const guides = pages.filter((path) => /^docs\/(?:guides|reference|migration)\//.test(path))
+  const problems = [
+    ...links
+      .filter(({ problem }) => problem !== null)
+      .map(({ page, line, problem }) => `${page}:${line} ${problem}`),
+    ...guides.filter((path) => !linked.has(path)).map((path) => `${path}:1 no page links to it`),
+  ]
+  finish(problems, `${links.length} links on ${pages.length} pages`)
 }

@@ -4,7 +4,6 @@ import { llmsProblems } from './generate-llms.mjs'
 import { errorsPage } from './generate-reference.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { anchorsOf, linksOf } from './lib/markdown.mjs'
 import { loadSource, marked, required, rowsOf } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
@@ -199,28 +198,6 @@ const readSource = (file) => {
   return existsSync(fromRoot(path)) ? readText(path) : null
 }
 
-/** Pictures and pages that nothing leads to, and links out of the documentation that lead nowhere. */
-function linkProblems(pages) {
-  const linked = new Set()
-  const problems = pages.flatMap((path) =>
-    linksOf(readText(path))
-      .filter(({ to }) => !/^(?:[a-z]+:|\/\/)/i.test(to))
-      .flatMap(({ to, line }) => {
-        const [file, anchor] = to.split('#')
-        const target = file === '' ? path : new URL(file, `file:///${path}`).pathname.slice(1)
-        linked.add(target)
-        if (!existsSync(fromRoot(target))) return [`${path}:${line} links to ${to}, which does not exist`]
-        const known = anchor && target.endsWith('.md') ? anchorsOf(readText(target)) : [anchor]
-        return known.includes(anchor) ? [] : [`${path}:${line} links to ${to}: no such heading`]
-      }),
-  )
-  const guides = filesBelow('docs', (path) => /^docs\/(?:guides|reference|migration)\/.+\.md$/.test(path))
-  return [
-    ...problems,
-    ...guides.filter((path) => !linked.has(path)).map((path) => `nothing links to ${path}`),
-  ]
-}
-
 async function problemsOfReference() {
   const source = await loadSource()
   const text = Object.fromEntries(
@@ -255,14 +232,10 @@ async function problemsOfReference() {
     ...eventProblems(text.events, log),
     ...limitProblems(text.limits, source, readSource),
     ...pages.flatMap((path) => codeProblems(path, readText(path), known)),
-    ...linkProblems(pages),
     ...llmsProblems(),
   ]
 }
 
 if (isMain(import.meta)) {
-  finish(
-    await problemsOfReference(),
-    'options, variables, routes, codes, events, limits, links and llms.txt agree',
-  )
+  finish(await problemsOfReference(), 'options, variables, routes, codes, events, limits and llms.txt agree')
 }

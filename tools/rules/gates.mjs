@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { bin, fromRoot } from '../lib/run.mjs'
 import { projects } from './projects.mjs'
 
@@ -12,7 +11,6 @@ export const gates = [
   { name: 'docs', args: script('check-docs') },
   { name: 'entries', args: script('check-entries') },
   { name: 'layers', args: script('check-layers') },
-  { name: 'sizes', args: script('check-sizes') },
   { name: 'lock', args: script('check-lock') },
   { name: 'version', args: script('check-version') },
   { name: 'workflows', args: script('check-workflows') },
@@ -20,7 +18,5 @@ export const gates = [
   { name: 'links', args: script('check-links') },
   { name: 'migration', args: script('check-migration') },
   { name: 'conformance', args: script('check-conformance') },
-  ...(existsSync(fromRoot('tools/check-reference.mjs'))
-    ? [{ name: 'reference', args: script('check-reference') }]
-    : []),
+  { name: 'reference', args: script('check-reference') },
 ]

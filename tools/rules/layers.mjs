@@ -107,35 +107,6 @@ export const packagePlaces = [
   },
 ]
 
-/** Things that one file provides and every other file takes from it. */
-export const confined = [
-  {
-    what: 'process',
-    pattern: /(?<![\w$.])(?:globalThis\.)?process\b\s*(?:\.|\?\.|\[)/,
-    places: ['config/env.ts', 'browser/routes.ts', 'browser/mfa-routes.ts', 'cli/'],
-    cure: 'read it in config/env.ts and pass the value on',
-  },
-  {
-    what: 'the system clock',
-    pattern: /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)(?!\.)/,
-    places: ['lib/clock.ts'],
-    cure: 'take the clock as an argument',
-  },
-  {
-    what: 'console',
-    pattern: /(?<![\w$.])console\s*(?:\.|\[)/,
-    // The browser has no log port: a variable that the bundler dropped can only be reported there.
-    places: ['log/log.ts', 'browser/routes.ts', 'cli/'],
-    cure: 'use the log port',
-  },
-  {
-    what: 'Math.random',
-    pattern: /\bMath\.random\b/,
-    places: [],
-    cure: 'use crypto/random.ts',
-  },
-]
-
 /** Entries of the package: the only `index.ts` files, because a barrel hides what depends on what. */
 export const entries = [
   'index.ts',
@@ -147,6 +118,3 @@ export const entries = [
   'testing/index.ts',
   'cli/index.ts',
 ]
-
-/** Argued exceptions: `from` may import `to`. One that is no longer used is reported. */
-export const exceptions = []
