@@ -82,14 +82,32 @@ function packageProblem(from, specifier, typeOnly) {
   return `may not import ${specifier}: only ${[...row.places, ...(row.typePlaces ?? [])].join(', ') || 'nobody'} may`
 }
 
+/** Returns the longest folder that is a layer of its own, or the first folder where none is. */
 function layerOf(path) {
-  if (rootModules.includes(path)) return 'root'
+  if (path in rootModules) return rootModules[path]
   const parts = path.split('/')
-  return parts[0] === 'adapters' ? parts.slice(0, 2).join('/') : parts[0]
+  const nested = parts.slice(0, 2).join('/')
+  return parts[0] === 'adapters' || nested in layers ? nested : parts[0]
+}
+
+/** Returns the layers that could import themselves through others, by value or by type. */
+export function circularLayers(rules) {
+  const left = new Map(
+    Object.entries(rules).map(([name, { values, types = [] }]) => {
+      const goals = [...values, ...types].map((entry) => (entry in rules ? entry : layerOf(entry)))
+      return [name, goals.filter((goal) => goal !== name)]
+    }),
+  )
+  for (let before = 0; before !== left.size; ) {
+    before = left.size
+    for (const [name, goals] of left) if (!goals.some((goal) => left.has(goal))) left.delete(name)
+  }
+  return [...left.keys()]
 }
 
 if (isMain(import.meta)) {
   const modules = filesBelow(base, (path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
   const problems = modules.flatMap((path) => violations(path.slice(base.length + 1), readText(path)))
-  finish(problems, `${modules.length} modules`)
+  const circular = circularLayers(layers).map((name) => `tools/rules/layers.mjs: ${name} is in a cycle of folders`)
+  finish([...circular, ...problems], `${modules.length} modules`)
 }

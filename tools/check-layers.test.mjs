@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { importsOf, violations } from './check-layers.mjs'
+import { circularLayers, importsOf, violations } from './check-layers.mjs'
 
 test('imports of every form are found, types told from values', () => {
   const text = [
@@ -31,9 +31,9 @@ test('imports of every form are found, types told from values', () => {
 
 test.each([
   ['errors/base.ts', "import { x } from '../config/env.ts'", 'errors may not import config/env.ts'],
-  ['flows/login.ts', "import { x } from './callback.ts'", 'imports its sibling flows/callback.ts'],
+  ['flows/login.ts', "import { x } from './logout.ts'", 'imports its sibling flows/logout.ts'],
   ['flows/login.ts', "import { x } from '../engine.ts'", 'only by "import type"'],
-  ['config/session.ts', "import { x } from '../session/session.ts'", 'only by "import type"'],
+  ['config/session.ts', "import { x } from '../session/model/session.ts'", 'only by "import type"'],
   [
     'react/use-user.ts',
     "import { x } from '../http/cookie-jar.ts'",
@@ -46,7 +46,7 @@ test.each([
   ],
   ['adapters/express/client.ts', "import { x } from 'express'", 'may not import express'],
   ['http/chunks.ts', "import { parse } from 'cookie'", 'may not import cookie'],
-  ['session/session.ts', "import { jwtVerify } from 'jose'", 'may not import jose'],
+  ['session/model/session.ts', "import { jwtVerify } from 'jose'", 'may not import jose'],
   ['lib/lazy.ts', "import { x } from 'left-pad'", 'no dependency of the library'],
   ['crypto/seal.ts', "import { x } from 'node:crypto'", 'may not import node:crypto'],
   ['oidc/grants.ts', "import { x } from '../errors/index.ts'", 'imports the barrel'],
@@ -59,10 +59,21 @@ test.each([
 
 test.each([
   ['flows/login.ts', "import type { Engine } from '../engine.ts'"],
-  ['config/session.ts', "import type { SessionData } from '../session/session.ts'"],
+  ['config/session.ts', "import type { SessionData } from '../session/model/session.ts'"],
   ['adapters/express/client.ts', "import type { Request } from 'express'"],
   ['adapters/next/client.ts', "import { cookies } from 'next/headers.js'"],
   ['adapters/next/index.ts', 'export const x = 1'],
 ])('allows %s: %s', (path, text) => {
   expect(violations(path, text)).toEqual([])
+})
+
+test('a cycle of folders is found, whether by values or by types', () => {
+  const rules = {
+    lib: { values: [] },
+    config: { values: ['lib'], types: ['session'] },
+    session: { values: ['lib', 'config/options.ts'] },
+    routes: { values: ['lib'] },
+  }
+  expect(circularLayers(rules)).toEqual(['config', 'session'])
+  expect(circularLayers({ ...rules, config: { values: ['lib'] } })).toEqual([])
 })

@@ -5,8 +5,8 @@ import { createEngine } from '../../packages/idp-client/src/engine.ts'
 import { CookieJar } from '../../packages/idp-client/src/http/cookie-jar.ts'
 import type { Exchange } from '../../packages/idp-client/src/http/exchange.ts'
 import { IdpClient } from '../../packages/idp-client/src/index.ts'
-import { decodeSession, encodeSession } from '../../packages/idp-client/src/session/codec.ts'
-import type { SessionData } from '../../packages/idp-client/src/session/session-data.ts'
+import { decodeSession, encodeSession } from '../../packages/idp-client/src/session/cookie/codec.ts'
+import type { SessionData } from '../../packages/idp-client/src/session/model/session-data.ts'
 import { memoryStore } from '../../packages/idp-client/src/stores/memory.ts'
 import { generateCookieHeader } from '../../packages/idp-client/src/testing/session-cookie.ts'
 import { compare } from './measure.ts'
@@ -62,7 +62,7 @@ const data: SessionData = {
   },
   internal: { sid: 'sid', createdAt: now },
 }
-const stored = { data, handle: 'handle', usedAt: now }
+const stored = { data, sessionKey: 'handle', usedAt: now }
 
 const key = Buffer.from(hkdfSync('sha256', secret, '', 'floor', 32))
 const header = Buffer.from('{"alg":"dir","enc":"A256GCM"}').toString('base64url')

@@ -1,5 +1,15 @@
 /** What package entries hand on as it is: symbols of options, claim filters, making of keys. */
-const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/claims.ts']
+const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/model/claims.ts']
+
+const foundation = ['lib', 'errors', 'log', 'http', 'crypto']
+
+const sessions = ['session', 'session/model', 'session/cookie', 'session/store']
+
+/** What an operation is made of. */
+const operationLayers = [...foundation, 'config', 'oidc', ...sessions, 'transaction', 'tokens']
+
+const hostLayers = ['lib', 'errors', 'log', 'http', 'engine', 'root', 'routes', 'guards', 'flows']
+const hostTypes = ['config', ...sessions, 'tokens']
 
 /**
  * What each folder of packages/idp-client/src may import. `values` may be imported for use at run
@@ -12,83 +22,62 @@ export const layers = {
   log: { values: ['lib', 'errors'] },
   http: { values: ['lib', 'errors'] },
   crypto: { values: ['lib', 'errors'] },
+  'session/model': { values: ['lib', 'errors', 'crypto'], types: ['log'] },
   config: {
     values: ['lib', 'errors', 'log', 'crypto/keys.ts'],
-    types: ['http', 'session', 'tokens'],
+    types: ['http', 'session/model'],
   },
   oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
-  session: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'tokens'], types: ['config'] },
+  session: { values: [...foundation, 'session/model'], types: ['config'] },
+  'session/cookie': { values: [...foundation, 'session/model', 'session'], types: ['config'] },
+  'session/store': {
+    values: [...foundation, 'session/model', 'session/cookie', 'session'],
+    types: ['config'],
+  },
   transaction: {
-    values: ['lib', 'errors', 'log', 'http', 'crypto', 'tokens/scope.ts'],
-    types: ['config', 'session'],
+    values: [...foundation, 'session/model/scope.ts'],
+    types: ['config', 'session', 'session/model'],
   },
-  tokens: { values: ['lib', 'errors', 'log', 'http', 'crypto', 'session'], types: ['config'] },
-  flows: {
-    values: ['lib', 'errors', 'log', 'http', 'crypto', 'config', 'oidc', 'session', 'transaction', 'tokens'],
-    types: ['engine.ts'],
-    siblings: false,
-  },
+  tokens: { values: [...foundation, ...sessions], types: ['config'] },
+  flows: { values: operationLayers, types: ['engine.ts'], siblings: false },
+  callback: { values: operationLayers, types: ['engine.ts'] },
   routes: {
-    values: ['lib', 'errors', 'log', 'http', 'flows'],
-    types: ['config', 'engine.ts', 'session', 'tokens', 'transaction'],
+    values: ['lib', 'errors', 'log', 'http', 'callback', 'flows'],
+    types: ['config', 'engine.ts', ...sessions, 'tokens', 'transaction'],
   },
+  guards: { values: [...operationLayers, 'flows', 'routes'], types: ['engine.ts'] },
+  engine: { values: operationLayers },
   root: {
-    values: [
-      'lib',
-      'errors',
-      'log',
-      'http',
-      'crypto',
-      'config',
-      'oidc',
-      'session',
-      'transaction',
-      'tokens',
-      'flows',
-      'routes',
-      'adapters/web',
-    ],
+    values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes'],
+    types: [...sessions, 'tokens', 'oidc'],
   },
-  'adapters/web': {
-    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows'],
-    types: ['config', 'session', 'tokens'],
-  },
-  'adapters/node': {
-    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows'],
-    types: ['config', 'session', 'tokens'],
-  },
-  'adapters/express': {
-    values: ['lib', 'errors', 'log', 'http', 'root', 'routes', 'flows', 'adapters/node', ...publicValues],
-    types: ['config', 'session', 'tokens'],
-  },
+  'adapters/web': { values: hostLayers, types: hostTypes },
+  'adapters/node': { values: hostLayers, types: hostTypes },
+  'adapters/express': { values: [...hostLayers, 'adapters/node', ...publicValues], types: hostTypes },
   'adapters/next': {
-    values: [
-      'lib',
-      'errors',
-      'log',
-      'http',
-      'root',
-      'routes',
-      'flows',
-      'adapters/web',
-      'adapters/node',
-      ...publicValues,
-    ],
-    types: ['config', 'session', 'tokens'],
+    values: [...hostLayers, 'adapters/web', 'adapters/node', ...publicValues],
+    types: hostTypes,
   },
-  browser: { values: ['errors'], types: ['config', 'session', 'tokens'] },
-  react: { values: ['errors', 'browser'], types: ['config', 'session', 'tokens'] },
+  entry: { values: ['adapters/web', 'errors', 'root', ...publicValues] },
+  browser: { values: ['errors'], types: ['config', ...sessions, 'tokens'] },
+  react: { values: ['errors', 'browser'], types: ['config', ...sessions, 'tokens'] },
   // Of lib: what the memory store shares in a process, its bound and its clock.
-  stores: { values: ['lib', 'errors'], types: ['config', 'session', 'tokens'] },
+  stores: { values: ['lib', 'errors'], types: ['config', ...sessions, 'tokens'] },
   testing: {
-    values: ['lib', 'errors', 'http', 'crypto', 'session', ...publicValues],
+    values: ['lib', 'errors', 'http', 'crypto', ...sessions, ...publicValues],
     types: ['config', 'tokens', 'engine.ts', 'adapters/web'],
   },
   cli: { values: ['lib', 'errors', 'log', 'crypto'] },
 }
 
-/** Modules at the top of the source folder: the package entry and the composition. */
-export const rootModules = ['index.ts', 'engine.ts', 'binding.ts', 'operations.ts', 'mfa-client.ts']
+/** Modules at the top of the source folder, and the layer that each is. */
+export const rootModules = {
+  'engine.ts': 'engine',
+  'binding.ts': 'root',
+  'operations.ts': 'root',
+  'mfa-client.ts': 'root',
+  'index.ts': 'entry',
+}
 
 /** Packages and the places that may import them; a package that is not listed is not allowed. */
 export const packagePlaces = [

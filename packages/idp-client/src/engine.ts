@@ -1,5 +1,5 @@
 import { reportAddress, reportMount } from './config/address-notices.ts'
-import { baseUrlFor } from './config/base-url.ts'
+import { resolveBaseUrl } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
 import type { HostPrefix } from './config/env.ts'
 import { isBrowser, readEnv } from './config/env.ts'
@@ -12,12 +12,12 @@ import { createSealer } from './crypto/seal.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
-import type { InCookieParts } from './session/in-cookie.ts'
-import { inCookie } from './session/in-cookie.ts'
+import type { InCookieParts } from './session/cookie/in-cookie.ts'
+import { inCookie } from './session/cookie/in-cookie.ts'
 import { lateStorage } from './session/late-storage.ts'
 import type { SessionStorage } from './session/storage.ts'
-import { handedOver } from './tokens/handed-over.ts'
-import { hasEnded } from './tokens/lineage.ts'
+import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
+import { hasEnded } from './tokens/token-family.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
@@ -36,13 +36,13 @@ export interface Engine {
 }
 
 /** A cookie tells what its browser knows, so this process adds what it knows itself; a store tells what every process knows. */
-function sessionsOf(parts: InCookieParts): SessionStorage {
+function createSessionStorage(parts: InCookieParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
-  if (!store) return handedOver(inCookie({ ...parts, hasEnded }), { client, clock: config.clock })
+  if (!store) return withPendingRefreshes(inCookie({ ...parts, hasEnded }), { client, clock: config.clock })
   return lateStorage(
     lazy(async () => {
-      const { inStore } = await import('./session/in-store.ts')
+      const { inStore } = await import('./session/store/in-store.ts')
       return inStore({ ...parts, store })
     }),
   )
@@ -53,13 +53,13 @@ export function createEngine(config: Config): Engine {
   const client = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
   const baseUrl = ({ request }: Exchange): string => {
     reportAddress(config, request)
-    return baseUrlFor(config, request)
+    return resolveBaseUrl(config, request)
   }
   const parts = { config, sealer, client, baseUrl }
   return {
     config,
     sealer,
-    sessions: sessionsOf(parts),
+    sessions: createSessionStorage(parts),
     transactions: transactionsInCookie(parts),
     client,
     baseUrl,

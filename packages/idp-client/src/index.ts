@@ -36,12 +36,12 @@ export type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
+export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
 export type { LogEvent, Logger, LogLevel } from './log/log.ts'
 export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
 export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
-export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/claims.ts'
-export type { ApiGuardOptions, GuardRequirements } from './session/requirements.ts'
+export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/model/claims.ts'
 export type {
   AccessTokenSet,
   ConnectionTokenSet,
@@ -50,5 +50,5 @@ export type {
   StoredInternalData,
   TokenSet,
   User,
-} from './session/session-data.ts'
-export type { GetAccessTokenOptions } from './tokens/want.ts'
+} from './session/model/session-data.ts'
+export type { GetAccessTokenOptions } from './tokens/token-request.ts'

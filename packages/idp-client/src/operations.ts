@@ -29,8 +29,8 @@ import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 import { startLogin } from './routes/start-login.ts'
-import type { SessionData, User } from './session/session-data.ts'
-import type { GetAccessTokenOptions } from './tokens/want.ts'
+import type { SessionData, User } from './session/model/session-data.ts'
+import type { GetAccessTokenOptions } from './tokens/token-request.ts'
 
 /** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<FrameworkRequest> {

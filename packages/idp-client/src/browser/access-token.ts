@@ -1,5 +1,5 @@
 import type { Route } from './ask-route.ts'
-import { addressWith, askRoute, browserOnly, membersOf } from './ask-route.ts'
+import { addressWith, askRoute, browserOnly, toProperties } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { AccessTokenOptions } from './get-access-token.ts'
 import type { RouteRequestError } from './request-error.ts'
@@ -17,11 +17,11 @@ export function accessToken(options?: AccessTokenOptions): Promise<string | Acce
 export async function accessToken(options: AccessTokenOptions = {}): Promise<string | AccessTokenResponse> {
   browserOnly()
   listen(question, true)
-  const answer = await obtain(addressOf(options), request)
+  const answer = await obtain(toUrl(options), request)
   return options.includeFullResponse ? answer : answer.token
 }
 
-function addressOf({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
+function toUrl({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
   const urls = currentUrls()
   const url = path === undefined ? urls.accessToken : urls.locate(path)
   return addressWith(url, { audience, scope, mergeScopes: mergeScopes === false ? 'false' : '' })
@@ -31,7 +31,7 @@ const route: Route<AccessTokenResponse> = {
   route: 'access-token',
   name: 'AccessTokenError',
   isAnswer: (body): body is AccessTokenResponse => {
-    const { token, expires_in } = membersOf<keyof AccessTokenResponse>(body)
+    const { token, expires_in } = toProperties<keyof AccessTokenResponse>(body)
     return typeof token === 'string' && typeof expires_in === 'number'
   },
 }

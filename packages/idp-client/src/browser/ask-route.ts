@@ -3,7 +3,7 @@ import { browserError } from './request-error.ts'
 import { withQuery } from './with-query.ts'
 
 /** The members of a JSON value that are to be looked at; none where it is no object. */
-export function membersOf<Name extends string>(value: unknown): { readonly [key in Name]?: unknown } {
+export function toProperties<Name extends string>(value: unknown): { readonly [key in Name]?: unknown } {
   return typeof value === 'object' && value !== null ? (value as { [key in Name]?: unknown }) : {}
 }
 
@@ -46,8 +46,8 @@ export async function askRoute<Body>(
   const { ok, status } = response
   const body: unknown = await response.json().catch(() => undefined)
   if (ok && isAnswer(body)) return body
-  const flat = membersOf<'code' | 'error' | 'error_description'>(body)
-  const { code = flat.code, message = flat.error_description } = membersOf<'code' | 'message'>(flat.error)
+  const flat = toProperties<'code' | 'error' | 'error_description'>(body)
+  const { code = flat.code, message = flat.error_description } = toProperties<'code' | 'message'>(flat.error)
   if (typeof code === 'string' && typeof message === 'string')
     throw browserError(code as Code, message, {
       ...(typeof flat.error === 'string' ? flat : {}),

@@ -1,4 +1,4 @@
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import { announcePage } from './announced-page.ts'
 import type { PageOptions } from './page.ts'
 import { createPage, currentPage } from './page.ts'

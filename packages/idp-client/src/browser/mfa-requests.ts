@@ -8,7 +8,7 @@ import type {
   MfaVerified,
   MfaVerifyOptions,
 } from '../config/mfa.ts'
-import { askRoute, membersOf } from './ask-route.ts'
+import { askRoute, toProperties } from './ask-route.ts'
 import type { MfaRoute } from './mfa-routes.ts'
 import { mfaUrl } from './mfa-routes.ts'
 import type { RouteRequestError } from './request-error.ts'
@@ -43,7 +43,7 @@ async function ask<Body extends object>({ route, mfaToken, body, member }: Call)
     ...(body ? { 'content-type': json } : {}),
   }
   const isAnswer = (answer: unknown): answer is Body =>
-    member ? member in membersOf(answer) : Array.isArray(answer)
+    member ? member in toProperties(answer) : Array.isArray(answer)
   return askRoute(
     { route, name: 'MfaError', isAnswer },
     mfaUrl(route),
@@ -66,14 +66,14 @@ export async function challenge(body: MfaChallengeOptions): Promise<MfaChallenge
 }
 
 export async function enroll({ mfaToken, ...factor }: MfaEnrollOptions): Promise<MfaEnrollment> {
-  const body = 'factorType' in factor ? typesOf(factor) : factor
+  const body = 'factorType' in factor ? toWireTypes(factor) : factor
   return camelCased(
     await ask({ route: 'mfaAssociate', mfaToken, body, member: 'authenticator_type' }),
   ) as MfaEnrollment
 }
 
 /** A factor in one word is a type, and for all but an authenticator app a channel. */
-function typesOf<Factor extends { factorType: string }>({ factorType, ...rest }: Factor): object {
+function toWireTypes<Factor extends { factorType: string }>({ factorType, ...rest }: Factor): object {
   return factorType === 'otp'
     ? { authenticatorTypes: ['otp'], ...rest }
     : { authenticatorTypes: ['oob'], oobChannels: [factorType], ...rest }

@@ -1,4 +1,4 @@
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import { announcedPage } from './announced-page.ts'
 import type { RouteOptions, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'

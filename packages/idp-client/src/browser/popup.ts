@@ -1,6 +1,6 @@
 import type { Code } from '../errors/codes.ts'
 import { accessToken } from './access-token.ts'
-import { addressWith, membersOf } from './ask-route.ts'
+import { addressWith, toProperties } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { ChallengeWithPopupOptions } from './mfa.ts'
 import type { RouteRequestError } from './request-error.ts'
@@ -61,10 +61,10 @@ function told(id: string, popup: Window, timeout: number): Promise<unknown> {
     }
 
     function take({ data }: MessageEvent): void {
-      const message = membersOf<'type' | 'id' | 'success' | 'user' | 'error'>(data)
+      const message = toProperties<'type' | 'id' | 'success' | 'user' | 'error'>(data)
       if (message.type !== 'auth_complete' || message.id !== id) return
-      const { sub } = membersOf<'sub'>(message.user)
-      const { code, message: text } = membersOf<'code' | 'message'>(message.error)
+      const { sub } = toProperties<'sub'>(message.user)
+      const { code, message: text } = toProperties<'code' | 'message'>(message.error)
       end(
         message.success === true ? null : browserError(code as Code, String(text), { name: 'MfaError' }),
         sub,

@@ -1,4 +1,4 @@
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import type { RouteRequestError } from './request-error.ts'
 
 /** What components see; replaced as a whole, never changed. */

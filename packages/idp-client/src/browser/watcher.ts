@@ -1,6 +1,6 @@
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import type { Route } from './ask-route.ts'
-import { askRoute, membersOf } from './ask-route.ts'
+import { askRoute, toProperties } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen, tellTabs } from './tabs.ts'
@@ -140,7 +140,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
 const profile: Route<User> = {
   route: 'profile',
   name: 'IdpError',
-  isAnswer: (body): body is User => typeof membersOf<'sub'>(body).sub === 'string',
+  isAnswer: (body): body is User => typeof toProperties<'sub'>(body).sub === 'string',
 }
 
 /** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */

@@ -1,5 +1,5 @@
 import type { RequestView } from '../http/exchange.ts'
-import { baseUrlFor, isLoopback, urlsOf } from './base-url.ts'
+import { isLoopback, resolveBaseUrl, toUrls } from './base-url.ts'
 import type { Config } from './config.ts'
 import { parseHost } from './http-url.ts'
 
@@ -18,9 +18,9 @@ const MOUNTED =
 
 type AddressConfig = Pick<Config, 'appBaseUrl' | 'log' | 'production' | 'trustProxy'>
 
-function addressOf(config: AddressConfig, request: RequestView): string | null {
+function findAddressMistake(config: AddressConfig, request: RequestView): string | null {
   try {
-    return baseUrlFor(config, request)
+    return resolveBaseUrl(config, request)
   } catch {
     return null
   }
@@ -30,8 +30,8 @@ function ignoresHeaders(config: AddressConfig, request: RequestView): boolean {
   const { headers } = request
   if (config.trustProxy || config.appBaseUrl.kind === 'static') return false
   if (!headers.has('x-forwarded-host') && !headers.has('x-forwarded-proto')) return false
-  const believed = addressOf({ ...config, trustProxy: true }, request)
-  return believed !== null && believed !== addressOf(config, request)
+  const believed = findAddressMistake({ ...config, trustProxy: true }, request)
+  return believed !== null && believed !== findAddressMistake(config, request)
 }
 
 /** A proxy on this machine that terminates TLS says so; on other hosts some do not. */
@@ -52,6 +52,6 @@ export function reportAddress(config: AddressConfig, request: RequestView): void
 /** The same of the path under which a host has mounted the auth routes. */
 export function reportMount({ appBaseUrl, basePath, log }: Config, { mount }: RequestView): void {
   if (mount === undefined || mount === basePath) return
-  const isKnown = urlsOf(appBaseUrl).some((url) => new URL(url).pathname === mount)
+  const isKnown = toUrls(appBaseUrl).some((url) => new URL(url).pathname === mount)
   if (!isKnown) log.once(MOUNTED, 'BASE_PATH_MISSING')
 }

@@ -1,9 +1,9 @@
 import { frozenMap } from '../lib/freeze.ts'
-import { originsOf } from './base-url.ts'
+import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters, IdpClientOptions } from './options.ts'
-import type { Note } from './readers.ts'
-import { field, readGroup, refuse } from './readers.ts'
+import type { AddIssue } from './readers.ts'
+import { field, invalid, readGroup } from './readers.ts'
 
 export const defaultScope = 'openid profile email offline_access'
 
@@ -30,66 +30,74 @@ function parameter(name: string, given: unknown) {
   return field(`authorizationParameters.${name}`, given)
 }
 
-function readParameter(name: string, given: unknown, note: Note): string | undefined {
+function readParameter(name: string, given: unknown, addIssue: AddIssue): string | undefined {
   if (given === undefined || given === null) return undefined
   if (typeof given === 'string') return given
-  return refuse(parameter(name, given), note, 'must be a string or null')
+  return invalid(parameter(name, given), addIssue, 'must be a string or null')
 }
 
-function resolveScope(given: unknown, audience: string | undefined, note: Note): ScopeSetting {
+function resolveScope(given: unknown, audience: string | undefined, addIssue: AddIssue): ScopeSetting {
   const fallback: ScopeSetting = { kind: 'default' }
   const setting = parameter('scope', given)
   if (given === undefined || given === null) return fallback
   if (typeof given === 'string') {
-    if (!hasOpenId(given)) refuse(setting, note, "must contain 'openid'")
+    if (!hasOpenId(given)) invalid(setting, addIssue, "must contain 'openid'")
     return { kind: 'text', scope: given }
   }
   if (typeof given !== 'object' || Array.isArray(given)) {
-    refuse(setting, note, 'must be a space-delimited string, null, or a map from audience to such a string')
+    invalid(
+      setting,
+      addIssue,
+      'must be a space-delimited string, null, or a map from audience to such a string',
+    )
     return fallback
   }
   const byAudience = new Map<string, string>()
   for (const [name, scope] of Object.entries(given)) {
     if (typeof scope === 'string') byAudience.set(name, scope)
-    else refuse(setting, note, 'is a map with an entry that is no string')
+    else invalid(setting, addIssue, 'is a map with an entry that is no string')
   }
   if (audience === undefined) {
-    refuse(
+    invalid(
       setting,
-      note,
+      addIssue,
       'is a map per audience, so authorizationParameters.audience must name the default one',
     )
     return fallback
   }
   if (!hasOpenId(byAudience.get(audience) ?? defaultScope)) {
-    refuse(setting, note, "must contain 'openid' in the entry of authorizationParameters.audience")
+    invalid(setting, addIssue, "must contain 'openid' in the entry of authorizationParameters.audience")
   }
   return { kind: 'map', byAudience: frozenMap(byAudience) }
 }
 
-function resolveRedirectUri(given: unknown, appBaseUrl: AppBaseUrl | null, note: Note): string | undefined {
+function resolveRedirectUri(
+  given: unknown,
+  appBaseUrl: AppBaseUrl | null,
+  addIssue: AddIssue,
+): string | undefined {
   const setting = parameter('redirect_uri', given)
-  const uri = readParameter('redirect_uri', given, note)
+  const uri = readParameter('redirect_uri', given, addIssue)
   if (uri === undefined) return undefined
   if (!/^https?:\/\/[^\s\\#]+$/i.test(uri) || !URL.canParse(uri)) {
-    return refuse(setting, note, 'must be an absolute URL without fragment')
+    return invalid(setting, addIssue, 'must be an absolute URL without fragment')
   }
-  const origins = appBaseUrl ? originsOf(appBaseUrl) : new Set()
+  const origins = appBaseUrl ? toOrigins(appBaseUrl) : new Set()
   if (origins.size > 0 && !origins.has(new URL(uri).origin)) {
-    return refuse(setting, note, 'must have the origin of appBaseUrl, where the transaction cookie is')
+    return invalid(setting, addIssue, 'must have the origin of appBaseUrl, where the transaction cookie is')
   }
   return uri
 }
 
-function resolveMaxAge(given: unknown, note: Note): number | undefined {
+function resolveMaxAge(given: unknown, addIssue: AddIssue): number | undefined {
   if (given === undefined || given === null) return undefined
   if ((typeof given === 'number' || typeof given === 'string') && /^\d{1,10}$/.test(String(given))) {
     return Number(given)
   }
-  return refuse(parameter('max_age', given), note, 'must be a whole number of seconds, 0 or more')
+  return invalid(parameter('max_age', given), addIssue, 'must be a whole number of seconds, 0 or more')
 }
 
-function jsonOf(value: object): string | undefined {
+function toJson(value: object): string | undefined {
   try {
     return JSON.stringify(value)
   } catch {
@@ -102,7 +110,7 @@ function isPlainList(value: object): boolean {
   return Array.isArray(value) && value.some((entry) => typeof entry !== 'object' || entry === null)
 }
 
-function wireText(name: string, given: unknown, note: Note): string | undefined {
+function wireText(name: string, given: unknown, addIssue: AddIssue): string | undefined {
   switch (typeof given) {
     case 'string':
       return given
@@ -112,26 +120,35 @@ function wireText(name: string, given: unknown, note: Note): string | undefined 
       return String(given)
     case 'object': {
       if (given === null) return undefined
-      const text = isPlainList(given) ? undefined : jsonOf(given)
-      return text ?? refuse(parameter(name, given), note, 'must be a string, or an object that JSON can hold')
+      const text = isPlainList(given) ? undefined : toJson(given)
+      return (
+        text ?? invalid(parameter(name, given), addIssue, 'must be a string, or an object that JSON can hold')
+      )
     }
     case 'undefined':
       return undefined
     default:
-      return refuse(parameter(name, given), note, 'must be a string')
+      return invalid(parameter(name, given), addIssue, 'must be a string')
   }
 }
 
-function resolveOthers(given: Partial<AuthorizationParameters>, note: Note): ReadonlyMap<string, string> {
+function resolveOthers(
+  given: Partial<AuthorizationParameters>,
+  addIssue: AddIssue,
+): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const [name, value] of Object.entries(given)) {
     if (own.has(name) || isReservedParameter(name)) continue
-    const text = wireText(name, value, note)
+    const text = wireText(name, value, addIssue)
     if (text !== undefined) parameters.set(name, text)
   }
   const mode = parameters.get('response_mode')
   if (mode !== undefined && mode !== 'query' && mode !== 'form_post') {
-    refuse(parameter('response_mode', mode), note, "must be 'query' or 'form_post', which a server can read")
+    invalid(
+      parameter('response_mode', mode),
+      addIssue,
+      "must be 'query' or 'form_post', which a server can read",
+    )
   }
   return frozenMap(parameters)
 }
@@ -140,18 +157,18 @@ function resolveOthers(given: Partial<AuthorizationParameters>, note: Note): Rea
 export function resolveAuthorization(
   options: IdpClientOptions,
   appBaseUrl: AppBaseUrl | null,
-  note: Note,
+  addIssue: AddIssue,
 ): AuthorizationConfig {
-  const given = readGroup('authorizationParameters', options.authorizationParameters, note)
-  const audience = readParameter('audience', given.audience, note)
-  const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, note)
-  const maxAge = resolveMaxAge(given.max_age, note)
+  const given = readGroup('authorizationParameters', options.authorizationParameters, addIssue)
+  const audience = readParameter('audience', given.audience, addIssue)
+  const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, addIssue)
+  const maxAge = resolveMaxAge(given.max_age, addIssue)
   return {
     defaultScope,
-    scope: resolveScope(given.scope, audience, note),
+    scope: resolveScope(given.scope, audience, addIssue),
     ...(audience === undefined ? {} : { audience }),
     ...(redirectUri === undefined ? {} : { redirectUri }),
     ...(maxAge === undefined ? {} : { maxAge }),
-    parameters: resolveOthers(given, note),
+    parameters: resolveOthers(given, addIssue),
   }
 }

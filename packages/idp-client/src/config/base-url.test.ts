@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
 import type { RequestView } from '../http/exchange.ts'
-import { baseUrlFor, isLoopback, resolveAppBaseUrl } from './base-url.ts'
+import { isLoopback, resolveAppBaseUrl, resolveBaseUrl } from './base-url.ts'
 import type { AppBaseUrl, Problem } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
@@ -171,10 +171,10 @@ describe('baseUrlFor, fixed', () => {
       trustProxy: true,
       appBaseUrl: { kind: 'static', url: 'https://a.example.com/x' },
     } as const
-    expect(baseUrlFor(config, view({ host: 'evil.example', 'x-forwarded-host': 'evil.example' }))).toBe(
+    expect(resolveBaseUrl(config, view({ host: 'evil.example', 'x-forwarded-host': 'evil.example' }))).toBe(
       'https://a.example.com/x',
     )
-    expect(baseUrlFor(config, null)).toBe('https://a.example.com/x')
+    expect(resolveBaseUrl(config, null)).toBe('https://a.example.com/x')
   })
 })
 
@@ -191,17 +191,17 @@ describe('baseUrlFor, allow-list', () => {
   }
 
   test('[S040] the matching entry is used, path included', () => {
-    expect(baseUrlFor(config, view({ host: 'b.example.com' }))).toBe('https://b.example.com/app')
-    expect(baseUrlFor(config, view({ host: 'inner', 'x-forwarded-host': 'A.example.com' }))).toBe(
+    expect(resolveBaseUrl(config, view({ host: 'b.example.com' }))).toBe('https://b.example.com/app')
+    expect(resolveBaseUrl(config, view({ host: 'inner', 'x-forwarded-host': 'A.example.com' }))).toBe(
       'https://a.example.com',
     )
-    expect(baseUrlFor(config, view({ host: 'localhost:3000' }))).toBe('http://localhost:3000')
+    expect(resolveBaseUrl(config, view({ host: 'localhost:3000' }))).toBe('http://localhost:3000')
   })
 
   test('an http entry is reached in production when it is what the request says', () => {
-    expect(baseUrlFor(config, view({ host: 'intranet:8080' }))).toBe('http://intranet:8080')
+    expect(resolveBaseUrl(config, view({ host: 'intranet:8080' }))).toBe('http://intranet:8080')
     const proxied = view({ host: 'intranet:8080', 'x-forwarded-proto': 'https' })
-    expect(codeOf(() => baseUrlFor(config, proxied))).toBe('BASE_URL_NOT_ALLOWED')
+    expect(codeOf(() => resolveBaseUrl(config, proxied))).toBe('BASE_URL_NOT_ALLOWED')
   })
 
   test.each([
@@ -211,7 +211,7 @@ describe('baseUrlFor, allow-list', () => {
     'xa.example.com',
     'localhost:3001',
   ])('[S041] %s is not in the list', (host) => {
-    expect(codeOf(() => baseUrlFor(config, view({ host })))).toBe('BASE_URL_NOT_ALLOWED')
+    expect(codeOf(() => resolveBaseUrl(config, view({ host })))).toBe('BASE_URL_NOT_ALLOWED')
   })
 
   test('[S041] hostile hosts never resolve to anything but an entry', () => {
@@ -224,7 +224,7 @@ describe('baseUrlFor, allow-list', () => {
     fc.assert(
       fc.property(hostileHeader(), hostileHeader(), (host, forwardedHost) => {
         const request = view({ host, 'x-forwarded-host': forwardedHost })
-        const outcome = codeOf(() => baseUrlFor(config, request))
+        const outcome = codeOf(() => resolveBaseUrl(config, request))
         expect(
           outcome === 'BASE_URL_UNKNOWN' ||
             outcome === 'BASE_URL_NOT_ALLOWED' ||
@@ -235,29 +235,31 @@ describe('baseUrlFor, allow-list', () => {
   })
 
   test('without a request nothing can be chosen', () => {
-    expect(codeOf(() => baseUrlFor(config, null))).toBe('BASE_URL_UNKNOWN')
+    expect(codeOf(() => resolveBaseUrl(config, null))).toBe('BASE_URL_UNKNOWN')
   })
 })
 
 describe('baseUrlFor, inferred', () => {
   test('[S042] host and protocol of the request', () => {
-    expect(baseUrlFor(inferred, view({ host: 'App.Example.com:3000' }))).toBe('http://app.example.com:3000')
-    expect(baseUrlFor(inferred, view({ host: 'app.example.com' }, 'https://ignored/'))).toBe(
+    expect(resolveBaseUrl(inferred, view({ host: 'App.Example.com:3000' }))).toBe(
+      'http://app.example.com:3000',
+    )
+    expect(resolveBaseUrl(inferred, view({ host: 'app.example.com' }, 'https://ignored/'))).toBe(
       'https://app.example.com',
     )
-    expect(baseUrlFor(inferred, view({ host: 'my_app:3000' }))).toBe('http://my_app:3000')
-    expect(baseUrlFor(inferred, view({ host: '[2001:db8::1]:3000' }))).toBe('http://[2001:db8::1]:3000')
-    expect(baseUrlFor(inferred, view({ host: 'app.example.com:80' }))).toBe('http://app.example.com')
+    expect(resolveBaseUrl(inferred, view({ host: 'my_app:3000' }))).toBe('http://my_app:3000')
+    expect(resolveBaseUrl(inferred, view({ host: '[2001:db8::1]:3000' }))).toBe('http://[2001:db8::1]:3000')
+    expect(resolveBaseUrl(inferred, view({ host: 'app.example.com:80' }))).toBe('http://app.example.com')
   })
 
   test('a Web request without Host header is known by its URL', () => {
-    expect(baseUrlFor(inferred, view({}, 'https://app.example.com/x'))).toBe('https://app.example.com')
-    expect(codeOf(() => baseUrlFor(inferred, view({}, null)))).toBe('BASE_URL_UNKNOWN')
-    expect(codeOf(() => baseUrlFor(inferred, null))).toBe('BASE_URL_UNKNOWN')
+    expect(resolveBaseUrl(inferred, view({}, 'https://app.example.com/x'))).toBe('https://app.example.com')
+    expect(codeOf(() => resolveBaseUrl(inferred, view({}, null)))).toBe('BASE_URL_UNKNOWN')
+    expect(codeOf(() => resolveBaseUrl(inferred, null))).toBe('BASE_URL_UNKNOWN')
   })
 
   test('a host that tells no URL is http outside production', () => {
-    expect(baseUrlFor(inferred, view({ host: 'localhost:3000' }, null))).toBe('http://localhost:3000')
+    expect(resolveBaseUrl(inferred, view({ host: 'localhost:3000' }, null))).toBe('http://localhost:3000')
   })
 
   test.each([
@@ -272,7 +274,7 @@ describe('baseUrlFor, inferred', () => {
     ['localhost.evil.example', 'https://localhost.evil.example'],
     ['10.0.0.7', 'https://10.0.0.7'],
   ])('in production %s gives %s although the request came by http', (host, expected) => {
-    expect(baseUrlFor(inProduction, view({ host }))).toBe(expected)
+    expect(resolveBaseUrl(inProduction, view({ host }))).toBe(expected)
   })
 
   test('forwarded headers count only with trustProxy', () => {
@@ -281,28 +283,28 @@ describe('baseUrlFor, inferred', () => {
       'x-forwarded-host': 'app.example.com, inner',
       'x-forwarded-proto': 'https, http',
     })
-    expect(baseUrlFor(inferred, request)).toBe('http://inner:3000')
-    expect(baseUrlFor({ ...inferred, trustProxy: true }, request)).toBe('https://app.example.com')
-    expect(baseUrlFor({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
+    expect(resolveBaseUrl(inferred, request)).toBe('http://inner:3000')
+    expect(resolveBaseUrl({ ...inferred, trustProxy: true }, request)).toBe('https://app.example.com')
+    expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
   test('a proxy cannot talk production out of https', () => {
     const request = view({ host: 'app.example.com', 'x-forwarded-proto': 'http' })
-    expect(baseUrlFor({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
+    expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
   test('an empty forwarded header is none; a broken one is refused, not skipped', () => {
     const trusting = { ...inferred, trustProxy: true }
-    expect(baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ' ' }))).toBe(
+    expect(resolveBaseUrl(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ' ' }))).toBe(
       'http://a.example.com',
     )
     expect(
-      codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ', b' }))),
+      codeOf(() => resolveBaseUrl(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ', b' }))),
     ).toBe('BASE_URL_UNKNOWN')
     expect(
-      codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com', 'x-forwarded-proto': 'ftp' }))),
+      codeOf(() => resolveBaseUrl(trusting, view({ host: 'a.example.com', 'x-forwarded-proto': 'ftp' }))),
     ).toBe('BASE_URL_UNKNOWN')
-    expect(codeOf(() => baseUrlFor(trusting, view({ host: 'a.example.com' }, 'file:///x')))).toBe(
+    expect(codeOf(() => resolveBaseUrl(trusting, view({ host: 'a.example.com' }, 'file:///x')))).toBe(
       'BASE_URL_UNKNOWN',
     )
   })
@@ -347,14 +349,14 @@ describe('baseUrlFor, inferred', () => {
     '',
   ])('refuses the host %j', (host) => {
     for (const config of [inferred, inProduction]) {
-      expect(codeOf(() => baseUrlFor(config, view({ host })))).toBe('BASE_URL_UNKNOWN')
+      expect(codeOf(() => resolveBaseUrl(config, view({ host })))).toBe('BASE_URL_UNKNOWN')
     }
   })
 
   test('a hostile host either is refused or gives exactly itself as origin', () => {
     fc.assert(
       fc.property(hostileHeader(), fc.boolean(), (host, production) => {
-        const outcome = codeOf(() => baseUrlFor({ ...inferred, production }, view({ host })))
+        const outcome = codeOf(() => resolveBaseUrl({ ...inferred, production }, view({ host })))
         if (outcome === 'BASE_URL_UNKNOWN') return
         const url = new URL(outcome.replace('resolved to ', ''))
         const written = host.trim().toLowerCase()
@@ -368,15 +370,15 @@ describe('baseUrlFor, inferred', () => {
 
   test('one request never influences the next', () => {
     const clean = view({ host: 'app.example.com' })
-    const before = baseUrlFor(inProduction, clean)
-    codeOf(() => baseUrlFor(inProduction, view({ host: 'evil.example' })))
-    codeOf(() => baseUrlFor(inProduction, view({ host: 'user@evil.example' })))
-    expect(baseUrlFor(inProduction, clean)).toBe(before)
+    const before = resolveBaseUrl(inProduction, clean)
+    codeOf(() => resolveBaseUrl(inProduction, view({ host: 'evil.example' })))
+    codeOf(() => resolveBaseUrl(inProduction, view({ host: 'user@evil.example' })))
+    expect(resolveBaseUrl(inProduction, clean)).toBe(before)
   })
 
   test('errors do not reflect what the request said', () => {
     try {
-      baseUrlFor(inferred, view({ host: 'user@evil.example' }))
+      resolveBaseUrl(inferred, view({ host: 'user@evil.example' }))
       expect.unreachable()
     } catch (error) {
       expect(String(error)).not.toContain('evil')

@@ -2,10 +2,10 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { RequestView } from '../http/exchange.ts'
 import type { AppBaseUrl, Config } from './config.ts'
 import type { Env } from './env.ts'
-import { hintFor, parseHost, parseHttpUrl } from './http-url.ts'
+import { parseHost, parseHttpUrl, toHint } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
-import type { Field, Note } from './readers.ts'
-import { field, isGiven, nameOf, refuse } from './readers.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { field, invalid, isPresent, toName } from './readers.ts'
 
 const rule = 'must be a URL like https://app.example.com, without user name, query or fragment'
 
@@ -19,11 +19,11 @@ function parseEntry(value: unknown): Entry | null {
   return url && { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
-function allowList(setting: Field, given: readonly unknown[], note: Note): AppBaseUrl | null {
+function allowList(setting: Field, given: readonly unknown[], addIssue: AddIssue): AppBaseUrl | null {
   if (given.length === 0) {
-    refuse(
+    invalid(
       setting,
-      note,
+      addIssue,
       'is an empty list: name at least one URL, or leave it out to infer it from requests',
     )
     return null
@@ -32,13 +32,13 @@ function allowList(setting: Field, given: readonly unknown[], note: Note): AppBa
   for (const value of given) {
     const entry = parseEntry(value)
     if (!entry) {
-      const hint = hintFor(value, 'each URL is an entry of its own')
-      refuse(setting, note, `has an entry that is not usable: each ${rule}${hint}`)
+      const hint = toHint(value, 'each URL is an entry of its own')
+      invalid(setting, addIssue, `has an entry that is not usable: each ${rule}${hint}`)
       return null
     }
     const same = entries.get(entry.origin)
     if (same && same.url !== entry.url) {
-      refuse(setting, note, 'names one origin with two paths; requests cannot tell them apart')
+      invalid(setting, addIssue, 'names one origin with two paths; requests cannot tell them apart')
       return null
     }
     entries.set(entry.origin, entry)
@@ -46,27 +46,27 @@ function allowList(setting: Field, given: readonly unknown[], note: Note): AppBa
   return { kind: 'allow-list', entries: [...entries.values()] }
 }
 
-function fixed(setting: Field, value: unknown, note: Note): AppBaseUrl | null {
+function fixed(setting: Field, value: unknown, addIssue: AddIssue): AppBaseUrl | null {
   const entry = parseEntry(value)
   if (entry) return { kind: 'static', url: entry.url }
-  refuse(setting, note, `${rule}${hintFor(value, 'for several URLs pass an array')}`)
+  invalid(setting, addIssue, `${rule}${toHint(value, 'for several URLs pass an array')}`)
   return null
 }
 
 /** The base URLs that are configured; empty when only requests will tell. */
-export function urlsOf(appBaseUrl: AppBaseUrl): readonly string[] {
+export function toUrls(appBaseUrl: AppBaseUrl): readonly string[] {
   if (appBaseUrl.kind === 'static') return [appBaseUrl.url]
   return appBaseUrl.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
 }
 
 /** Protocols under which the application may be reached; empty when only requests will tell. */
-export function protocolsOf(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
-  return new Set(urlsOf(appBaseUrl).map((url) => new URL(url).protocol))
+export function toProtocols(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
+  return new Set(toUrls(appBaseUrl).map((url) => new URL(url).protocol))
 }
 
 /** Origins under which the application may be reached; empty when only requests will tell. */
-export function originsOf(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
-  return new Set(urlsOf(appBaseUrl).map((url) => new URL(url).origin))
+export function toOrigins(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
+  return new Set(toUrls(appBaseUrl).map((url) => new URL(url).origin))
 }
 
 /** Null when a value is there but wrong: what depends on the base URL is then not judged. */
@@ -74,33 +74,33 @@ export function resolveAppBaseUrl(
   options: IdpClientOptions,
   env: Env,
   basePath: string,
-  note: Note,
+  addIssue: AddIssue,
 ): AppBaseUrl | null {
   const setting = field('appBaseUrl', options.appBaseUrl, env, 'APP_BASE_URL')
-  const resolved = read(setting, note)
-  if (resolved && basePath !== '' && urlsOf(resolved).some((url) => new URL(url).pathname !== '/')) {
-    refuse(
+  const resolved = read(setting, addIssue)
+  if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
+    invalid(
       setting,
-      note,
+      addIssue,
       'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the variable of the host) gives the path as well: ' +
-        `keep the path in one of them, best by naming only the origin in ${nameOf(setting)}`,
+        `keep the path in one of them, best by naming only the origin in ${toName(setting)}`,
     )
     return null
   }
   return resolved
 }
 
-function read(setting: Field, note: Note): AppBaseUrl | null {
+function read(setting: Field, addIssue: AddIssue): AppBaseUrl | null {
   const { given, text } = setting
-  if (Array.isArray(given)) return allowList(setting, given, note)
-  if (isGiven(given)) return fixed(setting, given, note)
+  if (Array.isArray(given)) return allowList(setting, given, addIssue)
+  if (isPresent(given)) return fixed(setting, given, addIssue)
   if (text === undefined) return { kind: 'inferred' }
-  if (!text.includes(',')) return fixed(setting, text, note)
+  if (!text.includes(',')) return fixed(setting, text, addIssue)
   const parts = text.split(',').map((part) => part.trim())
   return allowList(
     setting,
     parts.filter((part) => part !== ''),
-    note,
+    addIssue,
   )
 }
 
@@ -127,7 +127,7 @@ function unknown(detail: string): InvalidConfigurationError {
 
 type BaseUrlConfig = Pick<Config, 'appBaseUrl' | 'trustProxy' | 'production'>
 
-function hostOf(config: BaseUrlConfig, request: RequestView): string {
+function resolveHost(config: BaseUrlConfig, request: RequestView): string {
   const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-host') : undefined
   const given = proxied ?? request.headers.get('host') ?? request.url?.host
   if (given === undefined) throw unknown('The request names no host.')
@@ -145,7 +145,7 @@ function statedScheme(config: BaseUrlConfig, request: RequestView): 'http' | 'ht
   throw unknown('The protocol that the request names is neither http nor https.')
 }
 
-function originOf(scheme: string, host: string): string {
+function toOrigin(scheme: string, host: string): string {
   return new URL(`${scheme}://${host}`).origin
 }
 
@@ -157,19 +157,19 @@ function originOf(scheme: string, host: string): string {
  * @throws InvalidConfigurationError `BASE_URL_UNKNOWN` without a usable host, `BASE_URL_NOT_ALLOWED` for an origin
  * outside the allow-list.
  */
-export function baseUrlFor(config: BaseUrlConfig, request: RequestView | null): string {
+export function resolveBaseUrl(config: BaseUrlConfig, request: RequestView | null): string {
   const { appBaseUrl } = config
   if (appBaseUrl.kind === 'static') return appBaseUrl.url
   if (!request) throw unknown('There is no request to infer it from.')
-  const host = hostOf(config, request)
+  const host = resolveHost(config, request)
   const presumed = config.production && !isLoopback(host) ? 'https' : statedScheme(config, request)
-  if (appBaseUrl.kind === 'inferred') return originOf(presumed, host)
+  if (appBaseUrl.kind === 'inferred') return toOrigin(presumed, host)
   // A listed http origin was listed on purpose: what the request says is believed when https is not listed.
   const listed = (scheme: string): string | undefined =>
-    appBaseUrl.entries.find(({ origin }) => origin === originOf(scheme, host))?.url
+    appBaseUrl.entries.find(({ origin }) => origin === toOrigin(scheme, host))?.url
   const url = listed(presumed) ?? listed(statedScheme(config, request))
   if (url === undefined) {
-    const detail = `Allowed: ${urlsOf(appBaseUrl).join(', ')}.`
+    const detail = `Allowed: ${toUrls(appBaseUrl).join(', ')}.`
     throw new InvalidConfigurationError('BASE_URL_NOT_ALLOWED', { detail })
   }
   return url

@@ -3,9 +3,9 @@ import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { KeyKind } from './pem.ts'
-import { keyKindOf, pemFault, unescapePem } from './pem.ts'
-import type { Field, Note } from './readers.ts'
-import { field, isGiven, isSet, readOneOf, readText, refuse, waysToSet } from './readers.ts'
+import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { field, invalid, isPresent, isSet, readOneOf, readText, waysToSet } from './readers.ts'
 
 /** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
 const algorithms: ReadonlySet<string> = new Set([
@@ -32,27 +32,31 @@ function algorithmField(options: IdpClientOptions, env: Env): Field {
   return field('clientAssertionSigningAlg', given, env, 'IDP_CLIENT_ASSERTION_SIGNING_ALG')
 }
 
-function resolveAlgorithm(setting: Field, note: Note): string | undefined {
-  const algorithm = readText(setting, note)
+function resolveAlgorithm(setting: Field, addIssue: AddIssue): string | undefined {
+  const algorithm = readText(setting, addIssue)
   if (algorithm === undefined || algorithms.has(algorithm)) return algorithm
-  return refuse(setting, note, `must be one of ${[...algorithms].join(', ')}`)
+  return invalid(setting, addIssue, `must be one of ${[...algorithms].join(', ')}`)
 }
 
-function resolveKey(options: IdpClientOptions, env: Env, note: Note): string | CryptoKey | undefined {
+function resolveKey(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | CryptoKey | undefined {
   const given = options.clientAssertionSigningKey
   const setting = field('clientAssertionSigningKey', given, env, 'IDP_CLIENT_ASSERTION_SIGNING_KEY')
   if (isCryptoKey(given)) {
     const signs = given.type === 'private' && given.usages.includes('sign')
     if (signs && signatureAlgorithms(given).length > 0) return given
-    return refuse(setting, note, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+    return invalid(setting, addIssue, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
   }
-  const text = readText(setting, note)
+  const text = readText(setting, addIssue)
   if (text === undefined) return undefined
   const pem = unescapePem(text)
   const fault = pemFault(pem, 'PRIVATE KEY')
-  if (fault !== null) return refuse(setting, note, fault)
-  if (keyKindOf(pem)) return pem
-  return refuse(setting, note, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
+  if (fault !== null) return invalid(setting, addIssue, fault)
+  if (detectKeyKind(pem)) return pem
+  return invalid(
+    setting,
+    addIssue,
+    'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key',
+  )
 }
 
 const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
@@ -64,16 +68,20 @@ const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
 }
 
 /** What a key can sign with. Only its kind limits a PEM text, while a `CryptoKey` is made for one algorithm. */
-function algorithmsOf(key: string | CryptoKey): readonly string[] {
+function listAlgorithms(key: string | CryptoKey): readonly string[] {
   if (typeof key !== 'string') return signatureAlgorithms(key)
-  const kind = keyKindOf(key)
+  const kind = detectKeyKind(key)
   return kind ? algorithmsOfKind[kind] : []
 }
 
-function resolveAudience(options: IdpClientOptions, env: Env, note: Note): 'token_endpoint' | undefined {
+function resolveAudience(
+  options: IdpClientOptions,
+  env: Env,
+  addIssue: AddIssue,
+): 'token_endpoint' | undefined {
   const given = options.clientAssertionAudience
   const setting = field('clientAssertionAudience', given, env, 'IDP_CLIENT_ASSERTION_AUDIENCE')
-  const audience = readOneOf(setting, ['issuer', 'token_endpoint'], note)
+  const audience = readOneOf(setting, ['issuer', 'token_endpoint'], addIssue)
   return audience === 'token_endpoint' ? audience : undefined
 }
 
@@ -82,35 +90,35 @@ function resolveMethod(
   options: IdpClientOptions,
   env: Env,
   hasKey: boolean,
-  note: Note,
+  addIssue: AddIssue,
 ): SecretMethod | undefined {
   const given = options.tokenEndpointAuthMethod
   const setting = field('tokenEndpointAuthMethod', given, env, 'IDP_TOKEN_ENDPOINT_AUTH_METHOD')
-  const method = readOneOf(setting, ['client_secret_basic', 'client_secret_post'], note)
+  const method = readOneOf(setting, ['client_secret_basic', 'client_secret_post'], addIssue)
   if (method === undefined || !hasKey) return method
   const remedy = 'remove it, or clientAssertionSigningKey and IDP_CLIENT_ASSERTION_SIGNING_KEY'
-  return refuse(
+  return invalid(
     setting,
-    note,
+    addIssue,
     `is a way to send a client secret, but a key is set, which is used instead: ${remedy}`,
   )
 }
 
-function resolveAssertion(options: IdpClientOptions, env: Env, note: Note): ClientAuth | undefined {
+function resolveAssertion(options: IdpClientOptions, env: Env, addIssue: AddIssue): ClientAuth | undefined {
   const setting = algorithmField(options, env)
-  const algorithm = resolveAlgorithm(setting, note)
-  const key = resolveKey(options, env, note)
+  const algorithm = resolveAlgorithm(setting, addIssue)
+  const key = resolveKey(options, env, addIssue)
   if (key === undefined) return undefined
-  const names = algorithmsOf(key)
+  const names = listAlgorithms(key)
   if (algorithm !== undefined && !names.includes(algorithm)) {
-    return refuse(
+    return invalid(
       setting,
-      note,
+      addIssue,
       `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
     )
   }
-  const keyId = readText(field('clientAssertionSigningKeyId', options.clientAssertionSigningKeyId), note)
-  const audience = resolveAudience(options, env, note)
+  const keyId = readText(field('clientAssertionSigningKeyId', options.clientAssertionSigningKeyId), addIssue)
+  const audience = resolveAudience(options, env, addIssue)
   return {
     kind: 'assertion',
     key,
@@ -122,7 +130,11 @@ function resolveAssertion(options: IdpClientOptions, env: Env, note: Note): Clie
 }
 
 /** Exactly one method: a key wins over a secret. Undefined while neither is usable, which is noted. */
-export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Note): ClientAuth | undefined {
+export function resolveClientAuth(
+  options: IdpClientOptions,
+  env: Env,
+  addIssue: AddIssue,
+): ClientAuth | undefined {
   const keyField = field(
     'clientAssertionSigningKey',
     options.clientAssertionSigningKey,
@@ -130,8 +142,8 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
     'IDP_CLIENT_ASSERTION_SIGNING_KEY',
   )
   const secretField = field('clientSecret', options.clientSecret, env, 'IDP_CLIENT_SECRET')
-  const method = resolveMethod(options, env, isSet(keyField), note)
-  const assertion = resolveAssertion(options, env, note)
+  const method = resolveMethod(options, env, isSet(keyField), addIssue)
+  const assertion = resolveAssertion(options, env, addIssue)
   if (assertion || isSet(keyField)) return assertion
   const assertionOptions = [
     'clientAssertionSigningAlg',
@@ -139,14 +151,14 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
     'clientAssertionAudience',
   ] as const
   for (const name of assertionOptions) {
-    if (isGiven(options[name])) {
-      note('notice', `${name} has no effect without clientAssertionSigningKey.`)
+    if (isPresent(options[name])) {
+      addIssue('notice', `${name} has no effect without clientAssertionSigningKey.`)
     }
   }
-  const secret = readText(secretField, note)
+  const secret = readText(secretField, addIssue)
   if (secret !== undefined) return { kind: 'secret', secret, ...(method === undefined ? {} : { method }) }
   if (!isSet(secretField)) {
-    note(
+    addIssue(
       'missing',
       `clientSecret is missing: ${waysToSet(secretField)} (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY).`,
     )
@@ -158,19 +170,19 @@ export function resolveClientAuth(options: IdpClientOptions, env: Env, note: Not
 export function resolveIdTokenAlgorithms(
   options: IdpClientOptions,
   env: Env,
-  note: Note,
+  addIssue: AddIssue,
 ): readonly string[] | undefined {
   const given = options.idTokenSignedResponseAlg
   const setting = field('idTokenSignedResponseAlg', given, env, 'IDP_ID_TOKEN_SIGNED_RESPONSE_ALG')
-  const source: unknown = isGiven(setting.given) ? setting.given : setting.text
+  const source: unknown = isPresent(setting.given) ? setting.given : setting.text
   if (source === undefined) return undefined
   const names: readonly unknown[] =
     typeof source === 'string' ? source.split(',').map((name) => name.trim()) : [source].flat()
   const isKnown = (name: unknown): name is string => typeof name === 'string' && algorithms.has(name)
   if (names.length > 0 && names.every(isKnown)) return Object.freeze([...new Set(names)])
-  return refuse(
+  return invalid(
     setting,
-    note,
+    addIssue,
     `must be one or several of ${[...algorithms].join(', ')} (a string or an array of strings)`,
   )
 }

@@ -1,6 +1,6 @@
-import { urlsOf } from './base-url.ts'
+import { toUrls } from './base-url.ts'
 import type { AppBaseUrl, Config, Settings } from './config.ts'
-import type { Note } from './readers.ts'
+import type { AddIssue } from './readers.ts'
 
 /** Their requests have to carry the cookies: a login finds those of others, a logout deletes all of them. */
 const ROUTES = ['login', 'callback', 'logout'] as const
@@ -11,8 +11,8 @@ function contains(cookiePath: string, path: string): boolean {
 }
 
 /** Where browsers see the application: the base path, else the path of the base URL. */
-function prefixesOf(basePath: string, appBaseUrl: AppBaseUrl | null): readonly string[] {
-  const urls = appBaseUrl ? urlsOf(appBaseUrl) : []
+function toPathPrefixes(basePath: string, appBaseUrl: AppBaseUrl | null): readonly string[] {
+  const urls = appBaseUrl ? toUrls(appBaseUrl) : []
   if (basePath !== '' || urls.length === 0) return [basePath]
   return urls.map((url) => new URL(url).pathname.replace(/\/+$/, ''))
 }
@@ -21,19 +21,22 @@ function prefixesOf(basePath: string, appBaseUrl: AppBaseUrl | null): readonly s
 export function noteOutOfReach(
   { appBaseUrl, settings }: { readonly appBaseUrl: AppBaseUrl | null; readonly settings: Settings },
   { session, transaction }: Pick<Config, 'session' | 'transaction'>,
-  note: Note,
+  addIssue: AddIssue,
 ): void {
   const { basePath, routes } = settings
   const paths = {
     'session.cookie.path': session.cookie.path,
     'transactionCookie.path': transaction.cookie.path,
   }
-  const prefixes = prefixesOf(basePath, appBaseUrl)
+  const prefixes = toPathPrefixes(basePath, appBaseUrl)
   for (const [name, cookiePath] of Object.entries(paths)) {
     const outside = ROUTES.find((key) =>
       prefixes.some((prefix) => !contains(cookiePath, prefix + routes[key])),
     )
     if (outside === undefined) continue
-    note('notice', `${name} does not contain the ${outside} route, which its cookies therefore do not reach.`)
+    addIssue(
+      'notice',
+      `${name} does not contain the ${outside} route, which its cookies therefore do not reach.`,
+    )
   }
 }

@@ -1,11 +1,11 @@
 import type { SameSite } from '../http/cookie-jar.ts'
-import { isLoopback, originsOf, protocolsOf } from './base-url.ts'
+import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
-import type { Field, Note } from './readers.ts'
-import { nameOf, readFlag, readOneOf, readText, refuse } from './readers.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { invalid, readFlag, readOneOf, readText, toName } from './readers.ts'
 
 /** What decides about cookies beside their own settings. */
-export interface Surroundings {
+export interface CookieContext {
   readonly production: boolean
   /** Null: given, but wrong, so that no contradiction with it can be judged. */
   readonly appBaseUrl: AppBaseUrl | null
@@ -25,19 +25,19 @@ export interface CookieFields {
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 /** A cookie name, or the beginning of one (RFC 6265bis section 4.1.1). */
-export function readCookieName(setting: Field, fallback: string, note: Note): string {
-  const name = readText(setting, note)
+export function readCookieName(setting: Field, fallback: string, addIssue: AddIssue): string {
+  const name = readText(setting, addIssue)
   if (name === undefined) return fallback
   if (token.test(name)) return name
-  refuse(setting, note, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
+  invalid(setting, addIssue, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
   return fallback
 }
 
-function readPath(setting: Field, note: Note): string {
-  const path = readText(setting, note)
+function readPath(setting: Field, addIssue: AddIssue): string {
+  const path = readText(setting, addIssue)
   if (path === undefined) return '/'
   if (/^\/[!-:<-~]{0,1000}$/.test(path)) return path
-  refuse(setting, note, 'must begin with / and contain neither ; nor blanks')
+  invalid(setting, addIssue, 'must begin with / and contain neither ; nor blanks')
   return '/'
 }
 
@@ -47,20 +47,20 @@ const domainName =
 function readDomain(
   setting: Field | undefined,
   appBaseUrl: AppBaseUrl | null,
-  note: Note,
+  addIssue: AddIssue,
 ): string | undefined {
-  const given = setting && readText(setting, note)
+  const given = setting && readText(setting, addIssue)
   if (!setting || given === undefined) return undefined
   // A leading dot means nothing since RFC 6265; without it writing and deleting name the same domain.
   const domain = given.toLowerCase().replace(/^\./, '')
   if (!domainName.test(domain)) {
-    return refuse(setting, note, 'must be a host name like example.com, without protocol and port')
+    return invalid(setting, addIssue, 'must be a host name like example.com, without protocol and port')
   }
-  const hosts = appBaseUrl ? [...originsOf(appBaseUrl)].map((origin) => new URL(origin).hostname) : []
+  const hosts = appBaseUrl ? [...toOrigins(appBaseUrl)].map((origin) => new URL(origin).hostname) : []
   if (hosts.some((host) => host !== domain && !host.endsWith(`.${domain}`))) {
-    note(
+    addIssue(
       'notice',
-      `${nameOf(setting)} does not contain the host of appBaseUrl, so browsers will refuse the cookie.`,
+      `${toName(setting)} does not contain the host of appBaseUrl, so browsers will refuse the cookie.`,
     )
   }
   return domain
@@ -75,92 +75,105 @@ function demandForSecure(name: string, sameSite: SameSite): string | undefined {
 
 function explicitlyInsecure(
   fields: CookieFields,
-  around: Surroundings,
+  around: CookieContext,
   demand: string | undefined,
-  note: Note,
+  addIssue: AddIssue,
 ): void {
   const { appBaseUrl, production } = around
   if (demand) {
-    refuse(fields.secure, note, `must not be false, because ${demand}`)
+    invalid(fields.secure, addIssue, `must not be false, because ${demand}`)
   } else if (production && appBaseUrl?.kind === 'inferred') {
-    refuse(
+    invalid(
       fields.secure,
-      note,
+      addIssue,
       'must not be false in production while the base URL is inferred: remove it, or set appBaseUrl (or APP_BASE_URL)',
     )
-  } else if (appBaseUrl && protocolsOf(appBaseUrl).has('https:')) {
-    note(
+  } else if (appBaseUrl && toProtocols(appBaseUrl).has('https:')) {
+    addIssue(
       'notice',
-      `${nameOf(fields.secure)} is false although appBaseUrl is https: cookies could leak over plain http.`,
+      `${toName(fields.secure)} is false although appBaseUrl is https: cookies could leak over plain http.`,
     )
   }
 }
 
 function reachedOnlyByPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
   if (!appBaseUrl) return false
-  return [...originsOf(appBaseUrl)].some((origin) => {
+  return [...toOrigins(appBaseUrl)].some((origin) => {
     const url = new URL(origin)
     return url.protocol === 'http:' && !isLoopback(url.host)
   })
 }
 
-function resolveSecure(fields: CookieFields, around: Surroundings, sameSite: SameSite, note: Note): Secure {
-  const explicit = readFlag(fields.secure, note)
+function resolveSecure(
+  fields: CookieFields,
+  around: CookieContext,
+  sameSite: SameSite,
+  addIssue: AddIssue,
+): Secure {
+  const explicit = readFlag(fields.secure, addIssue)
   const demand = demandForSecure(fields.name, sameSite)
   const { appBaseUrl, production } = around
   if (explicit === false) {
-    explicitlyInsecure(fields, around, demand, note)
+    explicitlyInsecure(fields, around, demand, addIssue)
     return false
   }
   if (explicit === true) {
     if (reachedOnlyByPlainHttp(appBaseUrl)) {
-      note(
+      addIssue(
         'notice',
-        `${nameOf(fields.secure)} is true although appBaseUrl is http: browsers will refuse the cookie.`,
+        `${toName(fields.secure)} is true although appBaseUrl is http: browsers will refuse the cookie.`,
       )
     }
     return true
   }
   if (demand) {
-    const plain = appBaseUrl !== null && protocolsOf(appBaseUrl).has('http:')
+    const plain = appBaseUrl !== null && toProtocols(appBaseUrl).has('http:')
     if (plain)
-      refuse(fields.secure, note, `cannot follow an appBaseUrl that is http, because ${demand}; use https`)
+      invalid(
+        fields.secure,
+        addIssue,
+        `cannot follow an appBaseUrl that is http, because ${demand}; use https`,
+      )
     return true
   }
   return production && appBaseUrl?.kind === 'inferred' ? true : 'from-base-url'
 }
 
-function resolveSameSite(fields: CookieFields, note: Note): SameSite {
-  const given = readOneOf(fields.sameSite, ['strict', 'lax', 'none'], note)
+function resolveSameSite(fields: CookieFields, addIssue: AddIssue): SameSite {
+  const given = readOneOf(fields.sameSite, ['strict', 'lax', 'none'], addIssue)
   if (!fields.crossSitePost) return given ?? 'lax'
   if (given !== undefined && given !== 'none') {
-    refuse(
+    invalid(
       fields.sameSite,
-      note,
+      addIssue,
       "must be 'none' (or left out) with response_mode 'form_post', which posts across sites",
     )
   }
   return 'none'
 }
 
-function refuseHostPrefix(fields: CookieFields, cookie: CookieSettings, note: Note): void {
+function refuseHostPrefix(fields: CookieFields, cookie: CookieSettings, addIssue: AddIssue): void {
   if (!/^__host-/i.test(fields.name)) return
-  if (cookie.path !== '/') refuse(fields.path, note, 'must be / for a cookie with a __Host- name')
+  if (cookie.path !== '/') invalid(fields.path, addIssue, 'must be / for a cookie with a __Host- name')
   if (cookie.domain !== undefined && fields.domain) {
-    refuse(fields.domain, note, 'must be left out for a cookie with a __Host- name')
+    invalid(fields.domain, addIssue, 'must be left out for a cookie with a __Host- name')
   }
 }
 
 /** All attributes but name and lifetime; contradictions that browsers answer with silence are refused here. */
-export function resolveCookie(fields: CookieFields, around: Surroundings, note: Note): CookieSettings {
-  const sameSite = resolveSameSite(fields, note)
-  const domain = readDomain(fields.domain, around.appBaseUrl, note)
+export function resolveCookie(
+  fields: CookieFields,
+  around: CookieContext,
+  addIssue: AddIssue,
+): CookieSettings {
+  const sameSite = resolveSameSite(fields, addIssue)
+  const domain = readDomain(fields.domain, around.appBaseUrl, addIssue)
   const cookie: CookieSettings = {
-    path: readPath(fields.path, note),
+    path: readPath(fields.path, addIssue),
     ...(domain === undefined ? {} : { domain }),
-    secure: resolveSecure(fields, around, sameSite, note),
+    secure: resolveSecure(fields, around, sameSite, addIssue),
     sameSite,
   }
-  refuseHostPrefix(fields, cookie, note)
+  refuseHostPrefix(fields, cookie, addIssue)
   return cookie
 }

@@ -3,9 +3,9 @@ import type { DpopConfig, DpopKeys } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { PemLabel } from './pem.ts'
-import { isOtherPair, keyKindOf, pemFault, unescapePem } from './pem.ts'
-import type { Note } from './readers.ts'
-import { field, isGiven, readFlag, readGroup, readNumber, readText, refuse } from './readers.ts'
+import { detectKeyKind, isOtherPair, pemFault, unescapePem } from './pem.ts'
+import type { AddIssue } from './readers.ts'
+import { field, invalid, isPresent, readFlag, readGroup, readNumber, readText } from './readers.ts'
 
 const none: DpopKeys = { kind: 'none' }
 
@@ -16,30 +16,30 @@ function isEs256(key: unknown, type: 'public' | 'private'): key is CryptoKey {
   return type === 'public' ? key.extractable : key.usages.includes('sign')
 }
 
-function pairFromOption(options: IdpClientOptions, note: Note): DpopKeys {
+function pairFromOption(options: IdpClientOptions, addIssue: AddIssue): DpopKeys {
   const setting = field('dpopKeyPair', options.dpopKeyPair)
-  const { publicKey, privateKey } = readGroup('dpopKeyPair', options.dpopKeyPair, note)
+  const { publicKey, privateKey } = readGroup('dpopKeyPair', options.dpopKeyPair, addIssue)
   if (isEs256(publicKey, 'public') && isEs256(privateKey, 'private'))
     return { kind: 'pair', publicKey, privateKey }
   const what =
     'must hold publicKey (extractable) and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)'
-  refuse(setting, note, what)
+  invalid(setting, addIssue, what)
   return none
 }
 
 function keyFault(pem: string, label: PemLabel): string | null {
   const fault = pemFault(pem, label)
   if (fault !== null) return fault
-  return keyKindOf(pem) === 'P-256' ? null : 'must hold a key for ES256 (elliptic curve P-256)'
+  return detectKeyKind(pem) === 'P-256' ? null : 'must hold a key for ES256 (elliptic curve P-256)'
 }
 
-function pairFromVariables(env: Env, note: Note): DpopKeys {
+function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
   const publicField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PUBLIC_KEY')
   const privateField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PRIVATE_KEY')
-  const publicText = readText(publicField, note)
-  const privateText = readText(privateField, note)
+  const publicText = readText(publicField, addIssue)
+  const privateText = readText(privateField, addIssue)
   if (publicText === undefined || privateText === undefined) {
-    note(
+    addIssue(
       'missing',
       'dpopKeyPair is missing, which useDPoP needs: set the option dpopKeyPair, or both variables ' +
         'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY (npx idp-client dpop-keys makes them).',
@@ -50,50 +50,50 @@ function pairFromVariables(env: Env, note: Note): DpopKeys {
   const privateKey = unescapePem(privateText)
   const publicFault = keyFault(publicKey, 'PUBLIC KEY')
   const privateFault = keyFault(privateKey, 'PRIVATE KEY')
-  if (publicFault !== null) refuse(publicField, note, publicFault)
-  if (privateFault !== null) refuse(privateField, note, privateFault)
+  if (publicFault !== null) invalid(publicField, addIssue, publicFault)
+  if (privateFault !== null) invalid(privateField, addIssue, privateFault)
   if (publicFault !== null || privateFault !== null) return none
   if (!isOtherPair(publicKey, privateKey)) return { kind: 'pem', publicKey, privateKey }
-  refuse(publicField, note, 'is not the public half of IDP_DPOP_PRIVATE_KEY')
+  invalid(publicField, addIssue, 'is not the public half of IDP_DPOP_PRIVATE_KEY')
   return none
 }
 
 /** A fetcher may ask for proofs while `useDPoP` is off, so keys are looked for in any case; then nothing needs them. */
-function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, note: Note): DpopKeys {
-  if (!isGiven(options.dpopKeyPair)) return pairFromVariables(env, enabled ? note : () => {})
+function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, addIssue: AddIssue): DpopKeys {
+  if (!isPresent(options.dpopKeyPair)) return pairFromVariables(env, enabled ? addIssue : () => {})
   if (!enabled)
-    note('notice', 'dpopKeyPair has no effect but on fetchers that ask for it, while useDPoP is false.')
-  return pairFromOption(options, note)
+    addIssue('notice', 'dpopKeyPair has no effect but on fetchers that ask for it, while useDPoP is false.')
+  return pairFromOption(options, addIssue)
 }
 
 /** Seconds by which the clocks of provider and application may differ. */
 const DEFAULT_TOLERANCE = 60
 const longTolerance = 300
 
-export function resolveDpop(options: IdpClientOptions, env: Env, note: Note): DpopConfig {
-  const given = readGroup('dpopOptions', options.dpopOptions, note)
-  const retry = readGroup('dpopOptions.retry', given.retry, note)
+export function resolveDpop(options: IdpClientOptions, env: Env, addIssue: AddIssue): DpopConfig {
+  const given = readGroup('dpopOptions', options.dpopOptions, addIssue)
+  const retry = readGroup('dpopOptions.retry', given.retry, addIssue)
   const seconds = { min: 0, max: 86_400, unit: 'seconds' } as const
   const tolerance = field('dpopOptions.clockTolerance', given.clockTolerance, env, 'IDP_DPOP_CLOCK_TOLERANCE')
   const skew = field('dpopOptions.clockSkew', given.clockSkew, env, 'IDP_DPOP_CLOCK_SKEW')
   const delay = field('dpopOptions.retry.delay', retry.delay, env, 'IDP_RETRY_DELAY')
   const jitter = field('dpopOptions.retry.jitter', retry.jitter, env, 'IDP_RETRY_JITTER')
-  const clockTolerance = readNumber(tolerance, seconds, note) ?? DEFAULT_TOLERANCE
+  const clockTolerance = readNumber(tolerance, seconds, addIssue) ?? DEFAULT_TOLERANCE
   if (clockTolerance > longTolerance) {
-    note(
+    addIssue(
       'notice',
       `dpopOptions.clockTolerance is above ${longTolerance} seconds: expired tokens are accepted that long.`,
     )
   }
-  const enabled = readFlag(field('useDPoP', options.useDPoP), note) ?? false
+  const enabled = readFlag(field('useDPoP', options.useDPoP), addIssue) ?? false
   return {
     enabled,
-    keys: resolveKeys(options, env, enabled, note),
+    keys: resolveKeys(options, env, enabled, addIssue),
     clockTolerance,
-    clockSkew: readNumber(skew, { ...seconds, min: -seconds.max }, note) ?? 0,
+    clockSkew: readNumber(skew, { ...seconds, min: -seconds.max }, addIssue) ?? 0,
     retry: {
-      delay: readNumber(delay, { min: 0, max: 60_000, unit: 'milliseconds' }, note) ?? 100,
-      jitter: readFlag(jitter, note) ?? true,
+      delay: readNumber(delay, { min: 0, max: 60_000, unit: 'milliseconds' }, addIssue) ?? 100,
+      jitter: readFlag(jitter, addIssue) ?? true,
     },
   }
 }

@@ -1,6 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { GetAccessTokenOptions } from '../tokens/want.ts'
+import type { GetAccessTokenOptions } from '../tokens/token-request.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
 import { nearestName, printable } from './unknown-keys.ts'

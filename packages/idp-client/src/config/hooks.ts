@@ -1,5 +1,5 @@
 import type { IdpError } from '../errors/base.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 
 /**
  * Runs before a session is persisted at login, connect, refresh and MFA verification (not on a roll, not on

@@ -32,7 +32,7 @@ export function parseHttpUrl(value: string): URL | null {
 }
 
 /** What is probably wrong with a URL that `parseHttpUrl` refused; continues the sentence that says what it must be. */
-export function hintFor(value: unknown, severalUrls: string): string {
+export function toHint(value: unknown, severalUrls: string): string {
   if (typeof value !== 'string') return ''
   if (value.includes(',')) return `; ${severalUrls}`
   if (value.includes('*')) return '; patterns with * are not supported'

@@ -1,7 +1,7 @@
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../log/log.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { LogoutStrategy } from './config.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { VendorKey } from './vendor.ts'

@@ -22,7 +22,7 @@ const identifiers: readonly (readonly [string, KeyKind])[] = [
 const HEAD = 48
 
 /** The bytes in a PEM text as hexadecimal text; empty when they are no base64. */
-function hexOf(pem: string): string {
+function toHex(pem: string): string {
   try {
     const binary = atob(pem.replace(/-----[^-]+-----/g, '').replace(/\s+/g, ''))
     return Array.from(binary, (byte) => byte.charCodeAt(0).toString(16).padStart(2, '0')).join('')
@@ -32,8 +32,8 @@ function hexOf(pem: string): string {
 }
 
 /** What kind of key a PEM text holds, by its own words; undefined for kinds that nothing here signs with. */
-export function keyKindOf(pem: string): KeyKind | undefined {
-  const head = hexOf(pem).slice(0, HEAD * 2)
+export function detectKeyKind(pem: string): KeyKind | undefined {
+  const head = toHex(pem).slice(0, HEAD * 2)
   return identifiers.find(([identifier]) => head.includes(identifier))?.[1]
 }
 
@@ -46,8 +46,8 @@ const BARE_PRIVATE_KEY = 140
  * benefit of the doubt: the first use shows it.
  */
 export function isOtherPair(publicKey: string, privateKey: string): boolean {
-  const secret = hexOf(privateKey)
-  return secret.length > BARE_PRIVATE_KEY && !secret.includes(hexOf(publicKey).slice(-POINT))
+  const secret = toHex(privateKey)
+  return secret.length > BARE_PRIVATE_KEY && !secret.includes(toHex(publicKey).slice(-POINT))
 }
 
 /**

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import type { Problem } from './config.ts'
 import {
   field,
-  isGiven,
-  nameOf,
+  isPresent,
   readFlag,
   readFunction,
   readGroup,
   readNumber,
   readOneOf,
   readText,
+  toName,
   waysToSet,
 } from './readers.ts'
 
@@ -20,18 +20,18 @@ function collect() {
 
 describe('order of sources', () => {
   test('[S003] the variable counts only while the option is left out', () => {
-    const { note, problems } = collect()
+    const { note: addIssue, problems } = collect()
     const env = { IDP_CLIENT_ID: 'from-env' }
-    expect(readText(field('clientId', undefined, env, 'IDP_CLIENT_ID'), note)).toBe('from-env')
-    expect(readText(field('clientId', '', env, 'IDP_CLIENT_ID'), note)).toBe('from-env')
-    expect(readText(field('clientId', 'from-option', env, 'IDP_CLIENT_ID'), note)).toBe('from-option')
+    expect(readText(field('clientId', undefined, env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-env')
+    expect(readText(field('clientId', '', env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-env')
+    expect(readText(field('clientId', 'from-option', env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-option')
     expect(problems).toEqual([])
   })
 
   test('a blank variable is none', () => {
-    const { note } = collect()
+    const { note: addIssue } = collect()
     expect(
-      readText(field('clientId', undefined, { IDP_CLIENT_ID: '  ' }, 'IDP_CLIENT_ID'), note),
+      readText(field('clientId', undefined, { IDP_CLIENT_ID: '  ' }, 'IDP_CLIENT_ID'), addIssue),
     ).toBeUndefined()
   })
 
@@ -43,18 +43,18 @@ describe('order of sources', () => {
     [false, true],
     ['x', true],
   ])('isGiven(%j) is %s', (value, expected) => {
-    expect(isGiven(value)).toBe(expected)
+    expect(isPresent(value)).toBe(expected)
   })
 
   test('a mistake is named by where it was made', () => {
     const env = { IDP_COOKIE_SECURE: 'perhaps' }
     const byVariable = field('session.cookie.secure', undefined, env, 'IDP_COOKIE_SECURE')
     const byOption = field('session.cookie.secure', 'perhaps', env, 'IDP_COOKIE_SECURE')
-    expect(nameOf(byVariable)).toBe('IDP_COOKIE_SECURE')
-    expect(nameOf(byOption)).toBe('session.cookie.secure')
-    const { note, problems } = collect()
-    readFlag(byVariable, note)
-    readFlag(byOption, note)
+    expect(toName(byVariable)).toBe('IDP_COOKIE_SECURE')
+    expect(toName(byOption)).toBe('session.cookie.secure')
+    const { note: addIssue, problems } = collect()
+    readFlag(byVariable, addIssue)
+    readFlag(byOption, addIssue)
     expect(problems).toEqual([
       { kind: 'wrong-variable', message: 'IDP_COOKIE_SECURE must be true or false.' },
       { kind: 'wrong-option', message: 'session.cookie.secure must be true or false.' },
@@ -77,17 +77,17 @@ describe('readFlag', () => {
     ['false', false],
     ['0', false],
   ])('the variable text %s is %s', (text, expected) => {
-    const { note, problems } = collect()
-    expect(readFlag(field('x', undefined, { IDP_COOKIE_SECURE: text }, 'IDP_COOKIE_SECURE'), note)).toBe(
+    const { note: addIssue, problems } = collect()
+    expect(readFlag(field('x', undefined, { IDP_COOKIE_SECURE: text }, 'IDP_COOKIE_SECURE'), addIssue)).toBe(
       expected,
     )
     expect(problems).toEqual([])
   })
 
   test('an option must be a boolean, not something that looks like one', () => {
-    const { note, problems } = collect()
-    expect(readFlag(field('useDPoP', 'false'), note)).toBeUndefined()
-    expect(readFlag(field('useDPoP', 0), note)).toBeUndefined()
+    const { note: addIssue, problems } = collect()
+    expect(readFlag(field('useDPoP', 'false'), addIssue)).toBeUndefined()
+    expect(readFlag(field('useDPoP', 0), addIssue)).toBeUndefined()
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-option', 'wrong-option'])
   })
 })
@@ -98,8 +98,8 @@ describe('readNumber', () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 101, '5', true, {}])(
     'refuses the option %j',
     (value) => {
-      const { note, problems } = collect()
-      expect(readNumber(field('mfaTokenTtl', value), range, note)).toBeUndefined()
+      const { note: addIssue, problems } = collect()
+      expect(readNumber(field('mfaTokenTtl', value), range, addIssue)).toBeUndefined()
       expect(problems).toEqual([
         { kind: 'wrong-option', message: 'mfaTokenTtl must be a number of seconds from 0 to 100.' },
       ])
@@ -107,33 +107,33 @@ describe('readNumber', () => {
   )
 
   test.each(['-1', '1e1', '0x10', '5s', 'NaN', '101'])('refuses the variable %s', (text) => {
-    const { note, problems } = collect()
+    const { note: addIssue, problems } = collect()
     const setting = field('mfaTokenTtl', undefined, { IDP_MFA_TOKEN_TTL: text }, 'IDP_MFA_TOKEN_TTL')
-    expect(readNumber(setting, range, note)).toBeUndefined()
+    expect(readNumber(setting, range, addIssue)).toBeUndefined()
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-variable'])
   })
 
   test('keeps whole seconds', () => {
-    const { note } = collect()
-    expect(readNumber(field('mfaTokenTtl', 2.9), range, note)).toBe(2)
-    expect(readNumber(field('mfaTokenTtl', 0), range, note)).toBe(0)
+    const { note: addIssue } = collect()
+    expect(readNumber(field('mfaTokenTtl', 2.9), range, addIssue)).toBe(2)
+    expect(readNumber(field('mfaTokenTtl', 0), range, addIssue)).toBe(0)
     expect(
-      readNumber(field('x', undefined, { IDP_MFA_TOKEN_TTL: '60' }, 'IDP_MFA_TOKEN_TTL'), range, note),
+      readNumber(field('x', undefined, { IDP_MFA_TOKEN_TTL: '60' }, 'IDP_MFA_TOKEN_TTL'), range, addIssue),
     ).toBe(60)
   })
 })
 
 describe('readOneOf', () => {
   test('takes a listed value; variables in any case', () => {
-    const { note } = collect()
-    expect(readOneOf(field('x', 'lax'), ['lax', 'none'], note)).toBe('lax')
+    const { note: addIssue } = collect()
+    expect(readOneOf(field('x', 'lax'), ['lax', 'none'], addIssue)).toBe('lax')
     const setting = field('x', undefined, { IDP_COOKIE_SAME_SITE: 'None' }, 'IDP_COOKIE_SAME_SITE')
-    expect(readOneOf(setting, ['lax', 'none'], note)).toBe('none')
+    expect(readOneOf(setting, ['lax', 'none'], addIssue)).toBe('none')
   })
 
   test('names what is allowed, never what was given', () => {
-    const { note, problems } = collect()
-    expect(readOneOf(field('logoutStrategy', 'OIDC-secret'), ['auto', 'oidc'], note)).toBeUndefined()
+    const { note: addIssue, problems } = collect()
+    expect(readOneOf(field('logoutStrategy', 'OIDC-secret'), ['auto', 'oidc'], addIssue)).toBeUndefined()
     expect(problems).toEqual([
       { kind: 'wrong-option', message: "logoutStrategy must be one of 'auto', 'oidc'." },
     ])
@@ -142,25 +142,25 @@ describe('readOneOf', () => {
 
 describe('readFunction and readGroup', () => {
   test('a function passes as it is', () => {
-    const { note, problems } = collect()
+    const { note: addIssue, problems } = collect()
     const hook = () => undefined
-    expect(readFunction('onCallback', hook, note)).toBe(hook)
-    expect(readFunction('onCallback', undefined, note)).toBeUndefined()
+    expect(readFunction('onCallback', hook, addIssue)).toBe(hook)
+    expect(readFunction('onCallback', undefined, addIssue)).toBeUndefined()
     expect(problems).toEqual([])
-    expect(readFunction('onCallback', 'hook' as never, note)).toBeUndefined()
+    expect(readFunction('onCallback', 'hook' as never, addIssue)).toBeUndefined()
     expect(problems).toEqual([{ kind: 'wrong-option', message: 'onCallback must be a function.' }])
   })
 
   test.each(['text', 7, true, ['a'], () => ({})])('%j is no group', (value) => {
-    const { note, problems } = collect()
-    expect(readGroup('session', value as object, note)).toEqual({})
+    const { note: addIssue, problems } = collect()
+    expect(readGroup('session', value as object, addIssue)).toEqual({})
     expect(problems).toEqual([{ kind: 'wrong-option', message: 'session must be an object.' }])
   })
 
   test('a group left out is empty', () => {
-    const { note, problems } = collect()
-    expect(readGroup('session', undefined, note)).toEqual({})
-    expect(readGroup('session', null as never, note)).toEqual({})
+    const { note: addIssue, problems } = collect()
+    expect(readGroup('session', undefined, addIssue)).toEqual({})
+    expect(readGroup('session', null as never, addIssue)).toEqual({})
     expect(problems).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import type { ProblemKind } from './config.ts'
 import type { Env, VariableName } from './env.ts'
 
 /** Takes down a problem. The message is our own text and never holds a value. */
-export type Note = (kind: ProblemKind, message: string, remedy?: Remedy) => void
+export type AddIssue = (kind: ProblemKind, message: string, remedy?: Remedy) => void
 
 /** One setting: what the option holds and what its variable says, if it has one. */
 export interface Field {
@@ -25,17 +25,17 @@ export function field(option: string, given: unknown, env?: Env, variable?: Vari
 }
 
 /** Whether the option itself decides: undefined, null and the empty text count as left out. */
-export function isGiven(value: unknown): boolean {
+export function isPresent(value: unknown): boolean {
   return value !== undefined && value !== null && value !== ''
 }
 
 export function isSet(setting: Field): boolean {
-  return isGiven(setting.given) || setting.text !== undefined
+  return isPresent(setting.given) || setting.text !== undefined
 }
 
 /** The name under which the application set the value: the option, or its variable. */
-export function nameOf(setting: Field): string {
-  return !isGiven(setting.given) && setting.text !== undefined && setting.variable
+export function toName(setting: Field): string {
+  return !isPresent(setting.given) && setting.text !== undefined && setting.variable
     ? setting.variable
     : setting.option
 }
@@ -49,24 +49,26 @@ export function waysToSet(setting: Field): string {
 
 /** The decision "when": a wrong option makes the constructor throw, a wrong variable waits for the first use. */
 export function wrongKind(setting: Field): 'wrong-option' | 'wrong-variable' {
-  return !isGiven(setting.given) && setting.text !== undefined ? 'wrong-variable' : 'wrong-option'
+  return !isPresent(setting.given) && setting.text !== undefined ? 'wrong-variable' : 'wrong-option'
 }
 
 /** `what` completes the sentence after the name: "must be a boolean". */
-export function refuse(setting: Field, note: Note, what: string): undefined {
-  note(wrongKind(setting), `${nameOf(setting)} ${what}.`)
+export function invalid(setting: Field, addIssue: AddIssue, what: string): undefined {
+  addIssue(wrongKind(setting), `${toName(setting)} ${what}.`)
   return undefined
 }
 
-export function readText(setting: Field, note: Note): string | undefined {
-  if (!isGiven(setting.given)) return setting.text
+export function readText(setting: Field, addIssue: AddIssue): string | undefined {
+  if (!isPresent(setting.given)) return setting.text
   if (typeof setting.given === 'string') return setting.given
-  return refuse(setting, note, 'must be a string')
+  return invalid(setting, addIssue, 'must be a string')
 }
 
-export function readFlag(setting: Field, note: Note): boolean | undefined {
-  if (isGiven(setting.given)) {
-    return typeof setting.given === 'boolean' ? setting.given : refuse(setting, note, 'must be true or false')
+export function readFlag(setting: Field, addIssue: AddIssue): boolean | undefined {
+  if (isPresent(setting.given)) {
+    return typeof setting.given === 'boolean'
+      ? setting.given
+      : invalid(setting, addIssue, 'must be true or false')
   }
   switch (setting.text?.toLowerCase()) {
     case undefined:
@@ -78,7 +80,7 @@ export function readFlag(setting: Field, note: Note): boolean | undefined {
     case '0':
       return false
     default:
-      return refuse(setting, note, 'must be true or false')
+      return invalid(setting, addIssue, 'must be true or false')
   }
 }
 
@@ -94,45 +96,51 @@ export const longestTimer = 2_147_483_647
 const decimal = /^-?\d+(?:\.\d+)?$/
 
 function asNumber(setting: Field): unknown {
-  if (isGiven(setting.given)) return setting.given
+  if (isPresent(setting.given)) return setting.given
   return setting.text !== undefined && decimal.test(setting.text) ? Number(setting.text) : setting.text
 }
 
 /** A whole number: fractions are cut off, since cookies and token requests carry whole seconds. */
-export function readNumber(setting: Field, range: Range, note: Note): number | undefined {
+export function readNumber(setting: Field, range: Range, addIssue: AddIssue): number | undefined {
   const value = asNumber(setting)
   if (value === undefined || value === null || value === '') return undefined
   if (typeof value === 'number' && Number.isFinite(value) && value >= range.min && value <= range.max) {
     return Math.trunc(value)
   }
-  return refuse(setting, note, `must be a number of ${range.unit} from ${range.min} to ${range.max}`)
+  return invalid(setting, addIssue, `must be a number of ${range.unit} from ${range.min} to ${range.max}`)
 }
 
 export function readOneOf<T extends string>(
   setting: Field,
   allowed: readonly T[],
-  note: Note,
+  addIssue: AddIssue,
 ): T | undefined {
-  const value = isGiven(setting.given) ? setting.given : setting.text?.toLowerCase()
+  const value = isPresent(setting.given) ? setting.given : setting.text?.toLowerCase()
   if (value === undefined) return undefined
   const found = allowed.find((entry) => entry === value)
-  return found ?? refuse(setting, note, `must be one of ${allowed.map((entry) => `'${entry}'`).join(', ')}`)
+  return (
+    found ?? invalid(setting, addIssue, `must be one of ${allowed.map((entry) => `'${entry}'`).join(', ')}`)
+  )
 }
 
 /** A callback of the application. Its type is what the option declares; at run time only "callable" can be checked. */
 export function readFunction<T extends (...parameters: never[]) => unknown>(
   option: string,
   given: T | undefined,
-  note: Note,
+  addIssue: AddIssue,
 ): T | undefined {
-  if (!isGiven(given)) return undefined
-  return typeof given === 'function' ? given : refuse(field(option, given), note, 'must be a function')
+  if (!isPresent(given)) return undefined
+  return typeof given === 'function' ? given : invalid(field(option, given), addIssue, 'must be a function')
 }
 
 /** The members of a group option (`session`, `routes`); anything but an object is refused and read as empty. */
-export function readGroup<T extends object>(option: string, given: T | undefined, note: Note): Partial<T> {
-  if (!isGiven(given)) return {}
+export function readGroup<T extends object>(
+  option: string,
+  given: T | undefined,
+  addIssue: AddIssue,
+): Partial<T> {
+  if (!isPresent(given)) return {}
   if (typeof given === 'object' && !Array.isArray(given)) return given
-  refuse(field(option, given), note, 'must be an object')
+  invalid(field(option, given), addIssue, 'must be an object')
   return {}
 }

@@ -3,7 +3,7 @@ import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { Problem, Resolved } from './config.ts'
 
-function listOf(problems: readonly Problem[]): string {
+function toList(problems: readonly Problem[]): string {
   const [first, ...others] = problems.map(({ message }) => message)
   return first !== undefined && others.length === 0
     ? ` ${first}`
@@ -14,7 +14,7 @@ function listOf(problems: readonly Problem[]): string {
 export function configurationError(problems: readonly Problem[]): InvalidConfigurationError {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   return new InvalidConfigurationError('INVALID_CONFIGURATION', {
-    detail: listOf(blocking).replace(/^ /, ''),
+    detail: toList(blocking).replace(/^ /, ''),
   })
 }
 
@@ -44,7 +44,7 @@ export function report({ settings, problems }: Resolved): void {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   if (blocking.some(({ kind }) => kind === 'wrong-option')) throw configurationError(problems)
   if (blocking.length === 0) return
-  const message = `The configuration is incomplete, so every session and login is refused:${listOf(blocking)}`
+  const message = `The configuration is incomplete, so every session and login is refused:${toList(blocking)}`
   const remedy = 'INVALID_CONFIGURATION'
   if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message, remedy })
 }

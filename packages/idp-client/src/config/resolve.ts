@@ -13,10 +13,11 @@ import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { resolveInsecure, resolveProvider } from './provider.ts'
-import type { Note } from './readers.ts'
+import type { AddIssue } from './readers.ts'
 import {
   field,
-  isGiven,
+  invalid,
+  isPresent,
   longestTimer,
   readFlag,
   readFunction,
@@ -24,7 +25,6 @@ import {
   readNumber,
   readOneOf,
   readText,
-  refuse,
   waysToSet,
 } from './readers.ts'
 import { resolveBasePath, resolveRoutes } from './routes.ts'
@@ -38,59 +38,59 @@ type FlagOption = {
 }[keyof IdpClientOptions] &
   string
 
-function flag(options: IdpClientOptions, name: FlagOption, fallback: boolean, note: Note): boolean {
-  return readFlag(field(name, options[name]), note) ?? fallback
+function flag(options: IdpClientOptions, name: FlagOption, fallback: boolean, addIssue: AddIssue): boolean {
+  return readFlag(field(name, options[name]), addIssue) ?? fallback
 }
 
-interface Foundation {
+interface BaseSettings {
   readonly settings: Settings
   readonly appBaseUrl: AppBaseUrl | null
 }
 
-function resolveFoundation(options: IdpClientOptions, env: Env, note: Note): Foundation {
+function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
   const production = env.NODE_ENV === 'production'
   // Anything else, or none at all, may be a deployment that visitors reach without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
-  const basePath = resolveBasePath(env, note)
-  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, note)
-  const clock: Clock = readFunction('[customClock]', options[customClock], note) ?? systemClock
+  const basePath = resolveBasePath(env, addIssue)
+  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, addIssue)
+  const clock: Clock = readFunction('[customClock]', options[customClock], addIssue) ?? systemClock
   const trustByDefault = development || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
     development,
-    ...resolveRoutes(options, env, basePath, note),
+    ...resolveRoutes(options, env, basePath, addIssue),
     basePath,
-    trustProxy: flag(options, 'trustProxy', trustByDefault, note),
+    trustProxy: flag(options, 'trustProxy', trustByDefault, addIssue),
     noContentProfileResponseWhenUnauthenticated: flag(
       options,
       'noContentProfileResponseWhenUnauthenticated',
       false,
-      note,
+      addIssue,
     ),
     clock,
-    log: createLog(readFunction('logger', options.logger, note), development),
+    log: createLog(readFunction('logger', options.logger, addIssue), development),
   }
   return { settings, appBaseUrl }
 }
 
-function resolveClientId(options: IdpClientOptions, env: Env, note: Note): string | undefined {
+function resolveClientId(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | undefined {
   const setting = field('clientId', options.clientId, env, 'IDP_CLIENT_ID')
-  const clientId = readText(setting, note)
-  if (clientId === undefined && !isGiven(setting.given)) {
-    note('missing', `clientId is missing: ${waysToSet(setting)}.`)
+  const clientId = readText(setting, addIssue)
+  if (clientId === undefined && !isPresent(setting.given)) {
+    addIssue('missing', `clientId is missing: ${waysToSet(setting)}.`)
   }
   return clientId
 }
 
-function resolveReturnPath(options: IdpClientOptions, note: Note): string {
+function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): string {
   const setting = field('signInReturnToPath', options.signInReturnToPath)
-  const path = readText(setting, note)
+  const path = readText(setting, addIssue)
   if (path === undefined) return '/'
   const base = 'http://path.invalid'
   const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
-  refuse(setting, note, 'must be a path of the application that begins with one slash')
+  invalid(setting, addIssue, 'must be a path of the application that begins with one slash')
   return '/'
 }
 
@@ -102,11 +102,11 @@ function defaultFetch(): typeof globalThis.fetch {
   return shared('default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
 }
 
-function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
-  const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, note)
-  const onCallback = readFunction('onCallback', options.onCallback, note)
+function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['hooks'] {
+  const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, addIssue)
+  const onCallback = readFunction('onCallback', options.onCallback, addIssue)
   if (onCallback && onCallback.length > 1) {
-    note(
+    addIssue(
       'notice',
       `onCallback takes one argument, but this one has ${onCallback.length}: write onCallback({ error, session, returnTo }), ` +
         'since the others are always undefined.',
@@ -118,63 +118,69 @@ function resolveHooks(options: IdpClientOptions, note: Note): Config['hooks'] {
 
 type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
 
-function resolveLimits(options: IdpClientOptions, env: Env, note: Note): Limits {
+function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue): Limits {
   const longest = 31_536_000
   const timeout = field('httpTimeout', options.httpTimeout)
   const mfaTokenTtl = field('mfaTokenTtl', options.mfaTokenTtl, env, 'IDP_MFA_TOKEN_TTL')
   const buffer = field('tokenRefreshBuffer', options.tokenRefreshBuffer)
-  const httpTimeout = readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, note) ?? 5000
+  const httpTimeout =
+    readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, addIssue) ?? 5000
   return {
     httpTimeout,
-    sessionLockTimeout: resolveLockTimeout(options, httpTimeout, note),
-    tokenRefreshBuffer: readNumber(buffer, { min: 0, max: longest, unit: 'seconds' }, note) ?? 0,
-    mfaTokenTtl: readNumber(mfaTokenTtl, { min: 1, max: longest, unit: 'seconds' }, note) ?? 300,
+    sessionLockTimeout: resolveLockTimeout(options, httpTimeout, addIssue),
+    tokenRefreshBuffer: readNumber(buffer, { min: 0, max: longest, unit: 'seconds' }, addIssue) ?? 0,
+    mfaTokenTtl: readNumber(mfaTokenTtl, { min: 1, max: longest, unit: 'seconds' }, addIssue) ?? 300,
   }
 }
 
 type Required = 'provider' | 'clientId' | 'clientAuth' | 'secrets'
 
-function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, note: Note) {
+function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, addIssue: AddIssue) {
   return {
-    provider: resolveProvider(options, env, allowInsecure, note),
-    clientId: resolveClientId(options, env, note),
-    secrets: resolveSecrets(options, env, note),
-    clientAuth: resolveClientAuth(options, env, note),
+    provider: resolveProvider(options, env, allowInsecure, addIssue),
+    clientId: resolveClientId(options, env, addIssue),
+    secrets: resolveSecrets(options, env, addIssue),
+    clientAuth: resolveClientAuth(options, env, addIssue),
   } satisfies { [Key in Required]: Config[Key] | undefined }
 }
 
 /** Everything that has a default, so that mistakes in it are found also while something required is missing. */
-function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl }: Foundation, note: Note) {
-  const authorization = resolveAuthorization(options, appBaseUrl, note)
+function resolveRest(
+  options: IdpClientOptions,
+  env: Env,
+  { settings, appBaseUrl }: BaseSettings,
+  addIssue: AddIssue,
+) {
+  const authorization = resolveAuthorization(options, appBaseUrl, addIssue)
   const around = { production: settings.production, appBaseUrl }
-  const session = resolveSession(options, env, around, note)
+  const session = resolveSession(options, env, around, addIssue)
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
-  const sessionStore = resolveSessionStore(options, note)
-  const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, note)
+  const sessionStore = resolveSessionStore(options, addIssue)
+  const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, addIssue)
   const strategy = field('logoutStrategy', options.logoutStrategy)
-  const carrier = readFunction('[customFetch]', options[customFetch], note)
+  const carrier = readFunction('[customFetch]', options[customFetch], addIssue)
   return {
     authorization,
     session,
     transaction: resolveTransaction(
       options,
       { ...around, sessionCookieName: session.cookie.name, crossSitePost },
-      note,
+      addIssue,
     ),
     ...(sessionStore ? { sessionStore } : {}),
     ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
-    signInReturnToPath: resolveReturnPath(options, note),
-    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2', 'local'], note) ?? 'auto',
-    includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, note),
-    pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, note),
-    fetchUserInfo: flag(options, 'fetchUserInfo', false, note),
-    telemetry: flag(options, 'enableTelemetry', true, note),
-    processLasts: flag(options, 'processLasts', true, note),
-    hooks: resolveHooks(options, note),
-    ...resolveLimits(options, env, note),
-    dpop: resolveDpop(options, env, note),
+    signInReturnToPath: resolveReturnPath(options, addIssue),
+    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2', 'local'], addIssue) ?? 'auto',
+    includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, addIssue),
+    pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, addIssue),
+    fetchUserInfo: flag(options, 'fetchUserInfo', false, addIssue),
+    telemetry: flag(options, 'enableTelemetry', true, addIssue),
+    processLasts: flag(options, 'processLasts', true, addIssue),
+    hooks: resolveHooks(options, addIssue),
+    ...resolveLimits(options, env, addIssue),
+    dpop: resolveDpop(options, env, addIssue),
     fetch: carrier ?? defaultFetch(),
-    vendor: resolveVendor(options, note),
+    vendor: resolveVendor(options, addIssue),
   } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
 }
 
@@ -184,24 +190,24 @@ function resolveRest(options: IdpClientOptions, env: Env, { settings, appBaseUrl
  */
 export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const problems: Problem[] = []
-  const note: Note = (kind, message, remedy) =>
+  const addIssue: AddIssue = (kind, message, remedy) =>
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
-  const options: IdpClientOptions = readGroup('options', given, note)
-  noteUnknownKeys(options, note)
-  const foundation = resolveFoundation(options, env, note)
+  const options: IdpClientOptions = readGroup('options', given, addIssue)
+  noteUnknownKeys(options, addIssue)
+  const foundation = resolveBaseSettings(options, env, addIssue)
   const { settings, appBaseUrl } = foundation
   // Their routes are decided by the same flags; only here their types are checked.
-  flag(options, 'enableAccessTokenEndpoint', true, note)
-  flag(options, 'enableConnectAccountEndpoint', false, note)
-  const allowInsecureRequests = resolveInsecure(options, settings.production, note)
+  flag(options, 'enableAccessTokenEndpoint', true, addIssue)
+  flag(options, 'enableConnectAccountEndpoint', false, addIssue)
+  const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
   const { provider, clientId, clientAuth, secrets } = resolveRequired(
     options,
     env,
     allowInsecureRequests,
-    note,
+    addIssue,
   )
-  const rest = resolveRest(options, env, foundation, note)
-  noteOutOfReach(foundation, rest, note)
+  const rest = resolveRest(options, env, foundation, addIssue)
+  noteOutOfReach(foundation, rest, addIssue)
   const usable = problems.every(({ kind }) => kind === 'notice')
   const config: Config | null =
     usable && appBaseUrl && provider && clientId && clientAuth && secrets

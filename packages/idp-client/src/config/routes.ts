@@ -2,8 +2,8 @@ import { frozenSet } from '../lib/freeze.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
 import type { Env, PublicName, VariableName } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
-import type { Field, Note } from './readers.ts'
-import { field, isGiven, isSet, nameOf, readGroup, readText, refuse, wrongKind } from './readers.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { field, invalid, isPresent, isSet, readGroup, readText, toName, wrongKind } from './readers.ts'
 
 interface RouteDefault {
   readonly path: string
@@ -34,15 +34,18 @@ function publicField(
   { option, given }: Pick<Field, 'option' | 'given'>,
   name: PublicName,
   env: Env,
-  note: Note,
+  addIssue: AddIssue,
 ): Field {
   const ours: VariableName = `FRAMEWORK_PUBLIC_${name}`
   const hosts: VariableName = `NEXT_PUBLIC_${name}`
   const setting = field(option, given, env, ours)
   const hostSetting = field(option, given, env, hosts)
-  if (isGiven(given) || hostSetting.text === undefined) return setting
+  if (isPresent(given) || hostSetting.text === undefined) return setting
   if (setting.text !== undefined && setting.text !== hostSetting.text) {
-    note('wrong-variable', `${ours} and ${hosts} have different values; give both the same, or set only one.`)
+    addIssue(
+      'wrong-variable',
+      `${ours} and ${hosts} have different values; give both the same, or set only one.`,
+    )
   }
   return setting.text === undefined ? hostSetting : setting
 }
@@ -58,12 +61,16 @@ function plainPath(text: string): string | null {
   return URL.canParse(rooted, 'http://path.invalid') ? new URL(rooted, 'http://path.invalid').pathname : null
 }
 
-function readPath(setting: Field, fallback: string, note: Note): string {
-  const text = readText(setting, note)
+function readPath(setting: Field, fallback: string, addIssue: AddIssue): string {
+  const text = readText(setting, addIssue)
   if (text === undefined) return fallback
   const path = plainPath(text)
   if (path !== null && path !== '/') return path
-  refuse(setting, note, 'must be a path like /auth/name, without origin, query, fragment or dot segments')
+  invalid(
+    setting,
+    addIssue,
+    'must be a path like /auth/name, without origin, query, fragment or dot segments',
+  )
   return fallback
 }
 
@@ -72,7 +79,11 @@ export interface RouteTable {
   readonly disabledRoutes: ReadonlySet<RouteKey>
 }
 
-function refuseDuplicates(settings: ReadonlyMap<RouteKey, Field>, table: RouteTable, note: Note): void {
+function refuseDuplicates(
+  settings: ReadonlyMap<RouteKey, Field>,
+  table: RouteTable,
+  addIssue: AddIssue,
+): void {
   const owners = new Map<string, Field>()
   for (const [key, setting] of settings) {
     if (table.disabledRoutes.has(key)) continue
@@ -82,29 +93,37 @@ function refuseDuplicates(settings: ReadonlyMap<RouteKey, Field>, table: RouteTa
       owners.set(path, setting)
       continue
     }
-    const byVariable = [other, setting].every(({ given }) => !isGiven(given))
-    note(
+    const byVariable = [other, setting].every(({ given }) => !isPresent(given))
+    addIssue(
       byVariable ? 'wrong-variable' : 'wrong-option',
-      `${nameOf(other)} and ${nameOf(setting)} name the same path; every route needs its own.`,
+      `${toName(other)} and ${toName(setting)} name the same path; every route needs its own.`,
     )
   }
 }
 
 /** Option → variable → default, per route. Switched-off routes keep their path, so that they can be told apart. */
-export function resolveRoutes(options: IdpClientOptions, env: Env, basePath: string, note: Note): RouteTable {
-  const given = readGroup('routes', options.routes, note)
+export function resolveRoutes(
+  options: IdpClientOptions,
+  env: Env,
+  basePath: string,
+  addIssue: AddIssue,
+): RouteTable {
+  const given = readGroup('routes', options.routes, addIssue)
   const settings = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {
     const { path, variable } = defaults[key]
     const option = `routes.${key}`
     const setting = variable
-      ? publicField({ option, given: given[key] }, variable, env, note)
+      ? publicField({ option, given: given[key] }, variable, env, addIssue)
       : field(option, given[key])
     settings.set(key, setting)
-    const resolved = readPath(setting, path, note)
+    const resolved = readPath(setting, path, addIssue)
     if (basePath !== '' && isSet(setting) && resolved.startsWith(`${basePath}/`)) {
-      note('notice', `${nameOf(setting)} begins with the base path, which is put in front of it once more.`)
+      addIssue(
+        'notice',
+        `${toName(setting)} begins with the base path, which is put in front of it once more.`,
+      )
     }
     routes[key] = resolved
   }
@@ -112,21 +131,24 @@ export function resolveRoutes(options: IdpClientOptions, env: Env, basePath: str
   if (options.enableAccessTokenEndpoint === false) disabled.push('accessToken')
   if (options.enableConnectAccountEndpoint !== true) disabled.push('connectAccount')
   const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }
-  refuseDuplicates(settings, table, note)
+  refuseDuplicates(settings, table, addIssue)
   return table
 }
 
 /** `''` or `/path`; there is no option, since the host's build has to know it as well. */
-export function resolveBasePath(env: Env, note: Note): string {
+export function resolveBasePath(env: Env, addIssue: AddIssue): string {
   const setting = publicField(
     { option: 'FRAMEWORK_PUBLIC_BASE_PATH', given: undefined },
     'BASE_PATH',
     env,
-    note,
+    addIssue,
   )
   if (setting.text === undefined) return ''
   const path = plainPath(setting.text)
   if (path !== null) return path === '/' ? '' : path
-  note(wrongKind(setting), `${nameOf(setting)} must be a path like /docs, without origin, query or fragment.`)
+  addIssue(
+    wrongKind(setting),
+    `${toName(setting)} must be a path like /docs, without origin, query or fragment.`,
+  )
   return ''
 }

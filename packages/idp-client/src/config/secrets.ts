@@ -1,7 +1,7 @@
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
-import type { Field, Note } from './readers.ts'
-import { field, isGiven, nameOf, refuse, waysToSet } from './readers.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { field, invalid, isPresent, toName, waysToSet } from './readers.ts'
 
 const shortest = 32
 
@@ -10,15 +10,15 @@ function isWeak(secret: string): boolean {
 }
 
 /** A comma may be part of one secret: it separates only when every part could be a secret by itself. */
-function partsOf(text: string): readonly string[] {
+function splitSecrets(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim())
   return parts.every((part) => part.length >= shortest) ? parts : [text]
 }
 
 function candidates(setting: Field): readonly unknown[] {
   if (Array.isArray(setting.given)) return setting.given
-  if (isGiven(setting.given)) return [setting.given]
-  return setting.text === undefined ? [] : partsOf(setting.text)
+  if (isPresent(setting.given)) return [setting.given]
+  return setting.text === undefined ? [] : splitSecrets(setting.text)
 }
 
 const cure = "'npx idp-client secret' prints one (64 hexadecimal digits)"
@@ -27,17 +27,17 @@ const cure = "'npx idp-client secret' prints one (64 hexadecimal digits)"
 export function resolveSecrets(
   options: IdpClientOptions,
   env: Env,
-  note: Note,
+  addIssue: AddIssue,
 ): readonly [string, ...string[]] | undefined {
   const setting = field('secret', options.secret, env, 'IDP_SECRET')
   const secrets: string[] = []
   for (const given of candidates(setting)) {
-    if (typeof given !== 'string') return refuse(setting, note, 'must be a string or a list of strings')
+    if (typeof given !== 'string') return invalid(setting, addIssue, 'must be a string or a list of strings')
     const candidate = given.trim()
     if (isWeak(candidate)) {
-      note(
+      addIssue(
         'missing',
-        `${nameOf(setting)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
+        `${toName(setting)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
           `${cure}.`,
       )
       return undefined
@@ -46,6 +46,6 @@ export function resolveSecrets(
   }
   const [first, ...others] = secrets
   if (first !== undefined) return [first, ...others]
-  note('missing', `secret is missing: ${waysToSet(setting)}; ${cure}.`)
+  addIssue('missing', `secret is missing: ${waysToSet(setting)}; ${cure}.`)
   return undefined
 }

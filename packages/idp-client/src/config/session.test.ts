@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { AppBaseUrl, Problem } from './config.ts'
-import type { Surroundings } from './cookies.ts'
+import type { CookieContext } from './cookies.ts'
 import type { Env } from './env.ts'
 import type {
   IdpClientOptions,
@@ -14,10 +14,10 @@ const https: AppBaseUrl = { kind: 'static', url: 'https://app.example.com' }
 const http: AppBaseUrl = { kind: 'static', url: 'http://app.example.com' }
 const local: AppBaseUrl = { kind: 'static', url: 'http://localhost:3000' }
 const inferred: AppBaseUrl = { kind: 'inferred' }
-const development: Surroundings = { production: false, appBaseUrl: https }
-const inferredInProduction: Surroundings = { production: true, appBaseUrl: inferred }
+const development: CookieContext = { production: false, appBaseUrl: https }
+const inferredInProduction: CookieContext = { production: true, appBaseUrl: inferred }
 
-function collect<T>(resolve: (note: (kind: Problem['kind'], message: string) => void) => T) {
+function collect<T>(resolve: (addIssue: (kind: Problem['kind'], message: string) => void) => T) {
   const problems: Problem[] = []
   const value = resolve((kind, message) => {
     problems.push({ kind, message })
@@ -25,8 +25,12 @@ function collect<T>(resolve: (note: (kind: Problem['kind'], message: string) => 
   return { value, problems }
 }
 
-function session(given: SessionConfiguration | undefined, env: Env = {}, around: Surroundings = development) {
-  return collect((note) => resolveSession({ session: given }, env, around, note))
+function session(
+  given: SessionConfiguration | undefined,
+  env: Env = {},
+  around: CookieContext = development,
+) {
+  return collect((addIssue) => resolveSession({ session: given }, env, around, addIssue))
 }
 
 function transaction(
@@ -35,7 +39,9 @@ function transaction(
   options: IdpClientOptions = {},
 ) {
   const surroundings = { ...development, sessionCookieName: '__session', crossSitePost: false, ...around }
-  return collect((note) => resolveTransaction({ ...options, transactionCookie: given }, surroundings, note))
+  return collect((addIssue) =>
+    resolveTransaction({ ...options, transactionCookie: given }, surroundings, addIssue),
+  )
 }
 
 describe('session', () => {
@@ -358,7 +364,7 @@ describe('session store', () => {
     delete: async () => undefined,
   }
   const resolveIt = (given: unknown) =>
-    collect((note) => resolveSessionStore({ sessionStore: given as SessionDataStore }, note))
+    collect((addIssue) => resolveSessionStore({ sessionStore: given as SessionDataStore }, addIssue))
 
   test('three functions are enough', () => {
     expect(resolveIt(store)).toEqual({ value: store, problems: [] })

@@ -1,36 +1,40 @@
 import type { SessionConfig, TransactionConfig } from './config.ts'
-import type { Surroundings } from './cookies.ts'
+import type { CookieContext } from './cookies.ts'
 import { readCookieName, resolveCookie } from './cookies.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
-import type { Field, Note } from './readers.ts'
-import { field, isGiven, longestTimer, readFlag, readGroup, readNumber, refuse } from './readers.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { field, invalid, isPresent, longestTimer, readFlag, readGroup, readNumber } from './readers.ts'
 
 /** Browsers keep no cookie longer than 400 days (RFC 6265bis section 5.5); more would be cut off in silence. */
 const longestCookie = 400 * 24 * 60 * 60
 
-function readLifetime(setting: Field, fallback: number, note: Note, min = 1): number {
-  return readNumber(setting, { min, max: longestCookie, unit: 'seconds' }, note) ?? fallback
+function readLifetime(setting: Field, fallback: number, addIssue: AddIssue, min = 1): number {
+  return readNumber(setting, { min, max: longestCookie, unit: 'seconds' }, addIssue) ?? fallback
 }
 
 export function resolveSession(
   options: IdpClientOptions,
   env: Env,
-  around: Surroundings,
-  note: Note,
+  around: CookieContext,
+  addIssue: AddIssue,
 ): SessionConfig {
-  const given = readGroup('session', options.session, note)
-  const cookie = readGroup('session.cookie', given.cookie, note)
-  const name = readCookieName(field('session.cookie.name', cookie.name), '__session', note)
+  const given = readGroup('session', options.session, addIssue)
+  const cookie = readGroup('session.cookie', given.cookie, addIssue)
+  const name = readCookieName(field('session.cookie.name', cookie.name), '__session', addIssue)
   const bytes = field('session.cookie.maxBytes', cookie.maxBytes)
-  const rolling = readFlag(field('session.rolling', given.rolling), note) ?? true
+  const rolling = readFlag(field('session.rolling', given.rolling), addIssue) ?? true
   return {
     rolling,
-    absoluteDuration: readLifetime(field('session.absoluteDuration', given.absoluteDuration), 259_200, note),
+    absoluteDuration: readLifetime(
+      field('session.absoluteDuration', given.absoluteDuration),
+      259_200,
+      addIssue,
+    ),
     inactivityDuration: readLifetime(
       field('session.inactivityDuration', given.inactivityDuration),
       86_400,
-      note,
+      addIssue,
       // Without rolling it does not count.
       rolling ? 1 : 0,
     ),
@@ -44,18 +48,20 @@ export function resolveSession(
           domain: field('session.cookie.domain', cookie.domain, env, 'IDP_COOKIE_DOMAIN'),
         },
         around,
-        note,
+        addIssue,
       ),
       name,
       transient:
-        readFlag(field('session.cookie.transient', cookie.transient, env, 'IDP_COOKIE_TRANSIENT'), note) ??
-        false,
-      maxBytes: readNumber(bytes, { min: 1, max: 1_000_000, unit: 'bytes' }, note) ?? 7000,
+        readFlag(
+          field('session.cookie.transient', cookie.transient, env, 'IDP_COOKIE_TRANSIENT'),
+          addIssue,
+        ) ?? false,
+      maxBytes: readNumber(bytes, { min: 1, max: 1_000_000, unit: 'bytes' }, addIssue) ?? 7000,
     },
   }
 }
 
-interface TransactionSurroundings extends Surroundings {
+interface TransactionSurroundings extends CookieContext {
   readonly sessionCookieName: string
   /** The provider answers by a POST from its own site (`response_mode=form_post`). */
   readonly crossSitePost: boolean
@@ -64,22 +70,22 @@ interface TransactionSurroundings extends Surroundings {
 export function resolveTransaction(
   options: IdpClientOptions,
   around: TransactionSurroundings,
-  note: Note,
+  addIssue: AddIssue,
 ): TransactionConfig {
-  const given = readGroup('transactionCookie', options.transactionCookie, note)
+  const given = readGroup('transactionCookie', options.transactionCookie, addIssue)
   const prefixField = field('transactionCookie.prefix', given.prefix)
-  const prefix = readCookieName(prefixField, '__txn_', note)
+  const prefix = readCookieName(prefixField, '__txn_', addIssue)
   const { sessionCookieName } = around
   if (sessionCookieName.startsWith(prefix) || prefix.startsWith(`${sessionCookieName}__`)) {
-    refuse(
+    invalid(
       prefixField,
-      note,
+      addIssue,
       'must not be what session.cookie.name begins with, nor begin with that and two underscores, since logout clears all such cookies',
     )
   }
   const parallel = field('enableParallelTransactions', options.enableParallelTransactions)
   return {
-    parallel: readFlag(parallel, note) ?? true,
+    parallel: readFlag(parallel, addIssue) ?? true,
     cookie: {
       ...resolveCookie(
         {
@@ -90,10 +96,10 @@ export function resolveTransaction(
           crossSitePost: around.crossSitePost,
         },
         around,
-        note,
+        addIssue,
       ),
       prefix,
-      maxAge: readLifetime(field('transactionCookie.maxAge', given.maxAge), 3600, note),
+      maxAge: readLifetime(field('transactionCookie.maxAge', given.maxAge), 3600, addIssue),
     },
   }
 }
@@ -104,13 +110,17 @@ function longestRefresh(httpTimeout: number): number {
 }
 
 /** How long a session may be locked: not shorter than a refresh, or a second process would use its refresh token. */
-export function resolveLockTimeout(options: IdpClientOptions, httpTimeout: number, note: Note): number {
+export function resolveLockTimeout(
+  options: IdpClientOptions,
+  httpTimeout: number,
+  addIssue: AddIssue,
+): number {
   const setting = field('sessionLockTimeout', options.sessionLockTimeout)
-  const given = readNumber(setting, { min: 1, max: longestTimer, unit: 'milliseconds' }, note)
+  const given = readNumber(setting, { min: 1, max: longestTimer, unit: 'milliseconds' }, addIssue)
   const needed = longestRefresh(httpTimeout)
   const timeout = given ?? Math.max(longestRefresh(5000), needed)
   if (timeout < needed) {
-    note(
+    addIssue(
       'notice',
       `sessionLockTimeout is too short: with this httpTimeout a refresh may take ${needed} ms, and when the lock ends ` +
         'before that, another process uses the same refresh token.',
@@ -131,7 +141,7 @@ const optional = [
 ] as const
 
 /** What it may be instead of a store: one of our functions that make one, or the client of a driver. */
-function hintFor(given: unknown): string {
+function toHint(given: unknown): string {
   if (typeof given === 'function') return '; this is a function: call it, as in memoryStore()'
   if (typeof given !== 'object' || given === null) return ''
   if ('sendCommand' in given) return '; this is a client of a driver: pass redisStore(client)'
@@ -139,13 +149,20 @@ function hintFor(given: unknown): string {
 }
 
 /** Checks the shape only; a store is the application's object and is never copied or frozen. */
-export function resolveSessionStore(options: IdpClientOptions, note: Note): SessionDataStore | undefined {
+export function resolveSessionStore(
+  options: IdpClientOptions,
+  addIssue: AddIssue,
+): SessionDataStore | undefined {
   const store = options.sessionStore
-  if (!isGiven(store) || store === undefined) return undefined
+  if (!isPresent(store) || store === undefined) return undefined
   const setting = field('sessionStore', store)
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
-    return refuse(setting, note, `must be an object with the functions get, set and delete${hintFor(store)}`)
+    return invalid(
+      setting,
+      addIssue,
+      `must be an object with the functions get, set and delete${toHint(store)}`,
+    )
   }
   const wrong = optional.find((name) => store[name] !== undefined && typeof store[name] !== 'function')
-  return wrong ? refuse(setting, note, `has a member ${wrong} that is no function`) : store
+  return wrong ? invalid(setting, addIssue, `has a member ${wrong} that is no function`) : store
 }

@@ -8,7 +8,7 @@ import type {
   SessionCookieOptions,
   TransactionCookieOptions,
 } from './options.ts'
-import type { Note } from './readers.ts'
+import type { AddIssue } from './readers.ts'
 
 /** Option names as a tree; `open` stands for a value, also for one whose members are the application's own. */
 type Tree = { readonly [key: string]: Tree | 'open' }
@@ -106,15 +106,15 @@ const known: Tree = {
   logger: 'open',
 } as const satisfies KeysOf<IdpClientOptions>
 
-function pathsOf(tree: Tree, prefix = ''): string[] {
+function listPaths(tree: Tree, prefix = ''): string[] {
   return Object.entries(tree).flatMap(([key, below]) => {
     const path = prefix + key
-    return below === 'open' ? [path] : [path, ...pathsOf(below, `${path}.`)]
+    return below === 'open' ? [path] : [path, ...listPaths(below, `${path}.`)]
   })
 }
 
 /** Every option, nested ones with their path (`session.cookie.name`); the reference of options is checked against it. */
-export const optionPaths: readonly string[] = Object.freeze(pathsOf(known))
+export const optionPaths: readonly string[] = Object.freeze(listPaths(known))
 
 /** Names that examples and other libraries use for an option of ours, which no similarity of letters would find. */
 const aliases: Readonly<Record<string, string>> = {
@@ -139,7 +139,7 @@ const aliases: Readonly<Record<string, string>> = {
   customClock: '[customClock]',
 }
 
-const lastOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
+const toLastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
 /** The name that a misspelt one was probably meant to be. */
 export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
@@ -155,10 +155,10 @@ export function nearestName(misspelt: string, names: readonly string[]): string 
 /** The option that was probably meant: a known alias, a misspelt neighbour, or the same name at its right place. */
 function suggestion(path: string, siblings: readonly string[], prefix: string): string | undefined {
   if (Object.hasOwn(aliases, path)) return aliases[path]
-  const key = lastOf(path).toLowerCase()
+  const key = toLastPart(path).toLowerCase()
   const near = nearestName(key, siblings)
   if (near) return prefix + near
-  return optionPaths.find((candidate) => lastOf(candidate).toLowerCase() === key)
+  return optionPaths.find((candidate) => toLastPart(candidate).toLowerCase() === key)
 }
 
 /** Names in options are written by the developer, but may be built from anything: only plain ones are repeated. */
@@ -169,20 +169,20 @@ function hintTo(meant: string): string {
   return ` Did you mean ${meant}?${symbol ? ` Its key is the symbol ${symbol}, which this package exports.` : ''}`
 }
 
-function visit(given: object, tree: Tree, prefix: string, note: Note): void {
+function visit(given: object, tree: Tree, prefix: string, addIssue: AddIssue): void {
   for (const [key, value] of Object.entries(given)) {
     const below = Object.hasOwn(tree, key) ? tree[key] : undefined
     if (below === undefined) {
       const name = printable.test(key) ? `${prefix}${key}` : `A key in ${prefix || 'the options'}`
       const meant = suggestion(prefix + key, Object.keys(tree), prefix)
-      note('notice', `${name} is no option and has no effect.${meant ? hintTo(meant) : ''}`)
+      addIssue('notice', `${name} is no option and has no effect.${meant ? hintTo(meant) : ''}`)
     } else if (below !== 'open' && typeof value === 'object' && value !== null && !Array.isArray(value)) {
-      visit(value, below, `${prefix}${key}.`, note)
+      visit(value, below, `${prefix}${key}.`, addIssue)
     }
   }
 }
 
 /** Reports every key that is no option, nested ones too; a misspelt option would otherwise be silently without effect. */
-export function noteUnknownKeys(options: IdpClientOptions, note: Note): void {
-  visit(options, known, '', note)
+export function noteUnknownKeys(options: IdpClientOptions, addIssue: AddIssue): void {
+  visit(options, known, '', addIssue)
 }

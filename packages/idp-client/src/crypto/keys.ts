@@ -20,7 +20,7 @@ export async function generateDpopKeyPair(options: { extractable?: boolean } = {
   return { publicKey, privateKey }
 }
 
-async function pemOf(key: CryptoKey): Promise<string> {
+async function toPem(key: CryptoKey): Promise<string> {
   const secret = key.type === 'private'
   const label = secret ? 'PRIVATE KEY' : 'PUBLIC KEY'
   const der = new Uint8Array(await crypto.subtle.exportKey(secret ? 'pkcs8' : 'spki', key))
@@ -30,7 +30,7 @@ async function pemOf(key: CryptoKey): Promise<string> {
 
 /** The PEM texts of an extractable pair: SPKI and PKCS#8. */
 export async function pemPair({ privateKey, publicKey }: Es256KeyPair): Promise<[string, string]> {
-  return [await pemOf(publicKey), await pemOf(privateKey)]
+  return [await toPem(publicKey), await toPem(privateKey)]
 }
 
 const curves: ReadonlyMap<string, string> = new Map([

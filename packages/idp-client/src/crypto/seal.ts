@@ -81,7 +81,7 @@ function makeRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
 }
 
 /** The keys of a secret are derived once per process, however many clients and realms of it there are. */
-function ringOf(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
+function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   const rings = shared('key-rings@1', () => new Lru<string, KeyRing>(KEPT_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
@@ -124,7 +124,7 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
   function ringAt(index: number, secret: string): MaybePromise<KeyRing> {
     return (
       known[index] ??
-      chain(ringOf(cipher, secret), (ring) => {
+      chain(getKeyRing(cipher, secret), (ring) => {
         known[index] = ring
         return ring
       })

@@ -43,7 +43,7 @@ export interface Diagnosis {
 }
 
 /** The error and those of ours that caused it, the outermost first. */
-export function causesOf(error: IdpError): readonly IdpError[] {
+export function listCauses(error: IdpError): readonly IdpError[] {
   const all: IdpError[] = []
   let current: unknown = error
   while (isIdpError(current) && all.length < 6) {
@@ -68,7 +68,7 @@ function find<Type extends keyof Value>(
   return undefined
 }
 
-function fieldsOf(errors: readonly IdpError[]): Diagnosis['fields'] {
+function collectFields(errors: readonly IdpError[]): Diagnosis['fields'] {
   const error = errors.find(({ code }) => code === 'SESSION_TOO_LARGE')
   const fields = error && 'fields' in error ? error.fields : undefined
   if (typeof fields !== 'object' || fields === null) return undefined
@@ -84,7 +84,7 @@ function fieldsOf(errors: readonly IdpError[]): Diagnosis['fields'] {
 const CLASS = /^[A-Za-z_$][\w$]{0,40}$/
 
 /** What kind of thing was thrown; nothing of what it says. */
-export function classOf(thrown: unknown): string {
+export function toClassName(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return typeof thrown
   const kind: unknown = thrown.constructor
   return typeof kind === 'function' && CLASS.test(kind.name) ? kind.name : 'object'
@@ -93,7 +93,7 @@ export function classOf(thrown: unknown): string {
 /** What failed in the application's own code, or where nobody expected it. */
 function foreignCause(errors: readonly IdpError[]): Pick<Diagnosis, 'exception'> {
   const error = errors.find(({ code }) => code === 'HOOK_FAILED' || code === 'INTERNAL_ERROR')
-  return error && 'cause' in error ? { exception: classOf(error.cause) } : {}
+  return error && 'cause' in error ? { exception: toClassName(error.cause) } : {}
 }
 
 type Members = { readonly [Name in keyof Diagnosis]?: Diagnosis[Name] | undefined }
@@ -107,14 +107,14 @@ function present(members: Members): Partial<Diagnosis> {
  * logger, and failure pages in development.
  */
 export function diagnose(error: IdpError): Diagnosis {
-  const errors = causesOf(error)
+  const errors = listCauses(error)
   const { code, message, remedy } = error
   const said = find(
     errors.filter(({ name }) => name === 'OAuthError'),
     'error',
     'string',
   )
-  const fields = fieldsOf(errors)
+  const fields = collectFields(errors)
   return {
     error: code,
     detail: message,

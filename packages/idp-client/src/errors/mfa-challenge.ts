@@ -18,6 +18,6 @@ export function rememberMfaChallenge(error: OAuthError, challenge: MfaChallenge)
 }
 
 /** The challenge that came with an `OAuthError` whose `error` is `mfa_required`; undefined for every other value. */
-export function mfaChallengeOf(error: unknown): MfaChallenge | undefined {
+export function getMfaChallenge(error: unknown): MfaChallenge | undefined {
   return typeof error === 'object' && error !== null ? challenges().get(error) : undefined
 }

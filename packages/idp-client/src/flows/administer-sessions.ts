@@ -3,12 +3,12 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { timesOf } from '../session/cookies.ts'
-import { deleteForGood } from '../session/guarded-store.ts'
-import { endsAt, isAlive } from '../session/lifetime.ts'
-import { isRecordId, sessionOf, subjectIn } from '../session/record.ts'
-import type { SessionData } from '../session/session-data.ts'
-import { askStore } from '../session/store-call.ts'
+import { toTimes } from '../session/cookie/cookies.ts'
+import { endsAt, isAlive } from '../session/model/lifetime.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import { deleteForGood } from '../session/store/guarded-store.ts'
+import { fromRecord, isRecordId, subjectIn } from '../session/store/record.ts'
+import { askStore } from '../session/store/store-call.ts'
 
 /** One session of a user, without anything that could be used in its place. */
 export interface SessionInfo {
@@ -28,7 +28,7 @@ export interface SessionInfo {
 
 type Member = 'listBySubject' | 'deleteBySubject'
 
-function storeOf({ config }: Engine): SessionDataStore {
+function requireStore({ config }: Engine): SessionDataStore {
   if (config.sessionStore) return config.sessionStore
   throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
 }
@@ -47,7 +47,7 @@ function checked(value: unknown, name: string): string {
  * `SESSION_STORE_UNSUPPORTED` without a store that has `listBySubject`, `SESSION_STORE_FAILED`, `INVALID_REQUEST`.
  */
 export async function listSessions(engine: Engine, sub: string): Promise<SessionInfo[]> {
-  const store = storeOf(engine)
+  const store = requireStore(engine)
   const subject = checked(sub, 'sub')
   const listBySubject = store.listBySubject?.bind(store)
   if (!listBySubject) throw incapable('listBySubject')
@@ -55,11 +55,11 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const client = await engine.client()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
-    const session = sessionOf(record, '')
+    const session = fromRecord(record, '')
     // Where names are compared loosely, a store may find somebody else's, too.
     if (!session || subjectIn(record) !== subject) return []
     if (session.client !== undefined && session.client !== client) return []
-    const times = timesOf(session)
+    const times = toTimes(session)
     if (!isAlive(times, rules, clock())) return []
     const { accessTokens: _a, connectionTokenSets: _c, internal, tokenSet: _t, ...data } = session.data
     const { sid, createdAt } = internal
@@ -75,7 +75,7 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
  * cannot have given is: `INVALID_REQUEST`, and the store is not asked.
  */
 export async function revokeSession(engine: Engine, id: string): Promise<void> {
-  const store = storeOf(engine)
+  const store = requireStore(engine)
   const named = checked(id, 'id')
   if (!isRecordId(named)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
   await deleteForGood(engine.config, store, 'delete', () => store.delete(named))
@@ -86,7 +86,7 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
  * `listBySubject` or `deleteBySubject`.
  */
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
-  const store = storeOf(engine)
+  const store = requireStore(engine)
   if (store.listBySubject) {
     // One by one, since a store may hold sessions of other applications too.
     const sessions = await listSessions(engine, sub)

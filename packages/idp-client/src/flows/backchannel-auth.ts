@@ -4,10 +4,10 @@ import type { Engine } from '../engine.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { BackchannelGrant, LoginHint } from '../oidc/ciba.ts'
-import { claimsOf } from '../session/claims.ts'
-import type { TokenSet, User } from '../session/session-data.ts'
+import { decodeClaims } from '../session/model/claims.ts'
+import type { TokenSet, User } from '../session/model/session-data.ts'
 import { usesDefaultScope } from '../tokens/default-scope.ts'
-import type { Wanted } from '../tokens/mfa-context.ts'
+import type { RequestedToken } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 import type { EffectiveAuthorization } from '../transaction/authorization.ts'
@@ -92,7 +92,7 @@ function readLoginHint(given: unknown): LoginHint {
 }
 
 function readIdTokenHint(given: unknown): LoginHint {
-  const claims = typeof given === 'string' ? claimsOf(given) : undefined
+  const claims = typeof given === 'string' ? decodeClaims(given) : undefined
   if (typeof given !== 'string' || !isText(claims?.sub)) refuse('idTokenHint (an ID token with a sub)')
   return { kind: 'id-token', idToken: given, subject: claims.sub }
 }
@@ -140,7 +140,7 @@ const DROPPED: ReadonlySet<string> = new Set([
   'dpop_jkt',
 ])
 
-function parametersOf(
+function toParameters(
   { parameters, scope }: EffectiveAuthorization,
   maySet: (name: string) => boolean,
 ): ReadonlyMap<string, string> {
@@ -148,7 +148,7 @@ function parametersOf(
   return new Map([...parameters].filter(([name]) => !DROPPED.has(name) && maySet(name)))
 }
 
-function resultOf(grant: BackchannelGrant, asked: EffectiveAuthorization): BackchannelAuthenticationResult {
+function toResult(grant: BackchannelGrant, asked: EffectiveAuthorization): BackchannelAuthenticationResult {
   const { authorizationDetails: details } = grant
   const isDetail = (detail: object): detail is AuthorizationDetail =>
     'type' in detail && typeof detail.type === 'string'
@@ -176,8 +176,8 @@ function isDefaultScope(
   return (scope ?? undefined) === undefined && usesDefaultScope(authorization, audience)
 }
 
-function wantedOf({ audience, scope }: EffectiveAuthorization): Wanted {
-  return { sent: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
+function toRequestedToken({ audience, scope }: EffectiveAuthorization): RequestedToken {
+  return { wireParameters: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
 }
 
 function failedWith(cause: unknown): unknown {
@@ -204,12 +204,13 @@ export async function backchannelAuthentication(
   const checked = checkOptions(options ?? {})
   const { authorizationParams = {} } = options
   const intended = effectiveAuthorization(config, authorizationParams)
-  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { providerFor }] = await Promise.all([
-    import('../oidc/ciba.ts'),
-    import('../oidc/authorize.ts'),
-    import('../oidc/provider.ts'),
-  ])
-  const parameters = parametersOf(intended, mayConfigurationSet)
+  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { getProvider: providerFor }] =
+    await Promise.all([
+      import('../oidc/ciba.ts'),
+      import('../oidc/authorize.ts'),
+      import('../oidc/provider.ts'),
+    ])
+  const parameters = toParameters(intended, mayConfigurationSet)
   const provider = providerFor(config)
   const { signal } = options
   let asked = intended
@@ -223,11 +224,11 @@ export async function backchannelAuthentication(
       parameters: new Map([...parameters, ['scope', asked.scope]]),
       ...(signal ? { signal } : {}),
     })
-    return resultOf(grant, asked)
+    return toResult(grant, asked)
   } catch (cause) {
     const { hint } = checked
     throw await orMfaRequired(engine, failedWith(cause), {
-      wanted: wantedOf(asked),
+      wanted: toRequestedToken(asked),
       ...('subject' in hint ? { subject: hint.subject } : {}),
     })
   }

@@ -4,10 +4,10 @@ import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { LogoutNotice } from '../oidc/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
-import { providerFor } from '../oidc/provider.ts'
-import { rememberEnd } from '../session/ended-at-provider.ts'
-import { deleteForGood } from '../session/guarded-store.ts'
-import { obeyOnce } from '../session/obey-once.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { rememberEnd } from '../session/store/ended-at-provider.ts'
+import { deleteForGood } from '../session/store/guarded-store.ts'
+import { processOnce } from '../session/store/process-once.ts'
 
 export interface BackchannelLogoutInput {
   /** Reads the token; not asked where no notification can be obeyed. */
@@ -22,7 +22,7 @@ function isDeleting(store: SessionDataStore | undefined): store is Deleting {
 }
 
 /** The name under which a token counts once, whatever else is remembered beside it. */
-async function nameOf({ config }: Engine, { iss, jti }: LogoutNotice): Promise<string> {
+async function toReplayKey({ config }: Engine, { iss, jti }: LogoutNotice): Promise<string> {
   return `logout.${await hashToken(JSON.stringify([iss, config.clientId, jti]), 32)}`
 }
 
@@ -40,12 +40,12 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const { config } = engine
   const { sessionStore: store } = config
   if (!isDeleting(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
-  const notice = await validateLogoutToken(providerFor(config), await input.logoutToken())
+  const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
-  const order = { name: await nameOf(engine, notice), expiresAt, now: config.clock() }
+  const order = { name: await toReplayKey(engine, notice), expiresAt, now: config.clock() }
   // First: a login that is being completed asks for it once its session is stored.
   rememberEnd(store, token, config.clock())
-  const obeyed = await obeyOnce(store, order, () =>
+  const obeyed = await processOnce(store, order, () =>
     deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
   )
   if (!obeyed) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')

@@ -7,10 +7,10 @@ import type { Exchange } from '../http/exchange.ts'
 import type { Connecting, ConnectRequest } from '../oidc/account-api.ts'
 import { accountToken, beginConnect } from '../oidc/account-api.ts'
 import { mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
-import { providerFor } from '../oidc/provider.ts'
-import { subjectTag } from '../session/claims.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { subjectTag } from '../session/model/claims.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
-import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
+import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import { newState } from '../transaction/state.ts'
 
 /** Options of `connectAccount`. */
@@ -32,7 +32,7 @@ export interface ConnectAccountInput {
   readonly correlationId: string
 }
 
-function parametersOf({ options, source }: ConnectAccountInput): Record<string, string> {
+function toParameters({ options, source }: ConnectAccountInput): Record<string, string> {
   const maySet = source === 'visitor' ? mayVisitorSet : mayConfigurationSet
   const given = Object.entries(options.authorizationParams ?? {}).flatMap(([name, value]) =>
     value === undefined || value === null || !maySet(name) ? [] : [[name, String(value)] as const],
@@ -47,7 +47,7 @@ async function begin(
 ): Promise<Connecting> {
   try {
     const access = await tokenFor(accountToken(config))
-    return await beginConnect(providerFor(config), access, request)
+    return await beginConnect(getProvider(config), access, request)
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_INITIATE', { cause })
     throw cause
@@ -75,13 +75,13 @@ export async function connectAccount(
   if (!session) throw new ConnectAccountError('MISSING_SESSION')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const appBaseUrl = engine.baseUrl(exchange)
-  const redirectUri = redirectUriFor(config, appBaseUrl, config.authorization.redirectUri)
-  const returnTo = returnPathFor(config, appBaseUrl, wanted)
+  const redirectUri = toRedirectUri(config, appBaseUrl, config.authorization.redirectUri)
+  const returnTo = toReturnPath(config, appBaseUrl, wanted)
   const startedAt = config.clock()
   const { host } = new URL(appBaseUrl)
   const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
   const codeVerifier = newCodeVerifier()
-  const parameters = parametersOf(input)
+  const parameters = toParameters(input)
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
   const { authSession, url } = await begin(engine, request, tokenFor)
   await engine.transactions.save(exchange, {
@@ -92,7 +92,7 @@ export async function connectAccount(
     appBaseUrl,
     returnTo,
     authSession,
-    session: session.handle,
+    session: session.sessionKey,
     user: await subjectTag(session.data),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,

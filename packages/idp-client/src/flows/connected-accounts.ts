@@ -6,8 +6,8 @@ import { isProviderFailure } from '../errors/provider-failure.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { accountToken, deleteAccount, listAccounts } from '../oidc/account-api.ts'
-import { providerFor } from '../oidc/provider.ts'
-import type { SessionData } from '../session/session-data.ts'
+import { getProvider } from '../oidc/provider.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import { forgetConnection, keepConnections } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 
@@ -53,7 +53,7 @@ export async function listConnectedAccounts(
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   try {
     const access = await tokenFor(accountToken(config))
-    const accounts = await listAccounts(providerFor(config), access)
+    const accounts = await listAccounts(getProvider(config), access)
     const connected = new Set(accounts.map(({ connection }) => connection))
     if (exchange.canWrite())
       await forget(engine, exchange, (data) => keepConnections(data, (each) => connected.has(each)))
@@ -90,7 +90,7 @@ export async function deleteConnectedAccount(
   try {
     const access = await tokenFor(accountToken(config))
     isAsked = true
-    await deleteAccount(providerFor(config), access, id)
+    await deleteAccount(getProvider(config), access, id)
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause
     if (isAsked) await forget(engine, exchange, (data) => forgetConnection(data, connection))

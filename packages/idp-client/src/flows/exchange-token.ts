@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
 import type { ExchangeParameters } from '../oidc/token-exchange.ts'
-import type { Wanted } from '../tokens/mfa-context.ts'
+import type { RequestedToken } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 
@@ -84,7 +84,7 @@ function additional(
   })
 }
 
-function parametersOf(
+function toParameters(
   options: CustomTokenExchangeOptions,
   maySet: (name: string) => boolean,
 ): ExchangeParameters {
@@ -100,11 +100,11 @@ function parametersOf(
   ]
 }
 
-function wantedOf({ audience }: CustomTokenExchangeOptions, scope: string): Wanted {
-  return { sent: { ...(audience ? { audience } : {}), scope }, scope }
+function toRequestedToken({ audience }: CustomTokenExchangeOptions, scope: string): RequestedToken {
+  return { wireParameters: { ...(audience ? { audience } : {}), scope }, scope }
 }
 
-function actorOf(act: unknown): CustomTokenExchangeResult['act'] {
+function toActor(act: unknown): CustomTokenExchangeResult['act'] {
   const isActor = typeof act === 'object' && act !== null && 'sub' in act && typeof act.sub === 'string'
   return isActor ? (act as CustomTokenExchangeResult['act']) : undefined
 }
@@ -123,17 +123,17 @@ export async function exchangeToken(
 ): Promise<CustomTokenExchangeResult> {
   checkOptions(options ?? {})
   const { config } = engine
-  const [{ exchangeTokens, mayExchangeSet }, { providerFor }] = await Promise.all([
+  const [{ exchangeTokens, mayExchangeSet }, { getProvider: providerFor }] = await Promise.all([
     import('../oidc/token-exchange.ts'),
     import('../oidc/provider.ts'),
   ])
-  const parameters = parametersOf(options, mayExchangeSet)
+  const parameters = toParameters(options, mayExchangeSet)
   const provider = providerFor(config)
   let scope = options.scope || config.authorization.defaultScope
   try {
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope
     const grant = await exchangeTokens(provider, [...parameters, ['scope', scope]])
-    const act = actorOf(grant.claims?.['act'])
+    const act = toActor(grant.claims?.['act'])
     return {
       accessToken: grant.accessToken,
       tokenType: grant.tokenType,
@@ -146,6 +146,6 @@ export async function exchangeToken(
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
-    throw await orMfaRequired(engine, error, { wanted: wantedOf(options, scope) })
+    throw await orMfaRequired(engine, error, { wanted: toRequestedToken(options, scope) })
   }
 }

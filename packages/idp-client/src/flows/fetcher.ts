@@ -4,10 +4,10 @@ import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { apiCall } from '../http/api-call.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Possession } from '../tokens/bound-call.ts'
+import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
+import type { DpopProver } from '../tokens/bound-call.ts'
 import { sendBound } from '../tokens/bound-call.ts'
-import { presentationOf } from '../tokens/presentation.ts'
-import type { GetAccessTokenOptions } from '../tokens/want.ts'
+import type { GetAccessTokenOptions } from '../tokens/token-request.ts'
 
 /**
  * Calls one or several APIs for the user of one request. Keep it as long as that request, no longer: with each call it
@@ -70,7 +70,7 @@ function areTokenOptions(given: RequestInit | GetAccessTokenOptions): given is G
 }
 
 /** The protocol is loaded when a proof is made, not before. */
-async function possessionOf({ config }: Engine): Promise<Possession> {
+async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   const dpop = await import('../oidc/dpop.ts')
   return {
     prove: (request) => dpop.protectedResourceProof(config, request),
@@ -80,7 +80,7 @@ async function possessionOf({ config }: Engine): Promise<Possession> {
   }
 }
 
-function fetcherOf(config: FetcherConfig, tokens: AccessTokenFactory, engine: Engine): Fetcher {
+function toFetcher(config: FetcherConfig, tokens: AccessTokenFactory, engine: Engine): Fetcher {
   async function fetchWithAuth(
     input: string | URL | Request,
     second: RequestInit | GetAccessTokenOptions = {},
@@ -89,8 +89,8 @@ function fetcherOf(config: FetcherConfig, tokens: AccessTokenFactory, engine: En
     const [init, wanted] =
       third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
     const call = apiCall({ input, init, fetch: config.fetch, resolve: (address) => apiUrl(config, address) })
-    const { scheme, accessToken } = presentationOf(await tokens(wanted ?? {}), config.bound)
-    if (scheme === 'DPoP') return sendBound(call, accessToken, await possessionOf(engine))
+    const { scheme, accessToken } = toAuthorizationScheme(await tokens(wanted ?? {}), config.bound)
+    if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
     return call.send({ authorization: `Bearer ${accessToken}` })
   }
   return { fetchWithAuth }
@@ -113,5 +113,5 @@ export async function createFetcher(
 ): Promise<Fetcher> {
   const config = resolveFetcher(options, engine.config)
   if (!(await engine.sessions.load(exchange))) throw new AccessTokenError('MISSING_SESSION')
-  return fetcherOf(config, config.getAccessToken ?? ofSession, engine)
+  return toFetcher(config, config.getAccessToken ?? ofSession, engine)
 }

@@ -2,14 +2,14 @@ import type { Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { StoredSession } from '../session/stored-session.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { freshToken } from '../tokens/fresh-token.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { storedEntry } from '../tokens/select.ts'
+import type { GetAccessTokenOptions, TokenRequest } from '../tokens/token-request.ts'
+import { toTokenRequest } from '../tokens/token-request.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
-import type { GetAccessTokenOptions, Want } from '../tokens/want.ts'
-import { wantOf } from '../tokens/want.ts'
 
 /** An access token as it is handed to the application. */
 export interface AccessToken {
@@ -26,7 +26,7 @@ export interface AccessToken {
 /** The protocol is loaded when a token is refreshed, not before. */
 function refreshGrant({ config }: Engine, wanted: Parameters<typeof refreshScope>[2]): RefreshGrant {
   return async (request) => {
-    const [{ refreshTokens }, { providerFor }, offered] = await Promise.all([
+    const [{ refreshTokens }, { getProvider: providerFor }, offered] = await Promise.all([
       import('../oidc/refresh.ts'),
       import('../oidc/provider.ts'),
       import('../tokens/offered-scope.ts'),
@@ -38,7 +38,11 @@ function refreshGrant({ config }: Engine, wanted: Parameters<typeof refreshScope
 }
 
 /** Whether another request has brought what this one forces: its token is not the one that the browser still has. */
-function isNewer({ authorization }: Config, { behind, data }: StoredSession, want: Want): boolean {
+function isNewer(
+  { authorization }: Config,
+  { stale: behind, data }: StoredSession,
+  want: TokenRequest,
+): boolean {
   if (!behind) return false
   const [older, newer] = [behind, data].map(
     (session) => storedEntry(authorization, session, want)?.accessToken,
@@ -62,7 +66,7 @@ export async function getAccessToken(
 ): Promise<AccessToken> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const want = wantOf(engine.config.authorization, options, session)
+  const want = toTokenRequest(engine.config.authorization, options, session)
   const { config, sealer, sessions, client } = engine
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)

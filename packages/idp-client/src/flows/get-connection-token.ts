@@ -3,7 +3,7 @@ import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { connectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
-import { wantOf } from '../tokens/want.ts'
+import { toTokenRequest } from '../tokens/token-request.ts'
 
 /** Options of `getAccessTokenForConnection`. */
 export interface GetAccessTokenForConnectionOptions {
@@ -45,7 +45,7 @@ export async function getConnectionToken(
   const hint = loginHint === undefined ? {} : { loginHint }
   const { client, config, sessions } = engine
   const exchangeToken: Parameters<typeof connectionToken>[0]['exchange'] = async (latest, refreshToken) => {
-    const [grants, { providerFor }] = await Promise.all([
+    const [grants, { getProvider: providerFor }] = await Promise.all([
       import('../oidc/grants.ts'),
       import('../oidc/provider.ts'),
     ])
@@ -57,7 +57,7 @@ export async function getConnectionToken(
   const want = { connection, ...hint }
   const { accessToken, expiresAt, scope } = await connectionToken(parts, exchange, session, want).catch(
     async (error: unknown) => {
-      const wanted = wantOf(config.authorization, {})
+      const wanted = toTokenRequest(config.authorization, {})
       throw await orMfaRequired(engine, error, { wanted, session })
     },
   )

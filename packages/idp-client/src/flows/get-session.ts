@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { detachedCopy } from '../session/detached.ts'
-import type { SessionData } from '../session/session-data.ts'
+import { detachedCopy } from '../session/model/detached.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 
 /** Returns the session of this request as an object of the application's own, or null. Never writes a cookie. */
 export async function getSession(engine: Engine, exchange: Exchange): Promise<SessionData | null> {

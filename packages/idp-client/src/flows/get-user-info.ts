@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 
 /** An access token of the session as the flow that gets one returns it. */
 interface Token {
@@ -25,7 +25,7 @@ export async function getUserInfo(
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const { token, token_type } = await accessTokenOf(engine, exchange)
-  const [{ fetchUserInfoClaims }, { providerFor }] = await Promise.all([
+  const [{ fetchUserInfoClaims }, { getProvider: providerFor }] = await Promise.all([
     import('../oidc/userinfo.ts'),
     import('../oidc/provider.ts'),
   ])

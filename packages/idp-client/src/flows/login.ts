@@ -5,13 +5,12 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
-import { providerFor } from '../oidc/provider.ts'
-import type { StoredSession } from '../session/stored-session.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { beyondScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/default-scope.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
-import { beyondScope, unitedScope, withoutScope } from '../tokens/scope.ts'
 import { loginAudience, mainAudience } from '../tokens/select.ts'
-import { askedFor } from '../transaction/asked.ts'
 import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
 import {
   effectiveAuthorization,
@@ -21,9 +20,10 @@ import {
   visitorChanges,
   withGuardParameters,
 } from '../transaction/authorization.ts'
-import { redirectUriFor, returnPathFor } from '../transaction/destination.ts'
+import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
 import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
+import { fingerprintOfRequest } from '../transaction/requested-authentication.ts'
 import { newState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 
@@ -75,7 +75,7 @@ async function ofQuery(
 ): Promise<Request> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
-  if (iss !== undefined && iss !== (await providerFor(config).metadata()).issuer)
+  if (iss !== undefined && iss !== (await getProvider(config).metadata()).issuer)
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
   const { scope, ...given } = allowed(query, mayVisitorSet)
   const guard = await openGuardParameters(engine, sealed)
@@ -114,7 +114,7 @@ async function merged(
     return effectiveAuthorization(config, { ...changes, scope: given })
   const audience = textIn(changes['audience']) ?? config.authorization.audience
   const authorization = usesDefaultScope(config.authorization, audience)
-    ? withOfferedScope(config, await providerFor(config).metadata())
+    ? withOfferedScope(config, await getProvider(config).metadata())
     : config.authorization
   const scope = extendedScope(authorization, audience, furtherScope)
   // A refresh token for another audience would give tokens that pass for those of the session.
@@ -123,15 +123,22 @@ async function merged(
   return effectiveAuthorization(config, { ...changes, scope: sent })
 }
 
-type Kept = Pick<
+type CoveredParameters = Pick<
   LoginTransaction,
-  'scope' | 'ownScope' | 'maxAge' | 'audience' | 'ownAudience' | 'organization' | 'asked' | 'stepUpOnly'
+  | 'scope'
+  | 'ownScope'
+  | 'maxAge'
+  | 'audience'
+  | 'ownAudience'
+  | 'organization'
+  | 'requestedAuthentication'
+  | 'stepUpOnly'
 >
 
 interface Prepared {
   readonly authorization: EffectiveAuthorization
   /** The values that the callback needs. */
-  readonly kept: Kept
+  readonly kept: CoveredParameters
 }
 
 /** Decides what the provider is asked for, and what of that counts as the word of the application. */
@@ -147,16 +154,19 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   const organization = parameters.get('organization')
   const own = isVisitor ? request.guard?.scope : scope
   const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
-  const asked = await askedFor({ parameters, ownScope }, effectiveAuthorization(config, {}))
+  const requestedAuthentication = await fingerprintOfRequest(
+    { parameters, ownScope },
+    effectiveAuthorization(config, {}),
+  )
   const stepUpOnly =
     isVisitor && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
-  const kept: Kept = {
+  const kept: CoveredParameters = {
     scope,
     ...(ownScope === '' ? {} : { ownScope }),
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(audience === undefined ? {} : { audience, ownAudience: true }),
     ...(organization === undefined ? {} : { organization }),
-    ...(asked === undefined ? {} : { asked }),
+    ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
     ...(stepUpOnly ? { stepUpOnly } : {}),
   }
   return { authorization, kept }
@@ -175,13 +185,13 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const appBaseUrl = engine.baseUrl(exchange)
   const { popup } = input
   const { authorization, kept } = await prepare(engine, exchange, input)
-  const redirectUri = redirectUriFor(config, appBaseUrl, authorization.redirectUri)
+  const redirectUri = toRedirectUri(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
       'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const returnTo = returnPathFor(config, appBaseUrl, input.returnTo)
+  const returnTo = toReturnPath(config, appBaseUrl, input.returnTo)
   const startedAt = config.clock()
   const host = new URL(appBaseUrl).host
   // A popup that began again would end as a page of the application.
@@ -189,7 +199,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
-  const url = await authorizationUrl(providerFor(engine.config), {
+  const url = await authorizationUrl(getProvider(engine.config), {
     parameters: authorization.parameters,
     redirectUri,
     state,

@@ -4,9 +4,9 @@ import type { Exchange } from '../http/exchange.ts'
 import { pause } from '../lib/pause.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
-import { providerFor } from '../oidc/provider.ts'
+import { getProvider } from '../oidc/provider.ts'
 import { revokeToken } from '../oidc/revoke.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 
 export interface LogoutInput {
   /** Target after logout as the visitor gave it; the provider's allow-list decides about it. */
@@ -22,7 +22,7 @@ interface Target {
 }
 
 /** The visitor's target as an absolute http(s) URL; null for what is none. */
-function targetOf(returnTo: string | undefined, baseUrl: string): URL | null {
+function toLogoutTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   if (returnTo === undefined || !URL.canParse(returnTo, baseUrl)) return null
   const target = new URL(returnTo, baseUrl)
   return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
@@ -41,7 +41,7 @@ async function oidcTarget(
 ): Promise<URL | null> {
   const idToken = engine.config.includeIdTokenHint ? session?.tokenSet.idToken : undefined
   const sid = session?.internal.sid
-  return endSessionUrl(providerFor(engine.config), {
+  return endSessionUrl(getProvider(engine.config), {
     returnTo,
     federated: input.federated,
     ...(input.state === undefined ? {} : { state: input.state }),
@@ -57,7 +57,7 @@ async function decide(
   input: LogoutInput,
 ): Promise<Target> {
   const { config } = engine
-  const target = targetOf(input.returnTo, baseUrl)
+  const target = toLogoutTarget(input.returnTo, baseUrl)
   // Sent as it was given (only made absolute): the provider compares it as text, and allows wildcards with `v2`.
   const returnTo = target?.href ?? baseUrl
   const v2 = (): Target => ({
@@ -100,7 +100,7 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
   const refreshToken = session?.tokenSet.refreshToken
   if (refreshToken === undefined) return
   const over = new AbortController()
-  const revoked = revokeToken(providerFor(config), refreshToken)
+  const revoked = revokeToken(getProvider(config), refreshToken)
     .then(
       () => {},
       (error: unknown) => reportFailure(config.log, error),
@@ -110,7 +110,7 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
 }
 
 /** The session for the hints and the revocation; a store that cannot be read keeps nobody logged in. */
-async function sessionOf(engine: Engine, exchange: Exchange): Promise<SessionData | undefined> {
+async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionData | undefined> {
   try {
     return (await engine.sessions.load(exchange))?.data
   } catch (error) {
@@ -129,7 +129,7 @@ async function sessionOf(engine: Engine, exchange: Exchange): Promise<SessionDat
  */
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)
-  const session = await sessionOf(engine, exchange)
+  const session = await loadSession(engine, exchange)
   const { strategy, location } = await decide(engine, baseUrl, session, input)
   await engine.sessions.destroy(exchange)
   engine.transactions.clearAll(exchange)

@@ -7,15 +7,15 @@ import { MfaError } from '../errors/mfa.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { FactorGrant } from '../oidc/mfa-grant.ts'
-import { provenIn } from '../session/authentication.ts'
-import type { TokenSet, User } from '../session/session-data.ts'
-import type { StoredSession } from '../session/stored-session.ts'
+import { provenIn } from '../session/model/authentication.ts'
+import type { TokenSet, User } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import type { MfaContext } from '../tokens/mfa-context.ts'
 import { admitMfaContext, openMfaContext } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { restoreTokenRequest } from '../tokens/token-request.ts'
 import type { Verification } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
-import { wantAgain } from '../tokens/want.ts'
 
 /**
  * What `verify` brings for a token that was asked for outside a session (`customTokenExchange`,
@@ -31,13 +31,13 @@ export interface MfaVerifiedTokens extends MfaVerified {
 export type MfaVerification = (MfaVerified & { tokenSet?: never; idTokenClaims?: never }) | MfaVerifiedTokens
 
 /** The protocol is loaded when a factor is verified, not before. */
-async function grantFor(
+async function requestGrant(
   { config }: Engine,
   { subject, token, wanted }: MfaContext,
   proof: FactorProof,
   session?: StoredSession,
 ): Promise<FactorGrant> {
-  const [{ verifyFactor }, { providerFor }] = await Promise.all([
+  const [{ verifyFactor }, { getProvider: providerFor }] = await Promise.all([
     import('../oidc/mfa-grant.ts'),
     import('../oidc/provider.ts'),
   ])
@@ -45,15 +45,15 @@ async function grantFor(
   return verifyFactor(providerFor(config), {
     mfaToken: token,
     proof,
-    ...wanted.sent,
+    ...wanted.wireParameters,
     ...(subject === undefined ? {} : { subject }),
     ...(proven?.iss === undefined ? {} : { previous: proven }),
   })
 }
 
-function tokensOf(grant: FactorGrant, { wanted }: MfaContext): MfaVerifiedTokens {
+function toVerifiedTokens(grant: FactorGrant, { wanted }: MfaContext): MfaVerifiedTokens {
   const { accessToken, claims, expiresAt, idToken, refreshToken, scope, tokenType } = grant
-  const { audience } = wanted.sent
+  const { audience } = wanted.wireParameters
   return {
     success: true,
     ...(grant.recoveryCode === undefined ? {} : { recovery_code: grant.recoveryCode }),
@@ -79,7 +79,7 @@ async function keepTokens(
 ): Promise<MfaVerification> {
   // Nothing is spent on an answer that cannot carry what it brings.
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const want = wantAgain(engine.config.authorization, wanted, verification.session)
+  const want = restoreTokenRequest(engine.config.authorization, wanted, verification.session)
   const recoveryCode = await verifyInSession(engine, exchange, { ...verification, want })
   return { success: true, ...(recoveryCode === undefined ? {} : { recovery_code: recoveryCode }) }
 }
@@ -114,11 +114,11 @@ export async function verify(
   const session = await admitMfaContext(engine, exchange, context)
   const name = `${mfaToken} ${JSON.stringify(proof)}`
   try {
-    if (!session || !exchange) return tokensOf(await grantFor(engine, context, proof), context)
+    if (!session || !exchange) return toVerifiedTokens(await requestGrant(engine, context, proof), context)
     const verification = {
       session,
       name,
-      verify: (latest: StoredSession) => grantFor(engine, context, proof, latest),
+      verify: (latest: StoredSession) => requestGrant(engine, context, proof, latest),
     }
     return await keepTokens(engine, exchange, verification, context)
   } catch (cause) {

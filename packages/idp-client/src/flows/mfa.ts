@@ -18,8 +18,8 @@ import { acceptsAuthenticator, acceptsChallenge } from '../tokens/mfa-factors.ts
 
 /** Whether the `mfa_token` belongs to a session. Throws `INVALID_REQUEST`, `MFA_TOKEN_INVALID`. */
 export async function belongsToSession(engine: Engine, options: unknown): Promise<boolean> {
-  const { handle } = await openMfaContext(engine, readMfaToken(options))
-  return handle !== undefined
+  const { sessionKey } = await openMfaContext(engine, readMfaToken(options))
+  return sessionKey !== undefined
 }
 
 async function admitted(engine: Engine, exchange: Exchange | null, mfaToken: string): Promise<MfaContext> {
@@ -36,7 +36,7 @@ async function asking<T>(
   code: MfaErrorCode,
   ask: (api: Api, provider: Provider) => Promise<T>,
 ): Promise<T> {
-  const [api, { providerFor }] = await Promise.all([
+  const [api, { getProvider: providerFor }] = await Promise.all([
     import('../oidc/mfa-api.ts'),
     import('../oidc/provider.ts'),
   ])

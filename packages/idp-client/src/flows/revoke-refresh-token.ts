@@ -13,7 +13,7 @@ export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Pr
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const { refreshToken } = session.data.tokenSet
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-  const [{ revokeToken }, { providerFor }] = await Promise.all([
+  const [{ revokeToken }, { getProvider: providerFor }] = await Promise.all([
     import('../oidc/grants.ts'),
     import('../oidc/provider.ts'),
   ])

@@ -2,8 +2,8 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
-import { rollIsDue } from '../session/lifetime.ts'
-import type { StoredSession } from '../session/stored-session.ts'
+import { rollIsDue } from '../session/model/lifetime.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
 
@@ -45,7 +45,7 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   const since = await deadSince(engine, session.data.tokenSet.refreshToken)
   if (since !== undefined && !mayRemove(exchange, since, now)) return false
   const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
-  if (!due && !session.behind && since === undefined) return false
+  if (!due && !session.stale && since === undefined) return false
   const data = since === undefined ? session.data : withoutRefreshToken(session.data)
   if (!(await isKept(engine, exchange, { ...session, data, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })

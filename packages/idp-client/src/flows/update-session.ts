@@ -2,10 +2,10 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { withChanges } from '../session/session.ts'
-import type { SessionData } from '../session/session-data.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { asJson, isSessionData } from '../session/stored-session.ts'
+import { withChanges } from '../session/model/session.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { asJson, isSessionData } from '../session/model/stored-session.ts'
 
 /** What an earlier update of the same request made of the session. */
 const updated = new WeakMap<CookieJar, SessionData>()

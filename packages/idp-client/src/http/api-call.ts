@@ -1,5 +1,5 @@
 import type { Repetition } from './repeatable-body.ts'
-import { repetitionOf } from './repeatable-body.ts'
+import { toRepetition } from './repeatable-body.ts'
 
 /** One call to an API, everything decided but how the token is shown. */
 export interface ApiCall {
@@ -69,6 +69,6 @@ export function apiCall({ fetch: given, init, input, resolve }: Parts): ApiCall 
       const fetch = given ?? globalThis.fetch
       return fetch(target, { ...foreign, ...sent, headers, redirect })
     },
-    prepareRepetition: () => repetitionOf(request, init),
+    prepareRepetition: () => toRepetition(request, init),
   }
 }

@@ -24,7 +24,7 @@ export interface NamedValue {
 
 const chunkName = (name: string, index: number | string): string => `${name}__${index}`
 
-function bytesOf(name: string, value: string, attributes: CookieAttributes): number {
+function measureCookie(name: string, value: string, attributes: CookieAttributes): number {
   const reserve = attributes.maxAge === undefined ? 0 : EXPIRES_BYTES
   // Names and values of cookies are ASCII, so characters are bytes.
   return serializeCookie({ name, value, attributes }).length + reserve
@@ -41,10 +41,10 @@ export function splitCookie(
   value: string,
   attributes: CookieAttributes,
 ): readonly [NamedValue, ...NamedValue[]] {
-  if (bytesOf(name, value, attributes) <= MAX_COOKIE_BYTES) return [{ name, value }]
+  if (measureCookie(name, value, attributes) <= MAX_COOKIE_BYTES) return [{ name, value }]
   const generation = value.slice(-GENERATION_CHARACTERS)
   const longest = `${generation}.${MAX_CHUNKS}.`
-  const room = MAX_COOKIE_BYTES - bytesOf(chunkName(name, MAX_CHUNKS), longest, attributes)
+  const room = MAX_COOKIE_BYTES - measureCookie(chunkName(name, MAX_CHUNKS), longest, attributes)
   const count = room > 0 ? Math.ceil(value.length / room) : Number.POSITIVE_INFINITY
   if (count > MAX_CHUNKS) {
     throw new IdpError('INTERNAL_ERROR', { detail: `A value does not fit into ${MAX_CHUNKS} cookies.` })

@@ -13,7 +13,7 @@ const namedValues = (header: string): [string, string | undefined][] =>
   Object.entries(parseCookie(header, { decode: asIs }))
 
 /** One more than there are separators: at least as many cookies as the text has. */
-function countOf(header: string): number {
+function countCookies(header: string): number {
   let count = 1
   for (let at = header.indexOf(';'); at >= 0; at = header.indexOf(';', at + 1)) count++
   return count
@@ -40,7 +40,7 @@ export function parseCookies(header: string | null): Map<string, string | readon
   if (header === null) return new Map()
   const cookies = new Map<string, string>()
   for (const [name, value] of namedValues(header)) if (value !== undefined) cookies.set(name, value)
-  return countOf(header) === cookies.size ? cookies : everyValue(header)
+  return countCookies(header) === cookies.size ? cookies : everyValue(header)
 }
 
 /**

@@ -101,7 +101,7 @@ const kinds: Partial<Record<Code, Kind>> = {
   MFA_REQUIRED: 'factor',
 }
 
-function kindOf({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
+function toKind({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
   const { error: code, remedy } = diagnosis
   if (setupMistakes.has(remedy)) return 'configuration'
   // The store is the application's own: the login service has no part in its failures.
@@ -114,23 +114,23 @@ function kindOf({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status
 }
 
 /** Title and sentence in our own words, by what went wrong. */
-export function wordingOf(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
-  return wordings[kindOf(failure)]
+export function toWording(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
+  return wordings[toKind(failure)]
 }
 
 /** What stands below: the code, and the id that the log carries too. */
-export function referenceOf({ diagnosis, id }: Pick<FailureReport, 'diagnosis' | 'id'>): string {
+export function toReference({ diagnosis, id }: Pick<FailureReport, 'diagnosis' | 'id'>): string {
   return `<small>${diagnosis.error} · Reference ${escapeHtml(id)}</small>`
 }
 
 /** What the log says, for the developer who looks at the page. Nothing in production. */
-export function explanationOf({ development, diagnosis }: FailureReport): string {
+export function toExplanation({ development, diagnosis }: FailureReport): string {
   if (!development) return ''
   const [detail, advice, remedy] = [diagnosis.detail, diagnosis.advice, diagnosis.remedy].map(escapeHtml)
   return `<p><strong>Development:</strong> ${detail}</p><p>${advice} (troubleshooting: <code>${remedy}</code>)</p>`
 }
 
-function bodyOf({ development, diagnosis, id }: FailureReport): unknown {
+function toBody({ development, diagnosis, id }: FailureReport): unknown {
   const { advice, detail, error: code, remedy } = diagnosis
   const error = { code, message: codes[code].message, ...(development ? { detail, advice, remedy } : {}) }
   return { error, id }
@@ -142,13 +142,13 @@ function bodyOf({ development, diagnosis, id }: FailureReport): unknown {
  */
 export function failurePage(failure: Failure): Response {
   const { status, homeUrl, restartUrl, retryUrl } = failure
-  if (failure.json) return jsonResponse(status, bodyOf(failure))
+  if (failure.json) return jsonResponse(status, toBody(failure))
   const restarts = isLink(restartUrl)
   const rest = [
-    explanationOf(failure),
+    toExplanation(failure),
     restarts ? '<p role="status">Starting the login again…</p>' : '',
     `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
-    referenceOf(failure),
+    toReference(failure),
   ].join('')
-  return page({ status, ...wordingOf(failure), rest, ...(restarts ? { refreshUrl: restartUrl } : {}) })
+  return page({ status, ...toWording(failure), rest, ...(restarts ? { refreshUrl: restartUrl } : {}) })
 }

@@ -25,20 +25,20 @@ function has(value: object, name: string, type: 'string' | 'function'): boolean 
   return typeof Reflect.get(value, name) === type
 }
 
-function headersOf(value: object): object | null {
+function getHeaders(value: object): object | null {
   const headers: unknown = Reflect.get(value, 'headers')
   return typeof headers === 'object' ? headers : null
 }
 
 /** Whether a value is a request, of the Web or of Node, from whichever copy of its class. */
 function isRequest(value: object): boolean {
-  return has(value, 'method', 'string') && has(value, 'url', 'string') && headersOf(value) !== null
+  return has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
 }
 
 /** Whether cookies can be written to a value: a response of Node, headers of the Web, or something that has such headers. */
 function isResponse(value: object): boolean {
   if (has(value, 'setHeader', 'function') || has(value, 'getSetCookie', 'function')) return true
-  const headers = headersOf(value)
+  const headers = getHeaders(value)
   return headers !== null && has(headers, 'get', 'function')
 }
 
@@ -56,16 +56,18 @@ function describe(value: unknown): string {
   return isPlainObject(value) ? 'object with headers but without method and url' : 'instance of another class'
 }
 
-function roleOf(value: unknown): Role | null {
+function detectRole(value: unknown): Role | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   if (isRequest(value)) return 'request'
   if (isResponse(value)) return 'response'
   // Half a request: to take it for options would silently leave it out.
-  return isPlainObject(value) && headersOf(value) === null ? 'options' : null
+  return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
 function refuse(operation: string, forms: string, given: readonly unknown[]): never {
-  const roles = given.filter((value) => value !== undefined).map((value) => roleOf(value) ?? describe(value))
+  const roles = given
+    .filter((value) => value !== undefined)
+    .map((value) => detectRole(value) ?? describe(value))
   const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
   throw new IdpError('INVALID_ARGUMENTS', { detail })
 }
@@ -98,7 +100,9 @@ export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
   given: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
   const forms = '(options), (request, response, options) or (options, request, response)'
-  return read<FrameworkRequest, FrameworkResponse, Options>(given, roleOf) ?? refuse(operation, forms, given)
+  return (
+    read<FrameworkRequest, FrameworkResponse, Options>(given, detectRole) ?? refuse(operation, forms, given)
+  )
 }
 
 /** The same for an operation without options; those that other libraries take must be empty. */
@@ -106,7 +110,7 @@ export function readRequest<FrameworkRequest, FrameworkResponse>(
   operation: string,
   given: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, object> {
-  const found = read<FrameworkRequest, FrameworkResponse, object>(given, roleOf)
+  const found = read<FrameworkRequest, FrameworkResponse, object>(given, detectRole)
   if (found && Object.keys(found.options ?? {}).length === 0) return found
   return refuse(operation, '() or (request, response)', given)
 }
@@ -117,7 +121,7 @@ export function readSession<FrameworkRequest, FrameworkResponse, Session>(
   given: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
   const role = (value: unknown): Role => {
-    const its = roleOf(value)
+    const its = detectRole(value)
     return its === 'request' || its === 'response' ? its : 'options'
   }
   const forms = '(session), (request, response, session) or (session, request, response)'

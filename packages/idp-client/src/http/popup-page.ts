@@ -1,6 +1,6 @@
 import { codes } from '../errors/codes.ts'
 import type { FailureReport } from './failure-page.ts'
-import { explanationOf, referenceOf, wordingOf } from './failure-page.ts'
+import { toExplanation, toReference, toWording } from './failure-page.ts'
 import { link, page } from './page.ts'
 
 export interface PopupLogin {
@@ -60,8 +60,8 @@ export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failur
   const error = { code, message: codes[code].message }
   return page({
     status,
-    ...wordingOf(failure),
-    rest: `${explanationOf(failure)}<nav>${link(nextUrl, 'Continue', 'main')}</nav>${referenceOf(failure)}`,
+    ...toWording(failure),
+    rest: `${toExplanation(failure)}<nav>${link(nextUrl, 'Continue', 'main')}</nav>${toReference(failure)}`,
     script: { text: tell(channel, { type: 'auth_complete', success: false, error }), nonce },
   })
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { repetitionOf } from './repeatable-body.ts'
+import { toRepetition } from './repeatable-body.ts'
 
 const MIB = 1_048_576
 
@@ -22,19 +22,19 @@ describe('[DP-08] what can be sent again', () => {
     ['a file', new File(['abc'], 'a.txt')],
   ])('%s of init', async (_what, body) => {
     const init = { method: 'POST', body }
-    const again = await repetitionOf(null, init)()
+    const again = await toRepetition(null, init)()
     expect(again).toBe(init)
     expect(await bodyOf(again)).toBe('abc')
   })
 
   test('a request without a body', async () => {
-    expect(await repetitionOf(null, { method: 'GET' })()).toEqual({ method: 'GET' })
-    expect(await repetitionOf(new Request('https://api.example.com/'), {})()).toEqual({})
+    expect(await toRepetition(null, { method: 'GET' })()).toEqual({ method: 'GET' })
+    expect(await toRepetition(new Request('https://api.example.com/'), {})()).toEqual({})
   })
 
   test('a body of a Request, while the Request itself is sent', async () => {
     const request = post('abc')
-    const repetition = repetitionOf(request, { keepalive: true })
+    const repetition = toRepetition(request, { keepalive: true })
     expect(await request.text()).toBe('abc')
     const again = await repetition()
     expect(again).toMatchObject({ keepalive: true })
@@ -43,7 +43,7 @@ describe('[DP-08] what can be sent again', () => {
 
   test('exactly 1 MiB of a Request', async () => {
     const request = post('x'.repeat(MIB))
-    const repetition = repetitionOf(request, {})
+    const repetition = toRepetition(request, {})
     expect((await request.text()).length).toBe(MIB)
     expect((await bodyOf(await repetition()))?.length).toBe(MIB)
   })
@@ -52,13 +52,13 @@ describe('[DP-08] what can be sent again', () => {
 describe('[DP-08] what cannot', () => {
   test('a stream of init, which stays unread', async () => {
     const stream = new Blob(['abc']).stream()
-    expect(await repetitionOf(null, { body: stream })()).toBeNull()
+    expect(await toRepetition(null, { body: stream })()).toBeNull()
     expect(await new Response(stream).text()).toBe('abc')
   })
 
   test('more than 1 MiB of a Request, which is sent in full', async () => {
     const request = post('x'.repeat(3 * MIB))
-    const repetition = repetitionOf(request, {})
+    const repetition = toRepetition(request, {})
     expect((await request.text()).length).toBe(3 * MIB)
     expect(await repetition()).toBeNull()
   })
@@ -66,7 +66,7 @@ describe('[DP-08] what cannot', () => {
   test('a body of a Request that fails on the way', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('lost')) })
     const request = post(broken)
-    const repetition = repetitionOf(request, {})
+    const repetition = toRepetition(request, {})
     await expect(request.text()).rejects.toThrow()
     expect(await repetition()).toBeNull()
   })

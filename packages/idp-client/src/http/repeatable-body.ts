@@ -44,7 +44,7 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<Blob | null>
  * is, unless it is a stream. The body of a `Request` cannot be told from a stream: its first MiB is copied while it is
  * sent, and a longer one is gone.
  */
-export function repetitionOf(request: Request | null, init: RequestInit): Repetition {
+export function toRepetition(request: Request | null, init: RequestInit): Repetition {
   const body = init.body ?? null
   if (body !== null) {
     const again = isRepeatable(body) ? init : null

@@ -86,7 +86,7 @@ interface Preference {
 }
 
 /** What RFC 9110 section 12.5.1 gives for one type: the most precise range that covers it decides. */
-function preferenceFor(ranges: ReadonlyMap<string, number>, type: string): Preference {
+function toPreference(ranges: ReadonlyMap<string, number>, type: string): Preference {
   const candidates = ['*/*', `${type.split('/')[0]}/*`, type]
   for (const precision of [2, 1, 0]) {
     const quality = ranges.get(candidates[precision] ?? '')
@@ -109,8 +109,8 @@ function parseAccept(accept: string): Map<string, number> {
 /** Whether `Accept` prefers JSON to HTML. At equal weight the type that is named beats the one that a wildcard covers. */
 export function wantsJson(headers: Headers): boolean {
   const ranges = parseAccept(headers.get('accept') ?? '')
-  const json = preferenceFor(ranges, 'application/json')
-  const html = preferenceFor(ranges, 'text/html')
+  const json = toPreference(ranges, 'application/json')
+  const html = toPreference(ranges, 'text/html')
   if (json.quality !== html.quality) return json.quality > html.quality
   return json.quality > 0 && json.precision > html.precision
 }

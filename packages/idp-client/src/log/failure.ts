@@ -1,6 +1,6 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
-import { causesOf, diagnose } from '../errors/diagnosis.ts'
+import { diagnose, listCauses } from '../errors/diagnosis.ts'
 import { shared } from '../lib/registry.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
 
@@ -17,7 +17,7 @@ function providerLevel({ error, providerError }: Diagnosis): LogLevel {
  * The event about an error that itself says what the provider or the store did; undefined for every other. Reason and
  * remedy are those of the whole failure.
  */
-function eventOf(error: IdpError, whole: IdpError, id: string | undefined): LogEvent | undefined {
+function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogEvent | undefined {
   const told = { ...diagnose(whole), error: error.code }
   const { endpoint, operation, providerError } = told
   const request = id === undefined ? {} : { id }
@@ -32,9 +32,9 @@ function eventOf(error: IdpError, whole: IdpError, id: string | undefined): LogE
 const reported = (): WeakSet<IdpError> => shared('reported-failures/1', () => new WeakSet())
 
 /** The event about what lies at the bottom of a failure, unless it was reported already. */
-function causeOf(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
-  for (const each of causesOf(error)) {
-    const cause = eventOf(each, error, id)
+function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
+  for (const each of listCauses(error)) {
+    const cause = toEvent(each, error, id)
     if (!cause) continue
     if (reported().has(each)) return {}
     reported().add(each)
@@ -52,7 +52,7 @@ export function asIdpError(thrown: unknown): IdpError {
  * to the application, and for those that are overcome.
  */
 export function reportFailure(log: Log, thrown: unknown): void {
-  if (isIdpError(thrown)) log.emitFailure(causeOf(thrown))
+  if (isIdpError(thrown)) log.emitFailure(toCause(thrown))
 }
 
 /** What a failure means for a request. */
@@ -65,7 +65,7 @@ export interface Outcome {
 /** Reports a failure with what it means for the request that it happened to. */
 export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Outcome): void {
   const request = id === undefined ? {} : { id }
-  log.emitFailure({ ...causeOf(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
+  log.emitFailure({ ...toCause(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
 }
 

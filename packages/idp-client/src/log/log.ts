@@ -85,17 +85,17 @@ export interface Log {
 /** How many different notices a process remembers; texts are ours, so the bound only guards against a mistake of ours. */
 const rememberedNotices = 500
 
-function textOf(event: LogEvent): string {
+function toText(event: LogEvent): string {
   if ('advice' in event) return `${event.detail} ${event.advice}`.replace(/\s*\n\s*/g, ' ')
   return 'message' in event ? event.message : JSON.stringify(event)
 }
 
 /** One line: what failed, for which request, at which endpoint; why; what helps, and where to read more. */
-export function lineOf(event: LogEvent): string {
+export function formatEvent(event: LogEvent): string {
   const { code, id } = event
   const endpoint = 'endpoint' in event ? ` at ${event.endpoint}` : ''
   const more = 'remedy' in event && event.remedy ? ` (troubleshooting: ${event.remedy})` : ''
-  return `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${endpoint}: ${textOf(event)}${more}`
+  return `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${endpoint}: ${toText(event)}${more}`
 }
 
 function isPrintable(event: LogEvent): event is LogEvent & { readonly level: 'warn' | 'error' } {
@@ -104,7 +104,7 @@ function isPrintable(event: LogEvent): event is LogEvent & { readonly level: 'wa
 
 function toConsole(event: LogEvent): void {
   // biome-ignore lint/suspicious/noConsole: the one place where events leave by default.
-  if (isPrintable(event)) console[event.level](lineOf(event))
+  if (isPrintable(event)) console[event.level](formatEvent(event))
 }
 
 /** A logger must never decide about a login: neither a throw nor a rejected promise gets out. */

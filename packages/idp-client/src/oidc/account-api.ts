@@ -9,7 +9,7 @@ import { isNonceChallenge, learnNonce, nonceRetryDelay, protectedResourceProof }
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringMember } from './json.ts'
-import { endpointOf, unusableReason } from './metadata.ts'
+import { requireEndpoint, unusableReason } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { invalidResponse, oauthError } from './translate.ts'
 import { vendorValue } from './vendor.ts'
@@ -43,7 +43,7 @@ interface Call {
   readonly body?: JsonObject
 }
 
-function urlOf({ config }: Provider, { path, query = {} }: Call): URL {
+function toUrl({ config }: Provider, { path, query = {} }: Call): URL {
   const url = new URL(vendorValue(config, 'accountApiPath') + path, config.provider.url)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   return url
@@ -52,7 +52,7 @@ function urlOf({ config }: Provider, { path, query = {} }: Call): URL {
 async function send(provider: Provider, { token, token_type }: AccountAccess, call: Call): Promise<Response> {
   const { config } = provider
   const { method, body } = call
-  const url = urlOf(provider, call)
+  const url = toUrl(provider, call)
   const json = body ? { 'content-type': 'application/json' } : {}
   const bound = token_type === 'DPoP'
   const request = async (nonce?: string): Promise<ProviderRequest> => {
@@ -124,9 +124,9 @@ function readAccount(object: JsonObject | null): ConnectedAccount {
 }
 
 /** Origins on which the user meets the provider anyway; a browser is sent nowhere else with a ticket. */
-async function originsOf(provider: Provider): Promise<readonly string[]> {
+async function listOrigins(provider: Provider): Promise<readonly string[]> {
   const metadata = await provider.metadata()
-  return [provider.config.provider.url, endpointOf(metadata, 'authorizationEndpoint')].map(
+  return [provider.config.provider.url, requireEndpoint(metadata, 'authorizationEndpoint')].map(
     (url) => new URL(url).origin,
   )
 }
@@ -179,7 +179,7 @@ export async function beginConnect(
   request: ConnectRequest,
 ): Promise<Connecting> {
   const { codeVerifier, connection, parameters, redirectUri, scopes: wanted, state } = request
-  const origins = await originsOf(provider)
+  const origins = await listOrigins(provider)
   const body = {
     connection,
     redirect_uri: redirectUri,

@@ -6,7 +6,7 @@ import { descriptionText } from './translate.ts'
 const ENTRIES = 20
 
 /** The members of these names that are text; bounded, and still untrusted. */
-function textsOf<Name extends string>(
+function pickStrings<Name extends string>(
   object: JsonObject,
   names: readonly Name[],
 ): { [Key in Name]?: string } {
@@ -22,7 +22,7 @@ function validationErrors(value: unknown): AccountApiValidationError[] {
   return value
     .slice(0, ENTRIES)
     .filter((entry: unknown) => isObject(entry))
-    .map((entry) => textsOf(entry, ['field', 'detail', 'pointer', 'source']))
+    .map((entry) => pickStrings(entry, ['field', 'detail', 'pointer', 'source']))
 }
 
 /** What an answer of the account API says about its failure: problem JSON (RFC 9457), or nothing that can be read. */
@@ -31,7 +31,7 @@ export function readProblem(status: number, body: JsonObject | null): AccountApi
   const errors = validationErrors(body['validation_errors'])
   return {
     status,
-    ...textsOf(body, ['type', 'title', 'detail']),
+    ...pickStrings(body, ['type', 'title', 'detail']),
     ...(errors.length > 0 ? { validationErrors: errors } : {}),
   }
 }

@@ -2,7 +2,7 @@ import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from 'oauth4we
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { dpopThumbprint } from './dpop.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { endpointOf } from './metadata.ts'
+import { requireEndpoint } from './metadata.ts'
 import { pushAuthorizationRequest } from './par.ts'
 import type { Provider } from './provider.ts'
 
@@ -56,7 +56,7 @@ export function newCodeVerifier(): string {
   return generateRandomCodeVerifier()
 }
 
-async function parametersOf(
+async function toParameters(
   { config }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
 ): Promise<Map<string, string>> {
@@ -105,8 +105,8 @@ async function browserParameters(
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
   const metadata = await provider.metadata()
-  const url = new URL(endpointOf(metadata, 'authorizationEndpoint'))
-  const parameters = await browserParameters(provider, metadata, await parametersOf(provider, request))
+  const url = new URL(requireEndpoint(metadata, 'authorizationEndpoint'))
+  const parameters = await browserParameters(provider, metadata, await toParameters(provider, request))
   for (const [name, value] of parameters) url.searchParams.set(name, value)
   return url
 }

@@ -9,9 +9,9 @@ import { dpopHandle, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import { parseObject } from './json.ts'
 import type { EndpointName, ServerMetadata } from './metadata.ts'
-import { endpointOf, wireNameOf } from './metadata.ts'
+import { requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { Answer, RefusedClient } from './translate.ts'
+import type { ProviderResponse, RefusedClient } from './translate.ts'
 import { oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
 
 /** Endpoints that are called through `oauth4webapi`. */
@@ -78,7 +78,7 @@ async function toContext({ bound, endpoint, metadata, provider, signal }: Call):
   const isBound = (bound ?? config.dpop.enabled) && endpoint !== 'revocationEndpoint'
   const handle = isBound ? await dpopHandle(config) : undefined
   return {
-    server: { issuer: metadata.issuer, [wireNameOf(endpoint)]: endpointOf(metadata, endpoint) },
+    server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
     client: clientMetadata(config),
     authentication: clientAuthentication(config, metadata),
     options: {
@@ -96,7 +96,7 @@ function challengeError(header: string | null): string | undefined {
     : undefined
 }
 
-async function readAnswer(response: Response, now: number): Promise<Answer> {
+async function readAnswer(response: Response, now: number): Promise<ProviderResponse> {
   const { headers, status } = response
   return {
     status,
@@ -112,7 +112,7 @@ async function exchange(
   { provider: { config }, signal }: Call,
   context: RequestContext,
   send: (context: RequestContext) => Promise<Response>,
-): Promise<Answer> {
+): Promise<ProviderResponse> {
   const response = await send(context)
   const answer = await readAnswer(response, config.clock())
   if (!context.options.DPoP || !isNonceChallenge(response, answer.body)) return answer
@@ -126,7 +126,7 @@ function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClien
 }
 
 /** Reads a response of status 200, or 201 (RFC 9126 section 2.2). One that cannot be read but names an error is a refusal. */
-function readSuccess<T>(request: Call, answer: Answer, read: (answer: Answer) => T): T {
+function readSuccess<T>(request: Call, answer: ProviderResponse, read: (answer: ProviderResponse) => T): T {
   try {
     if (answer.status === 200 || answer.status === 201) return read(answer)
     throw unexpectedStatus(answer)
@@ -143,7 +143,7 @@ function readSuccess<T>(request: Call, answer: Answer, read: (answer: Answer) =>
 export async function call<T>(
   request: Call,
   send: (context: RequestContext) => Promise<Response>,
-  read: (answer: Answer) => T,
+  read: (answer: ProviderResponse) => T,
 ): Promise<T> {
   const context = await toContext(request)
   try {

@@ -10,13 +10,13 @@ import type { IdTokenClaims } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { wireNameOf } from './metadata.ts'
+import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { TokenAnswer } from './token-endpoint.ts'
+import type { TokenResponse } from './token-endpoint.ts'
 import { isPending, requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
-import type { Answer } from './translate.ts'
+import { toTokenGrant } from './token-grant.ts'
+import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, refusal } from './translate.ts'
 
 /** OpenID Connect Client-Initiated Backchannel Authentication 1.0, in poll mode. */
@@ -76,7 +76,7 @@ function hintParameter(hint: LoginHint, issuer: string): readonly [name: string,
   }
 }
 
-function formOf({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
+function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
   const { authorizationDetails, bindingMessage, hint, parameters, requestedExpiry } = request
   return new URLSearchParams([
     ...new Map([
@@ -91,7 +91,7 @@ function formOf({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
   ])
 }
 
-function readStart(answer: Answer): Started {
+function readStart(answer: ProviderResponse): Started {
   const { auth_req_id: authReqId, expires_in: expiresIn, interval } = answer.body ?? {}
   const seconds = Number(expiresIn)
   const pace = Number(interval)
@@ -107,14 +107,14 @@ async function start(
   request: BackchannelRequest,
 ): Promise<Started> {
   const endpoint = 'backchannelAuthenticationEndpoint'
-  if (metadata[endpoint] === undefined && !metadata.unusable.has(wireNameOf(endpoint))) {
+  if (metadata[endpoint] === undefined && !metadata.unusable.has(toWireName(endpoint))) {
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
   }
   const { signal } = request
   return call(
     { provider, metadata, endpoint, ...(signal ? { signal } : {}) },
     ({ authentication, client, options, server }) =>
-      backchannelAuthenticationRequest(server, client, authentication, formOf(metadata, request), options),
+      backchannelAuthenticationRequest(server, client, authentication, toForm(metadata, request), options),
     readStart,
   )
 }
@@ -145,8 +145,8 @@ async function poll(
     pause,
     signal,
   }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
-  ask: () => Promise<TokenAnswer>,
-): Promise<TokenAnswer> {
+  ask: () => Promise<TokenResponse>,
+): Promise<TokenResponse> {
   const began = clock()
   let { interval } = started
   let wait = interval
@@ -168,7 +168,7 @@ async function poll(
   }
 }
 
-function detailsOf({ body }: TokenAnswer): readonly JsonObject[] | undefined {
+function readAuthorizationDetails({ body }: TokenResponse): readonly JsonObject[] | undefined {
   const details = body['authorization_details']
   return Array.isArray(details) ? details.filter(isObject) : undefined
 }
@@ -204,10 +204,10 @@ export async function authenticateByBackchannel(
   const organization = request.parameters.get('organization')
   const subject = 'subject' in hint ? { subject: hint.subject } : {}
   const checks = { startedAt, ...subject, ...(organization === undefined ? {} : { organization }) }
-  const grant = await grantOf(provider, answer, checks, asked)
+  const grant = await toTokenGrant(provider, answer, checks, asked)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
-  const authorizationDetails = detailsOf(answer)
+  const authorizationDetails = readAuthorizationDetails(answer)
   return { ...grant, claims, idToken, ...(authorizationDetails ? { authorizationDetails } : {}) }
 }

@@ -6,7 +6,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { endpointOf, isSupportedAlgorithm } from './metadata.ts'
+import { isSupportedAlgorithm, requireEndpoint } from './metadata.ts'
 import { serverTime } from './server-time.ts'
 
 type Metadata = Pick<
@@ -25,7 +25,7 @@ function unusable(detail: string): InvalidConfigurationError {
 }
 
 /** Returns the configured algorithm, otherwise the first of the key's own order that the provider advertises. */
-function algorithmFor({ algorithm, algorithms }: Assertion, { clientAuthAlgorithms }: Metadata): string {
+function selectAlgorithm({ algorithm, algorithms }: Assertion, { clientAuthAlgorithms }: Metadata): string {
   const chosen = algorithm ?? algorithms.find((name) => clientAuthAlgorithms?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
   const detail =
@@ -34,8 +34,8 @@ function algorithmFor({ algorithm, algorithms }: Assertion, { clientAuthAlgorith
   throw unusable(detail)
 }
 
-async function signerFor(auth: Assertion, metadata: Metadata): Promise<Signer> {
-  const algorithm = algorithmFor(auth, metadata)
+async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer> {
+  const algorithm = selectAlgorithm(auth, metadata)
   if (typeof auth.key !== 'string') return { key: auth.key, algorithm }
   try {
     return { key: await importPKCS8(auth.key, algorithm), algorithm }
@@ -46,9 +46,9 @@ async function signerFor(auth: Assertion, metadata: Metadata): Promise<Signer> {
 }
 
 async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
-  const { algorithm, key } = await signerFor(auth, metadata)
+  const { algorithm, key } = await createSigner(auth, metadata)
   const { audience, keyId } = auth
-  const tokenEndpoint = audience && endpointOf(metadata, 'tokenEndpoint')
+  const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
   // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
   return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
     // Ed25519 has two names; the provider gets the one that it advertised.
@@ -142,7 +142,7 @@ export function describeAuthentication(
   const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHODS.has(name))
   if (clientAuth.kind === 'secret')
     return `Sent: ${secretMethod(clientAuth, metadata)}; advertised: ${methods}.`
-  const sent = `private_key_jwt with ${algorithmFor(clientAuth, metadata)}`
+  const sent = `private_key_jwt with ${selectAlgorithm(clientAuth, metadata)}`
   const audience = clientAuth.audience === 'token_endpoint' ? 'the token endpoint' : 'the issuer'
   const keyId = clientAuth.keyId === undefined ? 'without kid' : 'with kid'
   const algorithms = listed(metadata.clientAuthAlgorithms, isSupportedAlgorithm)

@@ -5,7 +5,7 @@ import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
+import { toTokenGrant } from './token-grant.ts'
 import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 
 export interface CodeExchange {
@@ -58,7 +58,7 @@ async function exchange(
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(organization === undefined ? {} : { organization }),
   }
-  return grantOf(provider, answer, checks, now)
+  return toTokenGrant(provider, answer, checks, now)
 }
 
 /**

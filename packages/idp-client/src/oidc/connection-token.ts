@@ -1,7 +1,7 @@
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
+import { toTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface ConnectionRequest {
@@ -33,5 +33,5 @@ export async function connectionToken(provider: Provider, request: ConnectionReq
   }
   const grantType = vendorValue(config, 'connectionTokenGrantType')
   const answer = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
-  return grantOf(provider, answer, {}, now)
+  return toTokenGrant(provider, answer, {}, now)
 }

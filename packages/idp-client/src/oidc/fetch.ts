@@ -2,7 +2,7 @@ import { encode } from 'jose/base64url'
 import type { Config } from '../config/config.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { version } from '../lib/version.ts'
-import { networkFault, WireFault } from './wire-fault.ts'
+import { TransportError, toTransportError } from './transport-error.ts'
 
 /** Bytes of one answer of the provider, after decompression. */
 const SIZE_LIMIT = 1_048_576
@@ -28,7 +28,7 @@ export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
 
 function assertAddress(url: string, config: TransportConfig): void {
   if (!URL.canParse(url) || !mayRequest(new URL(url), config.allowInsecureRequests))
-    throw new WireFault('forbidden')
+    throw new TransportError('forbidden')
 }
 
 /** Who we are: name and version with telemetry, the bare name (as a `User-Agent`, which runtimes fill otherwise) without. */
@@ -53,13 +53,13 @@ async function bounded<T>(
   let timer: ReturnType<typeof setTimeout> | undefined
   let onAbort: (() => void) | undefined
   const ended = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new WireFault('timeout'))
+    const give = (): void => reject(new TransportError('timeout'))
     timer = setTimeout(() => {
       const more = onOverdue?.() ?? 0
       if (more > 0) timer = setTimeout(give, more)
       else give()
     }, milliseconds)
-    onAbort = () => reject(new WireFault('aborted'))
+    onAbort = () => reject(new TransportError('aborted'))
     if (outer?.aborted) onAbort()
     outer?.addEventListener('abort', onAbort, { once: true })
   })
@@ -67,7 +67,7 @@ async function bounded<T>(
     return await Promise.race([exchange(controller.signal), ended])
   } catch (error) {
     controller.abort()
-    throw networkFault(error)
+    throw toTransportError(error)
   } finally {
     clearTimeout(timer)
     if (onAbort) outer?.removeEventListener('abort', onAbort)
@@ -77,7 +77,7 @@ async function bounded<T>(
 /** The whole body; what is announced or turns out to be larger than the limit is not read to its end. */
 async function readBody(response: Response): Promise<Bytes> {
   const announced = Number(response.headers.get('content-length') ?? 0)
-  if (announced > SIZE_LIMIT) throw new WireFault('too-large')
+  if (announced > SIZE_LIMIT) throw new TransportError('too-large')
   const chunks: Uint8Array[] = []
   let size = 0
   const reader = response.body?.getReader()
@@ -85,7 +85,7 @@ async function readBody(response: Response): Promise<Bytes> {
     const { done, value } = await reader.read()
     if (done) break
     size += value.byteLength
-    if (size > SIZE_LIMIT) throw new WireFault('too-large')
+    if (size > SIZE_LIMIT) throw new TransportError('too-large')
     chunks.push(value)
   }
   const body: Bytes = new Uint8Array(size)
@@ -102,7 +102,7 @@ const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
 async function complete(response: Response): Promise<Response> {
   const { status } = response
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
-    throw new WireFault('redirect')
+    throw new TransportError('redirect')
   }
   const body = await readBody(response)
   const headers = new Headers(response.headers)

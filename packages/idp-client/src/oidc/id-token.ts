@@ -5,8 +5,15 @@ import { utf8 } from '../lib/base64url.ts'
 import type { JsonObject } from './json.ts'
 import { isOfOrganization, isSameOrganization } from './organization.ts'
 import type { Provider } from './provider.ts'
-import type { Demand, Moment, SignedToken, TokenKind } from './signed-token.ts'
-import { audiencesOf, checkTimes, demandOf, isTime, momentOf, openToken } from './signed-token.ts'
+import type { Assert, SignedToken, TokenKind, VerificationClock } from './signed-token.ts'
+import {
+  checkTimes,
+  createAssert,
+  isTime,
+  openToken,
+  toAudiences,
+  toVerificationClock,
+} from './signed-token.ts'
 
 /** The claims of a validated ID token; all of them, those of the protocol included. */
 export interface IdTokenClaims {
@@ -42,7 +49,7 @@ function refuse(detail: string, remedy?: Remedy): never {
   throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
 }
 
-export const demand: Demand = demandOf(refuse)
+export const assert: Assert = createAssert(refuse)
 
 export const kind: TokenKind = {
   refuse,
@@ -51,40 +58,40 @@ export const kind: TokenKind = {
 
 export function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
-  demand(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
-  demand(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
-  demand(
-    audiencesOf(claims).length === 1 || azp === clientId,
+  assert(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
+  assert(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
+  assert(
+    toAudiences(claims).length === 1 || azp === clientId,
     'aud names further audiences without azp being the client id.',
     'ID_TOKEN_AUDIENCE',
   )
 }
 
-function checkLifetime(claims: JsonObject, moment: Moment, startedAt: number | undefined): void {
-  demand(claims['exp'] !== undefined, 'exp is missing.')
-  const iat = checkTimes(claims, moment, demand)
+function checkLifetime(claims: JsonObject, moment: VerificationClock, startedAt: number | undefined): void {
+  assert(claims['exp'] !== undefined, 'exp is missing.')
+  const iat = checkTimes(claims, moment, assert)
   const tooOld = startedAt !== undefined && iat < startedAt + moment.skew - moment.tolerance
-  demand(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
+  assert(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
 }
 
 function checkAuthenticationAge(
   claims: JsonObject,
-  { now, tolerance }: Moment,
+  { now, tolerance }: VerificationClock,
   maxAge: number | undefined,
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
-  demand(
+  assert(
     isTime(authTime),
     'auth_time is missing or not a number, although max_age was sent.',
     'MAX_AGE_NOT_MET',
   )
-  demand(
+  assert(
     authTime <= now + tolerance,
     'auth_time is in the future: compare the clocks of both servers.',
     'CLOCKS_DIFFER',
   )
-  demand(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
+  assert(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
 /** Hashes that `at_hash` may be made with: providers do not agree on the one for EdDSA, which names none (RFC 8037). */
@@ -111,7 +118,7 @@ export async function checkAccessTokenHash(
   const names = hashNames(algorithm)
   const halves = await Promise.all(names.map((name) => leftHalf(name, accessToken)))
   if (halves.some((half) => half === expected)) return
-  demand(names.length > 1, 'at_hash does not belong to the access token.')
+  assert(names.length > 1, 'at_hash does not belong to the access token.')
   config.log.once(
     `at_hash of the provider's ${algorithm} ID tokens is neither SHA-512 nor SHA-256 of the access token: it is ignored.`,
   )
@@ -120,12 +127,12 @@ export async function checkAccessTokenHash(
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
   const isIt = isOfOrganization(config, claims, organization)
-  demand(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
+  assert(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
 }
 
 function sameAudiences(one: JsonObject, other: JsonObject): boolean {
   const [first, second] = [one, other].map((claims) =>
-    JSON.stringify([...new Set(audiencesOf(claims))].sort()),
+    JSON.stringify([...new Set(toAudiences(claims))].sort()),
   )
   return first === second
 }
@@ -135,15 +142,15 @@ export function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
 ): void {
-  demand(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
+  assert(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
   if (!previous) return
   for (const name of ['iss', 'sub'] as const) {
     const known = previous[name] !== undefined
-    demand(!known || claims[name] === previous[name], `${name} is not that of the ID token before.`)
+    assert(!known || claims[name] === previous[name], `${name} is not that of the ID token before.`)
   }
   const known = previous['aud'] !== undefined
-  demand(!known || sameAudiences(claims, previous), 'aud is not that of the ID token before.')
-  demand(isSameOrganization(claims, previous), 'org_id or org_name is not that of the ID token before.')
+  assert(!known || sameAudiences(claims, previous), 'aud is not that of the ID token before.')
+  assert(isSameOrganization(claims, previous), 'org_id or org_name is not that of the ID token before.')
 }
 
 /**
@@ -158,10 +165,10 @@ export async function validateIdToken(
 ): Promise<IdTokenClaims> {
   const signed = await openToken(provider, token, kind)
   const { claims } = signed
-  const moment = momentOf(provider)
+  const moment = toVerificationClock(provider)
   checkParties(claims, provider.config.clientId)
   checkLifetime(claims, moment, checks.startedAt)
-  demand(
+  assert(
     checks.nonce === undefined || claims['nonce'] === checks.nonce,
     'nonce is not the one that was sent.',
     'ID_TOKEN_NONCE',

@@ -43,7 +43,7 @@ export function readKeySet(text: string): KeySet {
   return { find: createLocalJWKSet({ keys }), ids: new Set(ids) }
 }
 
-const codeOf = (error: unknown): unknown =>
+const getCode = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
 /** Why a token was not verified. `unknown-key` and `mismatch` may have their reason in keys that changed since. */
@@ -59,13 +59,13 @@ export async function verifyWith(
   try {
     return (await compactVerify(token, keySet.find, options)).payload
   } catch (error) {
-    if (codeOf(error) === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') return tryEach(error, token, options)
-    return faultOf(error)
+    if (getCode(error) === 'ERR_JWKS_MULTIPLE_MATCHING_KEYS') return tryEach(error, token, options)
+    return toSignatureFault(error)
   }
 }
 
-function faultOf(error: unknown): SignatureFault {
-  const code = codeOf(error)
+function toSignatureFault(error: unknown): SignatureFault {
+  const code = getCode(error)
   if (code === 'ERR_JWKS_NO_MATCHING_KEY') return 'unknown-key'
   return code === 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED' ? 'mismatch' : 'unverifiable'
 }

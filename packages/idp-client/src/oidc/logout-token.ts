@@ -3,8 +3,8 @@ import type { Remedy } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
-import type { Demand, TokenKind } from './signed-token.ts'
-import { checkTimes, demandOf, momentOf, openToken } from './signed-token.ts'
+import type { Assert, TokenKind } from './signed-token.ts'
+import { checkTimes, createAssert, openToken, toVerificationClock } from './signed-token.ts'
 
 /** What a verified logout token says. */
 export interface LogoutNotice {
@@ -38,7 +38,7 @@ function refuse(detail: string, remedy?: Remedy): never {
   throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail, ...clocks })
 }
 
-const demand: Demand = demandOf(refuse)
+const assert: Assert = createAssert(refuse)
 
 const kind: TokenKind = {
   refuse,
@@ -47,16 +47,16 @@ const kind: TokenKind = {
 
 function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefined {
   const value = claims[name]
-  demand(value === undefined || (typeof value === 'string' && value !== ''), `${name} is not a string.`)
+  assert(value === undefined || (typeof value === 'string' && value !== ''), `${name} is not a string.`)
   return value
 }
 
 /** Seconds since the epoch, by our clock: when the token was issued, and from when on it is too old. */
 function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'endsAt' | 'iat'> {
-  const moment = momentOf(provider)
-  const iat = checkTimes(claims, moment, demand)
+  const moment = toVerificationClock(provider)
+  const iat = checkTimes(claims, moment, assert)
   const lastAt = iat + LONGEST_AGE + moment.tolerance
-  demand(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
+  assert(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
   return { iat: Math.floor(iat - moment.skew), endsAt: lastAt - moment.skew + 1 }
 }
@@ -70,12 +70,12 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
   const { claims } = await openToken(provider, token, kind)
   const times = checkAge(provider, claims)
   const { events, iss, jti } = claims
-  demand(typeof jti === 'string' && jti !== '', 'jti is missing or not a string.')
-  demand(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
-  demand(!('nonce' in claims), 'It has a nonce, as an ID token may, but no logout token.')
+  assert(typeof jti === 'string' && jti !== '', 'jti is missing or not a string.')
+  assert(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
+  assert(!('nonce' in claims), 'It has a nonce, as an ID token may, but no logout token.')
   const sub = optionalText(claims, 'sub')
   const sid = optionalText(claims, 'sid')
-  demand(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
+  assert(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
   return {
     // The very issuer of the metadata.
     iss: String(iss),

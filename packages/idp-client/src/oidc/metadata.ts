@@ -46,7 +46,7 @@ const endpoints = {
 export type EndpointName = keyof typeof endpoints
 
 /** The member of the metadata that holds the address of an endpoint. */
-export function wireNameOf(name: EndpointName): string {
+export function toWireName(name: EndpointName): string {
   return endpoints[name]
 }
 
@@ -96,7 +96,7 @@ export function discoveryUrl({ url }: ProviderAddress): string {
 }
 
 /** Where two URLs differ, in our own words: what the provider names as its issuer is not repeated. */
-function differenceOf(issuer: unknown, configured: string): string {
+function describeDifference(issuer: unknown, configured: string): string {
   if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or no URL'
   const [theirs, ours] = [new URL(issuer), new URL(configured)]
   const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
@@ -111,7 +111,7 @@ function differenceOf(issuer: unknown, configured: string): string {
 
 function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError {
   const url = discoveryUrl(address)
-  const difference = differenceOf(issuer, address.url)
+  const difference = describeDifference(issuer, address.url)
   const detail = `Requested: ${url}. The issuer in the document is not the option domain (IDP_DOMAIN): it ${difference}.`
   const place = { endpoint: 'discovery', url } as const
   return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'DISCOVERY_ISSUER_MISMATCH', ...place })
@@ -147,7 +147,7 @@ export function readMetadata(
 }
 
 /** The address of an endpoint that the operation cannot do without. Throws `DiscoveryError` naming the member. */
-export function endpointOf<Name extends EndpointName>(
+export function requireEndpoint<Name extends EndpointName>(
   metadata: Pick<ServerMetadata, Name | 'unusable'>,
   name: Name,
 ): string {

@@ -7,7 +7,7 @@ import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject, parseObjects, stringList, stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
-import type { Answer } from './translate.ts'
+import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
@@ -39,7 +39,7 @@ async function ask<T>(
   { config, send }: Provider,
   { name, path }: Endpoint,
   request: ProviderRequest,
-  read: (text: string, answer: Answer) => T,
+  read: (text: string, answer: ProviderResponse) => T,
 ): Promise<T> {
   try {
     const response = await send(new URL(vendorValue(config, path), config.provider.url).href, request)
@@ -55,7 +55,7 @@ async function ask<T>(
   }
 }
 
-function channelOf({ config }: Provider, wire: string | undefined): string | undefined {
+function toChannel({ config }: Provider, wire: string | undefined): string | undefined {
   return wire === vendorValue(config, 'mfaPushChannel') ? 'push' : wire
 }
 
@@ -64,7 +64,7 @@ function present<T extends object>(members: { [Name in keyof T]: T[Name] | undef
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
-function authenticatorIn(provider: Provider, entry: JsonObject, answer: Answer): Authenticator {
+function authenticatorIn(provider: Provider, entry: JsonObject, answer: ProviderResponse): Authenticator {
   const id = stringMember(entry, 'id')
   const authenticatorType = stringMember(entry, 'authenticator_type')
   if (id === undefined || authenticatorType === undefined) {
@@ -77,7 +77,7 @@ function authenticatorIn(provider: Provider, entry: JsonObject, answer: Answer):
     active: entry['active'] === true,
     name: stringMember(entry, 'name'),
     phoneNumber: stringMember(entry, 'phone_number'),
-    oobChannel: channelOf(provider, stringMember(entry, 'oob_channel')),
+    oobChannel: toChannel(provider, stringMember(entry, 'oob_channel')),
     createdAt: stringMember(entry, 'created_at'),
     lastAuthenticatedAt: stringMember(entry, 'last_auth'),
   })
@@ -117,7 +117,7 @@ export async function startChallenge(
   })
 }
 
-function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: Answer): MfaEnrollment {
+function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: ProviderResponse): MfaEnrollment {
   const { body } = answer
   if (!body) throw invalidResponse('It is not a JSON object.', answer)
   const id = stringMember(body, 'id')
@@ -137,7 +137,7 @@ function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: Answ
   return present<MfaEnrollment>({
     authenticatorType: 'oob',
     id,
-    oobChannel: channelOf(provider, stringMember(body, 'oob_channel')) ?? asked.channels[0],
+    oobChannel: toChannel(provider, stringMember(body, 'oob_channel')) ?? asked.channels[0],
     name: stringMember(body, 'name'),
     oobCode: stringMember(body, 'oob_code'),
     bindingMethod: stringMember(body, 'binding_method'),

@@ -5,7 +5,7 @@ import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
+import { toTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface FactorRequest {
@@ -32,7 +32,7 @@ const grantTypes = {
   'recovery-code': 'mfaRecoveryCodeGrantType',
 } as const satisfies Record<FactorProof['kind'], VendorKey>
 
-function parametersOf(proof: FactorProof): Record<string, string> {
+function toParameters(proof: FactorProof): Record<string, string> {
   switch (proof.kind) {
     case 'otp':
       return { otp: proof.otp }
@@ -57,7 +57,7 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
   const now = provider.config.clock()
   const parameters = {
     mfa_token: mfaToken,
-    ...parametersOf(proof),
+    ...toParameters(proof),
     ...(audience === undefined ? {} : { audience }),
     ...(scope === undefined ? {} : { scope }),
   }
@@ -68,6 +68,6 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
     ...(previous ? { previous } : {}),
   }
   const recoveryCode = stringMember(answer.body, 'recovery_code')
-  const grant = await grantOf(provider, answer, checks, now)
+  const grant = await toTokenGrant(provider, answer, checks, now)
   return { ...grant, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
 }

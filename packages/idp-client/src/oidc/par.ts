@@ -5,19 +5,19 @@ import { OAuthError } from '../errors/provider.ts'
 import { call } from './call.ts'
 import { stringMember } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { wireNameOf } from './metadata.ts'
+import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { Answer } from './translate.ts'
+import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, redirectUriSent } from './translate.ts'
 
-function requestUriOf(answer: Answer): string {
+function readRequestUri(answer: ProviderResponse): string {
   const requestUri = answer.body ? stringMember(answer.body, 'request_uri') : undefined
   if (requestUri === undefined) throw invalidResponse('request_uri is missing.', answer)
   return requestUri
 }
 
 function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
-  const name = wireNameOf('parEndpoint')
+  const name = toWireName('parEndpoint')
   if (parEndpoint !== undefined || unusable.has(name)) return
   const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
@@ -39,7 +39,7 @@ export async function pushAuthorizationRequest(
       { provider, metadata, endpoint: 'parEndpoint' },
       ({ authentication, client, options, server }) =>
         pushedAuthorizationRequest(server, client, authentication, parameters, options),
-      requestUriOf,
+      readRequestUri,
     )
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error

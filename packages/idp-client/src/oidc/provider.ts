@@ -2,15 +2,15 @@ import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
-import type { AgedSource } from './aged.ts'
-import { Aged } from './aged.ts'
+import type { DocumentSource } from './cached-document.ts'
+import { CachedDocument } from './cached-document.ts'
 import type { ProviderFetch } from './fetch.ts'
 import { providerFetch } from './fetch.ts'
 import { parseObject } from './json.ts'
 import type { KeySet } from './keys.ts'
 import { readKeySet } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { discoveryUrl, endpointOf, readMetadata } from './metadata.ts'
+import { discoveryUrl, readMetadata, requireEndpoint } from './metadata.ts'
 import type { DocumentRequest } from './translate.ts'
 import { discoveryError, unusableDocument } from './translate.ts'
 
@@ -32,8 +32,8 @@ export interface Provider {
 }
 
 interface Caches {
-  readonly metadata: Lru<string, Aged<ServerMetadata>>
-  readonly keys: Lru<string, Aged<KeySet>>
+  readonly metadata: Lru<string, CachedDocument<ServerMetadata>>
+  readonly keys: Lru<string, CachedDocument<KeySet>>
 }
 
 /** Providers kept at a time, for metadata and for keys. */
@@ -42,7 +42,7 @@ const LIMIT = 100
 const newCaches = (): Caches => ({ metadata: new Lru(LIMIT), keys: new Lru(LIMIT) })
 
 /** What was fetched through one function is not known to be what another would bring, so each has its own caches. */
-function cachesOf(fetch: typeof globalThis.fetch): Caches {
+function getCaches(fetch: typeof globalThis.fetch): Caches {
   const common = shared('provider-caches/1', newCaches)
   if (fetch === globalThis.fetch) return common
   const special = shared('provider-caches-by-fetch/1', () => new WeakMap<typeof fetch, Caches>())
@@ -51,9 +51,9 @@ function cachesOf(fetch: typeof globalThis.fetch): Caches {
   return found
 }
 
-function entry<T>(cache: Lru<string, Aged<T>>, key: readonly unknown[]): Aged<T> {
+function entry<T>(cache: Lru<string, CachedDocument<T>>, key: readonly unknown[]): CachedDocument<T> {
   const name = JSON.stringify(key)
-  const found = cache.get(name) ?? new Aged<T>()
+  const found = cache.get(name) ?? new CachedDocument<T>()
   cache.set(name, found)
   return found
 }
@@ -62,7 +62,7 @@ function entry<T>(cache: Lru<string, Aged<T>>, key: readonly unknown[]): Aged<T>
 export function createProvider(config: Config): Provider {
   const { allowInsecureRequests, clock, provider } = config
   const send = providerFetch(config)
-  const caches = cachesOf(config.fetch)
+  const caches = getCaches(config.fetch)
   const report = (error: unknown): void => reportFailure(config.log, error)
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
@@ -92,9 +92,9 @@ export function createProvider(config: Config): Provider {
   const metadata = (): Promise<ServerMetadata> =>
     entry(caches.metadata, [provider.url, provider.issuers, allowInsecureRequests]).read(discovery)
 
-  async function keys(): Promise<[Aged<KeySet>, AgedSource<KeySet>]> {
-    const address = endpointOf(await metadata(), 'jwksUri')
-    const source: AgedSource<KeySet> = {
+  async function keys(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
+    const address = requireEndpoint(await metadata(), 'jwksUri')
+    const source: DocumentSource<KeySet> = {
       clock,
       report,
       load: () => load({ endpoint: 'jwks' }, address, readKeySet),
@@ -120,7 +120,7 @@ export function createProvider(config: Config): Provider {
 const providers = new WeakMap<Config, Provider>()
 
 /** The one provider of a configuration, made at the first call. */
-export function providerFor(config: Config): Provider {
+export function getProvider(config: Config): Provider {
   const provider = providers.get(config) ?? createProvider(config)
   providers.set(config, provider)
   return provider

@@ -6,12 +6,12 @@ import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { IgnoredReason } from './refreshed-id-token.ts'
 import { validateRefreshedIdToken } from './refreshed-id-token.ts'
-import type { TokenAnswer } from './token-endpoint.ts'
+import type { TokenResponse } from './token-endpoint.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { toAccessGrant } from './token-grant.ts'
 import { oauthError } from './translate.ts'
-import { WireFault } from './wire-fault.ts'
+import { TransportError } from './transport-error.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
@@ -36,12 +36,12 @@ function withOverdue(provider: Provider, onOverdue: NonNullable<RefreshRequest['
   return {
     ...provider,
     send(url, request) {
-      if (isOverdue) return Promise.reject(new WireFault('timeout'))
+      if (isOverdue) return Promise.reject(new TransportError('timeout'))
       return provider.send(url, {
         ...request,
         onOverdue() {
           isOverdue = true
-          const error = oauthError(new WireFault('timeout'))
+          const error = oauthError(new TransportError('timeout'))
           error.endpoint ??= 'token'
           return onOverdue(error)
         },
@@ -63,7 +63,7 @@ type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
 async function acceptIdToken(
   provider: Provider,
   metadata: ServerMetadata,
-  { accessToken, body: { id_token: received } }: TokenAnswer,
+  { accessToken, body: { id_token: received } }: TokenResponse,
   { previous, subject }: RefreshRequest,
 ): Promise<IdTokenPart> {
   if (received === undefined || received === null || received === '') return {}

@@ -1,5 +1,5 @@
 import type { IdTokenClaims } from './id-token.ts'
-import { checkAccessTokenHash, checkParties, checkSuccession, demand, kind } from './id-token.ts'
+import { assert, checkAccessTokenHash, checkParties, checkSuccession, kind } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -10,8 +10,8 @@ import {
   decodeToken,
   isTime,
   judgeSignature,
-  momentOf,
   timeFault,
+  toVerificationClock,
 } from './signed-token.ts'
 
 /** Why a refreshed ID token is left out while the other tokens of the response are taken. */
@@ -57,17 +57,17 @@ export async function validateRefreshedIdToken(
   const decoded = decodeToken(token, allowed, kind)
   const { claims, keyId } = decoded
   const { clientId } = provider.config
-  checkIssuerAndAudience(claims, { issuer, clientId }, demand)
+  checkIssuerAndAudience(claims, { issuer, clientId }, assert)
   checkParties(claims, clientId)
   checkSuccession(claims, checks)
-  demand(claims['exp'] !== undefined, 'exp is missing.')
-  checkTimeTypes(claims, demand)
+  assert(claims['exp'] !== undefined, 'exp is missing.')
+  checkTimeTypes(claims, assert)
   await checkAccessTokenHash(decoded, accessToken, provider)
   const verdict = await judgeSignature(provider, token, { algorithms: allowed.names, keyId })
-  demand(verdict !== 'wrong', "Its signature does not match the provider's keys.")
+  assert(verdict !== 'wrong', "Its signature does not match the provider's keys.")
   if (verdict === 'undecided')
     return ignored('keys', 'No key could be loaded that decides about its signature.')
-  const fault = timeFault(claims, momentOf(provider))
+  const fault = timeFault(claims, toVerificationClock(provider))
   if (fault !== undefined) return ignored('time', fault)
   if (isEarlier(claims['auth_time'], previous['auth_time']))
     return ignored('auth_time', 'auth_time is earlier than that of the session.')

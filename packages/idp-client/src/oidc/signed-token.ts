@@ -14,7 +14,7 @@ import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
 
 /** Goes on when the condition holds; else the token is refused, with a detail of our own and what helps. */
-export type Demand = (condition: boolean, detail: string, remedy?: Remedy) => asserts condition
+export type Assert = (condition: boolean, detail: string, remedy?: Remedy) => asserts condition
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {
@@ -39,7 +39,7 @@ export interface DecodedToken extends SignedToken {
 /** Characters; more is refused before anything is decoded. */
 const LENGTH_LIMIT = 1_048_576
 
-export function demandOf(refuse: TokenKind['refuse']): Demand {
+export function createAssert(refuse: TokenKind['refuse']): Assert {
   return (condition, detail, remedy) => {
     if (!condition) refuse(detail, remedy)
   }
@@ -75,27 +75,27 @@ function readHeader(
   allowed: AllowedAlgorithms,
   { accepts, refuse }: TokenKind,
 ): Omit<DecodedToken, 'claims'> {
-  const demand: Demand = demandOf(refuse)
-  demand(token.length <= LENGTH_LIMIT, 'It is too long.')
-  demand(
+  const assert: Assert = createAssert(refuse)
+  assert(token.length <= LENGTH_LIMIT, 'It is too long.')
+  assert(
     token.split('.', 6).length === 3,
     'It is no signed token in compact form (encrypted ones are not supported).',
   )
   const header = decodeHeader(token)
-  demand(header !== null, 'Its header is not readable.')
+  assert(header !== null, 'Its header is not readable.')
   const name = algorithmName(header.alg)
-  demand(
+  assert(
     isSupportedAlgorithm(header.alg),
     `Its algorithm is ${name}, which this library does not accept.`,
     'ID_TOKEN_ALGORITHM_UNSUPPORTED',
   )
-  demand(
+  assert(
     allowed.names.includes(header.alg),
     `Its algorithm is ${name}, which ${allowed.source}.`,
     'ID_TOKEN_ALGORITHM',
   )
-  demand(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
-  demand(accepts(header.typ), 'Its type says that it is another kind of token.')
+  assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
+  assert(accepts(header.typ), 'Its type says that it is another kind of token.')
   return { algorithm: header.alg, keyId: header.kid }
 }
 
@@ -150,11 +150,11 @@ const BASE64URL = /^[\w-]+$/
 export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: TokenKind): DecodedToken {
   const header = readHeader(token, allowed, kind)
   const [, payload = '', signature = ''] = token.split('.', 3)
-  const demand: Demand = demandOf(kind.refuse)
-  demand(BASE64URL.test(signature), 'Its signature is missing or cannot be decoded.')
-  demand(BASE64URL.test(payload), 'Its payload is missing or cannot be decoded.')
+  const assert: Assert = createAssert(kind.refuse)
+  assert(BASE64URL.test(signature), 'Its signature is missing or cannot be decoded.')
+  assert(BASE64URL.test(payload), 'Its payload is missing or cannot be decoded.')
   const claims = decodeClaims(decode(payload))
-  demand(claims !== null, 'Its payload is no JSON object.')
+  assert(claims !== null, 'Its payload is no JSON object.')
   return { ...header, claims }
 }
 
@@ -185,7 +185,7 @@ export async function judgeSignature(
 }
 
 /** The audiences of a token, whichever of the two forms of `aud` it has. */
-export function audiencesOf({ aud }: JsonObject): readonly unknown[] {
+export function toAudiences({ aud }: JsonObject): readonly unknown[] {
   return Array.isArray(aud) ? aud : [aud]
 }
 
@@ -200,28 +200,28 @@ export async function openToken(provider: Provider, token: string, kind: TokenKi
   const allowed = allowedAlgorithms(provider.config, metadata)
   const { algorithm } = readHeader(token, allowed, kind)
   const claims = await verifiedClaims(provider, token, allowed.names, kind.refuse)
-  checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, demandOf(kind.refuse))
+  checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
   return { algorithm, claims }
 }
 
 export function checkIssuerAndAudience(
   claims: JsonObject,
   { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
-  demand: Demand,
+  assert: Assert,
 ): void {
-  demand(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
-  demand(audiencesOf(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
+  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
+  assert(toAudiences(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
 }
 
 /** The provider's time, and the seconds by which it may differ from what its clock showed. */
-export interface Moment {
+export interface VerificationClock {
   readonly now: number
   readonly tolerance: number
   /** Seconds that the provider's clock is ahead of ours. */
   readonly skew: number
 }
 
-export function momentOf({ config }: Provider): Moment {
+export function toVerificationClock({ config }: Provider): VerificationClock {
   const { clockSkew: skew, clockTolerance: tolerance } = config.dpop
   return { now: serverTime(config), tolerance, skew }
 }
@@ -229,15 +229,18 @@ export function momentOf({ config }: Provider): Moment {
 export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
 /** Checks that `iat` is a number, and `exp` and `nbf` where they are present. Returns `iat`. */
-export function checkTimeTypes({ exp, iat, nbf }: JsonObject, demand: Demand): number {
-  demand(exp === undefined || isTime(exp), 'exp is not a number.')
-  demand(isTime(iat), 'iat is missing or not a number.')
-  demand(nbf === undefined || isTime(nbf), 'nbf is not a number.')
+export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): number {
+  assert(exp === undefined || isTime(exp), 'exp is not a number.')
+  assert(isTime(iat), 'iat is missing or not a number.')
+  assert(nbf === undefined || isTime(nbf), 'nbf is not a number.')
   return iat
 }
 
 /** Returns why a token of these times is not valid now, or `undefined`. */
-export function timeFault({ exp, iat, nbf }: JsonObject, { now, tolerance }: Moment): string | undefined {
+export function timeFault(
+  { exp, iat, nbf }: JsonObject,
+  { now, tolerance }: VerificationClock,
+): string | undefined {
   if (isTime(exp) && exp <= now - tolerance) return 'exp is past: compare the clocks of both servers.'
   if (isTime(iat) && iat > now + tolerance) return 'iat is in the future: compare the clocks of both servers.'
   if (isTime(nbf) && nbf > now + tolerance) return 'nbf is in the future: compare the clocks of both servers.'
@@ -245,9 +248,9 @@ export function timeFault({ exp, iat, nbf }: JsonObject, { now, tolerance }: Mom
 }
 
 /** Checks `exp` and `nbf` where they are present, and `iat`, which is required. Returns `iat`. */
-export function checkTimes(claims: JsonObject, moment: Moment, demand: Demand): number {
-  const iat = checkTimeTypes(claims, demand)
+export function checkTimes(claims: JsonObject, moment: VerificationClock, assert: Assert): number {
+  const iat = checkTimeTypes(claims, assert)
   const fault = timeFault(claims, moment)
-  demand(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
+  assert(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
   return iat
 }

@@ -5,17 +5,17 @@ import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { Answer } from './translate.ts'
+import type { ProviderResponse } from './translate.ts'
 import { invalidResponse } from './translate.ts'
 
 /** A successful answer of the token endpoint: `access_token` and `token_type` are checked, the rest is as it came. */
-export interface TokenAnswer {
+export interface TokenResponse {
   readonly body: JsonObject
   readonly accessToken: string
   readonly tokenType: 'Bearer' | 'DPoP'
 }
 
-export interface TokenRequest {
+export interface TokenEndpointRequest {
   readonly provider: Provider
   readonly metadata: ServerMetadata
   /** The token is one of another issuer, which this client's keys mean nothing to: it may be a Bearer token. */
@@ -27,12 +27,12 @@ export interface TokenRequest {
 export const isPending = ({ error }: OAuthError): boolean =>
   error === 'authorization_pending' || error === 'slow_down'
 
-const tokenTypes: ReadonlyMap<string, TokenAnswer['tokenType']> = new Map([
+const tokenTypes: ReadonlyMap<string, TokenResponse['tokenType']> = new Map([
   ['bearer', 'Bearer'],
   ['dpop', 'DPoP'],
 ])
 
-function read(answer: Answer, mustBeBound: boolean): TokenAnswer {
+function read(answer: ProviderResponse, mustBeBound: boolean): TokenResponse {
   const { body } = answer
   if (!body) throw invalidResponse('It is not a JSON object.', answer, 'RESPONSE_NOT_OAUTH')
   const accessToken = stringMember(body, 'access_token')
@@ -51,10 +51,10 @@ function read(answer: Answer, mustBeBound: boolean): TokenAnswer {
  * Throws as `call` does.
  */
 export async function requestTokens(
-  { upstream, ...request }: TokenRequest,
+  { upstream, ...request }: TokenEndpointRequest,
   grantType: string,
   parameters: Readonly<Record<string, string>> | URLSearchParams,
-): Promise<TokenAnswer> {
+): Promise<TokenResponse> {
   const mustBeBound = request.provider.config.dpop.enabled && !upstream
   return call(
     { ...request, endpoint: 'tokenEndpoint' },

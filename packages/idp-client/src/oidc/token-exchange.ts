@@ -1,7 +1,7 @@
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { grantOf } from './token-grant.ts'
+import { toTokenGrant } from './token-grant.ts'
 
 /** Named by other standards too, but here by the library alone. */
 const OWNED: ReadonlySet<string> = new Set([
@@ -38,6 +38,6 @@ export async function exchangeTokens(
   const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
   const answer = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
-  const grant = await grantOf(provider, answer, organization === undefined ? {} : { organization }, now)
+  const grant = await toTokenGrant(provider, answer, organization === undefined ? {} : { organization }, now)
   return { ...grant, expiresIn: grant.expiresAt - now }
 }

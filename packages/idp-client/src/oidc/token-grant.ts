@@ -3,7 +3,7 @@ import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken } from './id-token.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
-import type { TokenAnswer } from './token-endpoint.ts'
+import type { TokenResponse } from './token-endpoint.ts'
 
 /** What a token request brought, checked. */
 export interface TokenGrant {
@@ -24,7 +24,7 @@ const DEFAULT_LIFETIME = 300
 /** Seconds; beyond ten years a lifetime is a mistake that would only overflow later arithmetic. */
 const LONGEST_LIFETIME = 315_360_000
 
-function lifetimeOf(expiresIn: unknown): number | undefined {
+function toLifetime(expiresIn: unknown): number | undefined {
   const text = typeof expiresIn === 'string' ? expiresIn.trim() : undefined
   const seconds = text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : expiresIn
   if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return undefined
@@ -40,31 +40,31 @@ function expiryInside(accessToken: string): number | undefined {
   }
 }
 
-function expiresAtOf({ accessToken, body }: TokenAnswer, now: number): number {
-  const lifetime = lifetimeOf(body['expires_in'])
+function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number {
+  const lifetime = toLifetime(body['expires_in'])
   if (lifetime !== undefined) return now + lifetime
   const exp = expiryInside(accessToken)
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
 /** The tokens of a response without its ID token. `now` is when the request was sent: lifetimes count from there. */
-export function toAccessGrant(answer: TokenAnswer, now: number): TokenGrant {
+export function toAccessGrant(answer: TokenResponse, now: number): TokenGrant {
   const { accessToken, body, tokenType } = answer
   const refreshToken = stringMember(body, 'refresh_token')
   const scope = stringMember(body, 'scope')
   return {
     accessToken,
     tokenType,
-    expiresAt: expiresAtOf(answer, now),
+    expiresAt: toExpiresAt(answer, now),
     ...(scope === undefined ? {} : { scope }),
     ...(refreshToken === undefined ? {} : { refreshToken }),
   }
 }
 
 /** The grant in an answer, its ID token validated; `now` as for `toAccessGrant`. */
-export async function grantOf(
+export async function toTokenGrant(
   provider: Provider,
-  answer: TokenAnswer,
+  answer: TokenResponse,
   checks: IdTokenChecks,
   now: number,
 ): Promise<TokenGrant> {

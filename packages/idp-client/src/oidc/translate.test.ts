@@ -9,7 +9,7 @@ import {
   unexpectedStatus,
   unusableDocument,
 } from './translate.ts'
-import { networkFault, WireFault } from './wire-fault.ts'
+import { TransportError, toTransportError } from './transport-error.ts'
 
 describe('the transport', () => {
   test.each([
@@ -20,7 +20,7 @@ describe('the transport', () => {
     ['redirect', 'RESPONSE_INVALID', false],
     ['forbidden', 'RESPONSE_INVALID', false],
   ] as const)('%s becomes %s, transient: %s', (kind, code, transient) => {
-    const fault = new WireFault(kind)
+    const fault = new TransportError(kind)
     expect(oauthError(fault)).toMatchObject({ code, transient, cause: fault })
     const expected = kind === 'timeout' ? 'DISCOVERY_TIMEOUT' : 'DISCOVERY_ERROR'
     expect(discoveryError({ endpoint: 'discovery' }, fault)).toMatchObject({ code: expected, cause: fault })
@@ -29,20 +29,22 @@ describe('the transport', () => {
 
   test('of a foreign error only the code of the system, or its name, survives', () => {
     const cause = Object.assign(new Error('token=secret'), { code: 'ECONNRESET', data: 'secret' })
-    expect(networkFault(new TypeError('fetch failed', { cause }))).toMatchObject({ systemCode: 'ECONNRESET' })
-    const odd = networkFault(
+    expect(toTransportError(new TypeError('fetch failed', { cause }))).toMatchObject({
+      systemCode: 'ECONNRESET',
+    })
+    const odd = toTransportError(
       Object.assign(new SyntaxError('"secret" is not JSON'), { code: 'not a code: secret' }),
     )
     expect(odd.systemCode).toBe('SyntaxError')
     expect(odd.message).not.toContain('secret')
     expect(odd.cause).toBeUndefined()
-    expect(networkFault('text').systemCode).toBeUndefined()
+    expect(toTransportError('text').systemCode).toBeUndefined()
   })
 
   test('a cause that leads to itself ends', () => {
     const circular = new Error('a')
     circular.cause = circular
-    expect(networkFault(circular).systemCode).toBe('Error')
+    expect(toTransportError(circular).systemCode).toBe('Error')
   })
 })
 
@@ -135,7 +137,9 @@ test.each([
   ['UND_ERR_SOCKET', 'CONNECTION_LOST'],
   ['SOMETHING_NEW', 'REQUEST_FAILED'],
 ])('[A1] %s is told with the remedy %s', (code, remedy) => {
-  const fault = networkFault(new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) }))
+  const fault = toTransportError(
+    new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) }),
+  )
   const error = oauthError(fault)
   expect(error).toMatchObject({ code: 'REQUEST_FAILED', systemCode: code, remedy })
   expect(error.message).toContain(`(${code})`)
@@ -150,7 +154,7 @@ test.each([
 test.each(['eyJhbGciOiJIUzI1NiJ9', 'SGVsbG8', 'a@b.example', 'AKIAIOSFODNN7EXAMPLE', 'X'.repeat(49), ''])(
   '[A1] %s is no code of a system',
   (code) => {
-    expect(networkFault(Object.assign(new Error('x'), { code })).systemCode).toBe('Error')
+    expect(toTransportError(Object.assign(new Error('x'), { code })).systemCode).toBe('Error')
   },
 )
 

@@ -7,7 +7,7 @@ import type { Remedy } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import { mfaChallengeIn } from './mfa-challenge.ts'
-import { networkFault, WireFault } from './wire-fault.ts'
+import { TransportError, toTransportError } from './transport-error.ts'
 
 /**
  * The one place where errors of `oauth4webapi`, `jose` and the transport become ours. Their own errors are not kept
@@ -15,7 +15,7 @@ import { networkFault, WireFault } from './wire-fault.ts'
  */
 
 /** What is known of a response of the provider when something is wrong with it. */
-export interface Answer {
+export interface ProviderResponse {
   readonly status: number
   /** The type of the body without parameters, in lower case; absent without a `Content-Type`. */
   readonly mediaType?: string | undefined
@@ -87,7 +87,7 @@ interface Refusal {
   readonly error: string
   readonly description?: string | undefined
   /** Absent for a redirect, which has no status. */
-  readonly answer?: Answer
+  readonly answer?: ProviderResponse
   readonly client?: RefusedClient
 }
 
@@ -111,7 +111,7 @@ export function refusal({ answer, client, description, error }: Refusal): OAuthE
   )
 }
 
-export function invalidResponse(detail: string, answer?: Answer, remedy?: Remedy): OAuthError {
+export function invalidResponse(detail: string, answer?: ProviderResponse, remedy?: Remedy): OAuthError {
   return new OAuthError(
     'RESPONSE_INVALID',
     present({
@@ -123,7 +123,7 @@ export function invalidResponse(detail: string, answer?: Answer, remedy?: Remedy
   )
 }
 
-function wireError(fault: WireFault): OAuthError {
+function wireError(fault: TransportError): OAuthError {
   const { kind, message: detail, remedy, systemCode } = fault
   const options = present({ cause: fault, detail, remedy, systemCode })
   if (kind === 'timeout') return new OAuthError('REQUEST_TIMEOUT', options)
@@ -132,14 +132,14 @@ function wireError(fault: WireFault): OAuthError {
 }
 
 /** A response with another status than the protocol allows: an error page, a portal. */
-export function unexpectedStatus(answer: Answer): OAuthError {
+export function unexpectedStatus(answer: ProviderResponse): OAuthError {
   const { body, status } = answer
   const remedy = remedyOfStatus(status) ?? (body ? undefined : 'RESPONSE_NOT_OAUTH')
   return invalidResponse(`It has an unexpected HTTP status (HTTP status ${status}).`, answer, remedy)
 }
 
 /** The provider's own words in a response, if it has some. */
-export function refusalIn(answer: Answer, client?: RefusedClient): OAuthError | undefined {
+export function refusalIn(answer: ProviderResponse, client?: RefusedClient): OAuthError | undefined {
   const { body, challenge } = answer
   const error = (body ? stringMember(body, 'error') : undefined) ?? challenge
   if (error === undefined) return undefined
@@ -165,7 +165,7 @@ export function redirectUriSent(error: OAuthError, redirectUri: string | null): 
 /** Converts an error of a request, or of reading its response, into one of ours. */
 export function oauthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
-  if (error instanceof WireFault) return wireError(error)
+  if (error instanceof TransportError) return wireError(error)
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : ''
   // Of errors of libraries only the code is kept: messages and causes hold bodies and tokens.
   const name = /^[A-Z][A-Z_]{1,63}$/.test(code) ? ` (${code})` : ''
@@ -215,7 +215,7 @@ export function unusableDocument(request: DocumentRequest, status: number): Disc
 /** A document that no response brought. `thrown` is what loading or reading threw. */
 export function discoveryError(request: DocumentRequest, thrown: unknown): DiscoveryError {
   if (thrown instanceof DiscoveryError) return thrown
-  const cause = networkFault(thrown)
+  const cause = toTransportError(thrown)
   const { message: detail, systemCode } = cause
   const options = { cause, detail, ...(systemCode === undefined ? {} : { systemCode }) }
   if (request.endpoint === 'jwks') return documentError('JWKS_ERROR', request, options)

@@ -3,7 +3,7 @@ import { call } from './call.ts'
 import type { JsonObject } from './json.ts'
 import { stringMember } from './json.ts'
 import type { Provider } from './provider.ts'
-import type { Answer } from './translate.ts'
+import type { ProviderResponse } from './translate.ts'
 import { invalidResponse } from './translate.ts'
 
 export interface UserInfoRequest {
@@ -16,7 +16,7 @@ export interface UserInfoRequest {
 export type UserInfoClaims = JsonObject & { readonly sub: string }
 
 /** Signed responses go to clients that are registered for them; this one reads what TLS has authenticated already. */
-function readClaims(answer: Answer, subject: string): UserInfoClaims {
+function readClaims(answer: ProviderResponse, subject: string): UserInfoClaims {
   const { body, mediaType } = answer
   if (mediaType === 'application/jwt') {
     const detail = 'It is a signed UserInfo response, which is not supported.'

@@ -10,7 +10,7 @@ export type {
 export type { BrowserRoutes } from '../browser/routes.ts'
 export type { AccessTokenResponse } from '../browser/token-cache.ts'
 export type * from '../config/mfa.ts'
-export type { User } from '../session/session-data.ts'
+export type { User } from '../session/model/session-data.ts'
 export { IdpProvider, type IdpProviderProps } from './provider.tsx'
 export { type UserResult, type UseUserOptions, useUser } from './use-user.ts'
 export {

@@ -1,6 +1,6 @@
 import { useMemo, useSyncExternalStore } from 'react'
 import type { RouteRequestError } from '../browser/request-error.ts'
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import { usePage } from './provider.tsx'
 
 export interface UseUserOptions {

@@ -1,7 +1,7 @@
 import type { ComponentType, ReactElement, ReactNode } from 'react'
 import { useEffect, useRef } from 'react'
 import { withQuery } from '../browser/with-query.ts'
-import type { User } from '../session/session-data.ts'
+import type { User } from '../session/model/session-data.ts'
 import { usePage } from './provider.tsx'
 import { useUser } from './use-user.ts'
 

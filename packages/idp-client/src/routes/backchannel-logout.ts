@@ -6,7 +6,7 @@ import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts
 import type { Exchange } from '../http/exchange.ts'
 import { empty, errorJson } from '../http/responses.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
-import { statusOf } from './status.ts'
+import { toStatus } from './status.ts'
 
 async function logoutToken({ request }: Exchange): Promise<string> {
   const [token, ...more] = (await request.form()).getAll('logout_token')
@@ -24,7 +24,7 @@ async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<R
 /** The provider keeps the answer in its log, where somebody looks for the reason; and is to try again what may pass. */
 function fail(error: IdpError): Response {
   const { code, message, name } = error
-  const status = name === 'DiscoveryError' ? 503 : statusOf(error)
+  const status = name === 'DiscoveryError' ? 503 : toStatus(error)
   return errorJson(status, code, name === 'LogoutTokenError' ? message : codes[code].message)
 }
 

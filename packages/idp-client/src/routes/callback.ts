@@ -1,17 +1,17 @@
+import type { CallbackOutcome } from '../callback/attempt.ts'
+import { callback as endTransaction } from '../callback/callback.ts'
+import { completeLogin } from '../callback/complete-login.ts'
+import type { Complete } from '../callback/completion.ts'
 import type { Engine } from '../engine.ts'
 import { diagnose } from '../errors/diagnosis.ts'
-import { callback as endTransaction } from '../flows/callback.ts'
-import { completeLogin } from '../flows/complete-login.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
 import { popupFailurePage, popupPage } from '../http/popup-page.ts'
 import { publicPrefix } from '../http/public-prefix.ts'
 import { redirect } from '../http/responses.ts'
-import type { CallbackOutcome } from '../session/attempt.ts'
-import type { Complete } from '../transaction/completion.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
-import { needsLogin, statusOf } from './status.ts'
+import { needsLogin, toStatus } from './status.ts'
 
 function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
   const { exchange } = request
@@ -25,7 +25,7 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
       const { popup, told } = outcome
       if ('user' in told) return popupPage(popup, told.user)
       const { development, id } = request
-      const status = statusOf(told.error)
+      const status = toStatus(told.error)
       return popupFailurePage(popup, { status, diagnosis: diagnose(told.error), development, id })
     }
     case 'failure': {
@@ -47,7 +47,7 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
 function completion(engine: Engine, { exchange }: RouteRequest): Complete {
   return async ({ transaction, ...found }) => {
     if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
-    const { completeConnection } = await import('../flows/complete-connection.ts')
+    const { completeConnection } = await import('../callback/complete-connection.ts')
     return completeConnection(engine, exchange, { ...found, transaction }, accountTokens(engine, exchange))
   }
 }

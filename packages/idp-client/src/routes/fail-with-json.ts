@@ -1,7 +1,7 @@
 import type { IdpError } from '../errors/base.ts'
 import type { MfaRequiredError } from '../errors/mfa.ts'
 import { errorJson, json } from '../http/responses.ts'
-import { statusOf } from './status.ts'
+import { toStatus } from './status.ts'
 
 /** By name, since an error may come from another copy of the package. */
 function isMfaRequired(error: IdpError): error is MfaRequiredError {
@@ -10,10 +10,10 @@ function isMfaRequired(error: IdpError): error is MfaRequiredError {
 
 /** The answer to a token that needs another factor: what the MFA routes are asked with. Null for other errors. */
 export function mfaRequiredJson(error: IdpError): Response | null {
-  return isMfaRequired(error) ? json(statusOf(error), { ...error.toJSON(), code: error.code }) : null
+  return isMfaRequired(error) ? json(toStatus(error), { ...error.toJSON(), code: error.code }) : null
 }
 
 /** The answer of routes that code meets. */
 export function failWithJson(error: IdpError): Response {
-  return mfaRequiredJson(error) ?? errorJson(statusOf(error), error.code)
+  return mfaRequiredJson(error) ?? errorJson(toStatus(error), error.code)
 }

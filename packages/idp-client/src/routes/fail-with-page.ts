@@ -4,7 +4,7 @@ import { failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { Links, RouteRequest } from './route.ts'
-import { statusOf } from './status.ts'
+import { toStatus } from './status.ts'
 
 /** The answer of routes that people meet: a page, or JSON if the client asked for it. */
 export function failWithPage(
@@ -17,7 +17,7 @@ export function failWithPage(
   const demand = json ? mfaRequiredJson(error) : null
   if (demand) return demand
   return failurePage({
-    status: statusOf(error),
+    status: toStatus(error),
     diagnosis: diagnose(error),
     development,
     id,

@@ -10,7 +10,7 @@ import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
-import { statusOf } from './status.ts'
+import { toStatus } from './status.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
@@ -51,7 +51,7 @@ const fail: RouteHandler['fail'] = (error, request, links) => {
   const { development, id, query } = request
   return popupFailurePage(
     { channel: popupIn(lastValues(query)) ?? '', nextUrl: links.home, nonce: newNonce() },
-    { status: statusOf(error), diagnosis: diagnose(error), development, id },
+    { status: toStatus(error), diagnosis: diagnose(error), development, id },
   )
 }
 

@@ -27,7 +27,7 @@ function connectStatus(cause: unknown, status: number): number {
     // Refused by the person or the provider, in the callback: what an answer says has a status.
     return cause.code === 'OAUTH_ERROR' && cause.status === undefined ? 400 : status
   }
-  return isIdpError(cause) ? statusOf(cause) : status
+  return isIdpError(cause) ? toStatus(cause) : status
 }
 
 /** What the provider could not do now is no fault of the visitor, whose session goes on. */
@@ -38,7 +38,7 @@ function upstreamStatus(cause: OAuthError): number {
 
 /** Whether another login is what helps: there is no session, or not one that may do this. */
 export function needsLogin(error: IdpError): boolean {
-  const status = statusOf(error)
+  const status = toStatus(error)
   return status === 401 || status === 403
 }
 
@@ -55,7 +55,7 @@ const ASKED: ReadonlySet<Code> = new Set<Code>([
  * HTTP status of an error: that of its code, except where the cause knows better: a provider that cannot be heard is
  * 502, 503 or 504, a code that it no longer accepts is the visitor's (400).
  */
-export function statusOf(error: IdpError): number {
+export function toStatus(error: IdpError): number {
   const { status } = codes[error.code]
   const { cause, code } = error
   if (code === 'FAILED_TO_INITIATE' || code === 'FAILED_TO_COMPLETE') return connectStatus(cause, status)

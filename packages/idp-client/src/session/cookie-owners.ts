@@ -1,9 +1,9 @@
 import { chunkNames, hasFurtherCookies, joinedCookies } from '../http/chunks.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
-import { decodeSession } from './codec.ts'
-import { connectionCookieNames, connectionCookiesOf } from './connection-cookies.ts'
-import type { SessionCookieParts } from './cookies.ts'
-import { decodeReference } from './reference.ts'
+import { decodeSession } from './cookie/codec.ts'
+import { connectionCookieNames, createConnectionCookies } from './cookie/connection-cookies.ts'
+import type { SessionCookieParts } from './cookie/cookies.ts'
+import { decodeReference } from './store/reference.ts'
 
 type OwnerParts = Pick<SessionCookieParts, 'client' | 'config' | 'sealer'>
 
@@ -48,12 +48,12 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
 export async function writtenByOthers(
   parts: OwnerParts,
   jar: CookieJar,
-  handle: string,
+  sessionKey: string,
 ): Promise<ReadonlySet<string>> {
   const { foreign, own } = await ownersIn(parts, jar)
   if (foreign.size === 0) return foreign
   const { name } = parts.config.session.cookie
-  const mine = await connectionCookiesOf(handle, jar, name, parts.sealer)
+  const mine = await createConnectionCookies(sessionKey, jar, name, parts.sealer)
   const all = [...foreign, ...connectionCookieNames(name, jar.names())]
   return new Set(all.filter((each) => !own.has(each) && !mine.has(each)))
 }

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest'
 import { applyRefresh } from '../tokens/apply.ts'
-import type { Want } from '../tokens/want.ts'
+import type { TokenRequest } from '../tokens/token-request.ts'
 import { withFewerTokens } from './further-tokens.ts'
-import type { SessionData, StoredAccessTokenSet } from './session-data.ts'
-import type { StoredSession } from './stored-session.ts'
+import type { SessionData, StoredAccessTokenSet } from './model/session-data.ts'
+import type { StoredSession } from './model/stored-session.ts'
 
 const NOW = 1000
 const log = { emit: () => {}, emitFailure: () => {}, once: () => {}, printException: () => {} }
 const config = { audience: undefined, scope: { kind: 'text', scope: 'openid' } } as never
 
-const wantFor = (audience: string): Want => ({
+const wantFor = (audience: string): TokenRequest => ({
   audience,
   scope: '',
-  sent: { audience },
+  wireParameters: { audience },
   force: false,
-  plain: false,
+  isDefaultRequest: false,
 })
 
 function sessionWith(count: number, verifiedAt: readonly number[]): SessionData {
@@ -36,7 +36,7 @@ function kept(session: StoredSession): readonly string[] {
 }
 
 test('[C2] what the verification of a factor brought is left out when nothing else is left', () => {
-  const stored = { handle: 'h', usedAt: NOW }
+  const stored = { sessionKey: 'h', usedAt: NOW }
   // The oldest one is verified: the next goes.
   const one = kept({ ...stored, data: sessionWith(102, [0]) })
   expect(one).toHaveLength(100)

@@ -1,15 +1,15 @@
 import type { Config } from '../config/config.ts'
 import { fieldName } from '../errors/session.ts'
-import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './session-data.ts'
-import type { StoredSession } from './stored-session.ts'
-import { countFurtherTokens, FURTHER_TOKENS } from './stored-session.ts'
+import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './model/session-data.ts'
+import type { StoredSession } from './model/stored-session.ts'
+import { countFurtherTokens, FURTHER_TOKENS } from './model/stored-session.ts'
 
 /** An access token beside the main one. */
 export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
 
 const isOfConnection = (token: FurtherToken): token is ConnectionTokenSet => 'connection' in token
 
-function rankOf(token: FurtherToken, now: number): number {
+function toRank(token: FurtherToken, now: number): number {
   if (token.expiresAt <= now) return 0
   if (isOfConnection(token)) return 1
   return token.verified ? 3 : 2
@@ -25,11 +25,11 @@ export function dispensableTokens({ data, written }: StoredSession, now: number)
   const further: FurtherToken[] = [...(data.connectionTokenSets ?? []), ...(data.accessTokens ?? [])]
   return further
     .filter(({ accessToken }) => accessToken !== written)
-    .sort((a, b) => rankOf(a, now) - rankOf(b, now))
+    .sort((a, b) => toRank(a, now) - toRank(b, now))
 }
 
 /** Returns the name of a token in events. */
-export function nameOf(token: FurtherToken): string {
+export function toKey(token: FurtherToken): string {
   return isOfConnection(token)
     ? `connection ${fieldName(token.connection)}`
     : `audience ${fieldName(token.audience)}`
@@ -57,6 +57,6 @@ export function withFewerTokens(session: StoredSession, { log }: Pick<Config, 'l
   if (surplus <= 0) return session
   const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)
   if (leftOut.length === 0) return session
-  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(nameOf), limit: FURTHER_TOKENS })
+  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(toKey), limit: FURTHER_TOKENS })
   return withoutTokens(session, new Set(leftOut))
 }

@@ -2,14 +2,14 @@ import type { Config } from '../config/config.ts'
 import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
-import { claimsOf, withoutProtocolClaims } from './claims.ts'
-import type { SessionData, TokenSet } from './session-data.ts'
-import { asJson, isSessionData } from './stored-session.ts'
+import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
+import type { SessionData, TokenSet } from './model/session-data.ts'
+import { asJson, isSessionData } from './model/stored-session.ts'
 
 /** What a hook threw goes to the console in development; the error says which hook, and the class of what it threw. */
 async function hookThrew({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
   log.printException(thrown)
-  const { classOf } = await import('../errors/diagnosis.ts')
+  const { toClassName: classOf } = await import('../errors/diagnosis.ts')
   const detail = `${hook} threw (${classOf(thrown)}).`
   return new CallbackError('HOOK_FAILED', { cause: thrown, hook, detail, remedy: 'HOOK_FAILED' })
 }
@@ -66,7 +66,7 @@ export async function afterRefresh(
 ): Promise<SessionData> {
   const unhooked = grant.claims ? withoutProtocolClaims(session) : session
   if (!config.hooks.beforeSessionSaved) return unhooked
-  const known = grant.claims ? undefined : claimsOf(session.tokenSet.idToken)
+  const known = grant.claims ? undefined : decodeClaims(session.tokenSet.idToken)
   try {
     return await beforeSaved(config, known ? { ...session, user: known } : session, grant.idToken)
   } catch (error) {
@@ -78,13 +78,13 @@ export async function afterRefresh(
 
 /** The session as hooks see it when no ID token came: with all claims of the kept one, and what UserInfo told. */
 export function withKnownClaims({ fetchUserInfo }: Config, session: SessionData): SessionData {
-  const known = claimsOf(session.tokenSet.idToken)
+  const known = decodeClaims(session.tokenSet.idToken)
   if (!known) return session
   return { ...session, user: fetchUserInfo ? { ...session.user, ...known } : known }
 }
 
 /** The session as it is saved after a change that brought no ID token: without a hook nothing of it is decided anew. */
-export async function keptAgain(config: Config, session: SessionData): Promise<SessionData> {
+export async function runBeforeSave(config: Config, session: SessionData): Promise<SessionData> {
   if (!config.hooks.beforeSessionSaved) return session
   return beforeSaved(config, withKnownClaims(config, session), undefined)
 }

@@ -1,5 +1,5 @@
 import type { Exchange } from '../http/exchange.ts'
-import type { StoredSession } from './stored-session.ts'
+import type { StoredSession } from './model/stored-session.ts'
 
 /** What somebody made of a session; `failure` when it did not go well. */
 export interface SessionChange {

@@ -10,9 +10,9 @@ import { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { shared } from '../lib/registry.ts'
 import { memoryStore } from '../stores/memory.ts'
-import { createSession, freshlyStored } from './session.ts'
-import type { SessionData } from './session-data.ts'
-import type { StoredSession } from './stored-session.ts'
+import { createSession, freshlyStored } from './model/session.ts'
+import type { SessionData } from './model/session-data.ts'
+import type { StoredSession } from './model/stored-session.ts'
 
 type Member = keyof SessionDataStore
 

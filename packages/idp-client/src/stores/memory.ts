@@ -4,11 +4,11 @@ import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import { endedName, isMeant, ownerOf, REMEMBERED_SECONDS } from './record.ts'
+import { endedName, isMeant, REMEMBERED_SECONDS, toOwner } from './record.ts'
 
-export type { User } from '../session/session-data.ts'
+export type { User } from '../session/model/session-data.ts'
 
 export interface MemoryStoreOptions {
   /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */
@@ -19,7 +19,7 @@ export interface MemoryStoreOptions {
   clock?: Clock | undefined
 }
 
-interface Kept {
+interface StoredRecord {
   /** As text, so that nobody holds a reference into the store. */
   readonly text: string
   readonly owner: Owner
@@ -32,7 +32,7 @@ interface Lease {
 }
 
 interface Memory {
-  readonly sessions: Lru<string, Kept>
+  readonly sessions: Lru<string, StoredRecord>
   readonly leases: Lru<string, Lease>
   /** Until when each name is known, seconds since the epoch. */
   readonly names: Lru<string, number>
@@ -49,9 +49,9 @@ interface Ended {
 const SESSIONS = 10_000
 const NAMES = 20_000
 
-const parse = ({ text }: Kept): SessionData => JSON.parse(text) as SessionData
+const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
-function memoryOf(name: string, maxSessions: number): Memory {
+function getMemory(name: string, maxSessions: number): Memory {
   return shared(`memory-store/2 ${name}`, () => ({
     sessions: new Lru(maxSessions),
     leases: new Lru(maxSessions),
@@ -61,16 +61,16 @@ function memoryOf(name: string, maxSessions: number): Memory {
 }
 
 interface LiveSessions {
-  get(id: string): Kept | null
-  put(id: string, session: SessionData, expiresAt: number): Kept
+  get(id: string): StoredRecord | null
+  put(id: string, session: SessionData, expiresAt: number): StoredRecord
   /** Those whose owner passes. */
-  select(isWanted: (owner: Owner) => boolean): [id: string, kept: Kept][]
+  select(isWanted: (owner: Owner) => boolean): [id: string, kept: StoredRecord][]
   /** Deletes those whose owner passes; gives how many there were. */
   remove(isWanted: (owner: Owner) => boolean): number
 }
 
-function liveSessions(sessions: Lru<string, Kept>, clock: Clock): LiveSessions {
-  function select(isWanted: (owner: Owner) => boolean): [id: string, kept: Kept][] {
+function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSessions {
+  function select(isWanted: (owner: Owner) => boolean): [id: string, kept: StoredRecord][] {
     const now = clock()
     return [...sessions.entries()].filter(([, { expiresAt, owner }]) => expiresAt > now && isWanted(owner))
   }
@@ -84,7 +84,7 @@ function liveSessions(sessions: Lru<string, Kept>, clock: Clock): LiveSessions {
     },
 
     put(id, session, expiresAt) {
-      const kept = { text: JSON.stringify(session), owner: ownerOf(session), expiresAt }
+      const kept = { text: JSON.stringify(session), owner: toOwner(session), expiresAt }
       sessions.set(id, kept)
       return kept
     },
@@ -111,7 +111,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     const detail = 'maxSessions of memoryStore has to be a whole number above 0.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const { ended, leases, names, sessions } = memoryOf(name, maxSessions)
+  const { ended, leases, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
   function endedAt(sid: string, iss: string | undefined): number | null {

@@ -22,7 +22,7 @@ function checked(name: string): string {
 }
 
 /* Subjects and provider session ids may be longer than an ordered index takes; a hash index takes any length. */
-const definitionOf = (table: string, sessions: string, leases: string): string => `do $$ begin
+const toDefinition = (table: string, sessions: string, leases: string): string => `do $$ begin
 perform pg_advisory_xact_lock(hashtext('idp-client ${table}'));
 create table if not exists ${sessions} (id text primary key, session text not null, version uuid not null,
 sub text not null, sid text, iss text, expires_at timestamptz not null);
@@ -34,8 +34,8 @@ create index if not exists "${table}_leases_expires_at" on ${leases} (expires_at
 end $$`
 
 /** @throws InvalidConfigurationError a name has other characters than those named */
-export function tablesOf({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions): Tables {
+export function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions): Tables {
   const place = schema === undefined ? '' : `"${checked(schema)}".`
   const [sessions, leases] = [`${place}"${checked(table)}"`, `${place}"${table}_leases"`]
-  return { sessions, leases, definition: definitionOf(table, sessions, leases) }
+  return { sessions, leases, definition: toDefinition(table, sessions, leases) }
 }

@@ -1,11 +1,11 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
-import { tablesOf } from './postgres-tables.ts'
-import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } from './record.ts'
+import { toTableNames } from './postgres-tables.ts'
+import { endedName, isMeant, plain, REMEMBERED_SECONDS, sessionIn, toOwner } from './record.ts'
 
-export type { User } from '../session/session-data.ts'
+export type { User } from '../session/model/session-data.ts'
 
 export type { PostgresStoreOptions }
 
@@ -28,7 +28,7 @@ type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>
 const SERIALIZATION_FAILURE = '40001'
 const BATCH = 1000
 
-const codeOf = (error: unknown): unknown =>
+const getCode = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
 function checked(client: PostgresClient): PostgresClient {
@@ -45,7 +45,7 @@ const queryWith =
       try {
         return (await client.query(text, values)).rows
       } catch (error) {
-        if (codeOf(error) !== SERIALIZATION_FAILURE) throw error
+        if (getCode(error) !== SERIALIZATION_FAILURE) throw error
       }
     }
   }
@@ -56,7 +56,7 @@ const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
 type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 
-function leasesOf(query: Query, table: string): Leases {
+function createLeases(query: Query, table: string): Leases {
   /** Takes a name that nobody has, or whose time is over; `until` is an expression of `$3`. */
   async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
     const taken = await query(
@@ -104,15 +104,15 @@ const UPDATED = Object.entries(COLUMNS)
   .map(([name, value]) => `${name} = ${value}`)
   .join(', ')
 
-function valuesOf(id: string, session: SessionData, expiresAt: number): unknown[] {
-  const { iss, sid, sub } = ownerOf(session)
+function toValues(id: string, session: SessionData, expiresAt: number): unknown[] {
+  const { iss, sid, sub } = toOwner(session)
   const [safeSid, safeIss] = [sid, iss].map((name) => (name === undefined ? null : plain(name)))
   return [id, JSON.stringify(session), crypto.randomUUID(), plain(sub), safeSid, safeIss, expiresAt]
 }
 
 type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'update'>>
 
-function recordsOf(query: Query, table: string): Records {
+function createRecords(query: Query, table: string): Records {
   return {
     async get(id) {
       const [row] = await query(`select session from ${table} where id = $1 and ${LIVE}`, id)
@@ -123,7 +123,7 @@ function recordsOf(query: Query, table: string): Records {
       await query(
         `insert into ${table} (${NAMES.join(', ')}) values (${Object.values(COLUMNS).join(', ')})
 on conflict (id) do update set ${INSERTED}`,
-        ...valuesOf(id, session, expiresAt),
+        ...toValues(id, session, expiresAt),
       )
     },
 
@@ -141,7 +141,7 @@ on conflict (id) do update set ${INSERTED}`,
         if (!row || !current) return null
         const [written] = await query(
           `update ${table} set ${UPDATED} where id = $1 and version = $8 returning session`,
-          ...valuesOf(id, change(current), expiresAt),
+          ...toValues(id, change(current), expiresAt),
           row['version'],
         )
         // Nothing is written when somebody else was quicker: then the change is made again, of what is there now.
@@ -159,7 +159,7 @@ type Subjects = Required<
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
-function endingsOf(query: Query, leases: string) {
+function createEndings(query: Query, leases: string) {
   const nameOf = (sid: string, iss: string | undefined): string => `ended ${plain(endedName(sid, iss))}`
   return {
     async remember(sid: string, iss: string | undefined, iat: number): Promise<void> {
@@ -180,15 +180,15 @@ on conflict (name) do update set token = greatest(ended.token, excluded.token), 
   }
 }
 
-function subjectsOf(query: Query, table: string, leases: string): Subjects {
-  const { endedAt, remember } = endingsOf(query, leases)
+function createSubjects(query: Query, table: string, leases: string): Subjects {
+  const { endedAt, remember } = createEndings(query, leases)
 
   /** Of all that a user has, those that began before the token: only their records tell when. */
   async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
     const rows = await query(`select id, session from ${table} where sub = $1`, plain(sub))
     for (const row of rows) {
       const session = sessionIn(row['session'])
-      if (session && !isMeant(ownerOf(session), token)) continue
+      if (session && !isMeant(toOwner(session), token)) continue
       await query(`delete from ${table} where id = $1`, row['id'])
     }
   }
@@ -246,12 +246,12 @@ select count(*) as count from gone`,
  * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` other characters than those named
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
-  const { definition, leases, sessions } = tablesOf(options)
+  const { definition, leases, sessions } = toTableNames(options)
   const query = queryWith(checked(client))
   return {
-    ...recordsOf(query, sessions),
-    ...subjectsOf(query, sessions, leases),
-    ...leasesOf(query, leases),
+    ...createRecords(query, sessions),
+    ...createSubjects(query, sessions, leases),
+    ...createLeases(query, leases),
 
     async migrate() {
       await query(definition)

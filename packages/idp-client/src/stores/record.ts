@@ -1,5 +1,5 @@
 import type { LogoutToken } from '../config/options.ts'
-import type { SessionData, StoredInternalData } from '../session/session-data.ts'
+import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
 /** What a logout token may name a session by. */
 export interface Owner {
@@ -21,7 +21,7 @@ export function endedName(sid: string, iss: string | undefined): string {
   return JSON.stringify([iss ?? null, sid])
 }
 
-export function ownerOf({ internal, user }: SessionData): Owner {
+export function toOwner({ internal, user }: SessionData): Owner {
   const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
   return { sub, sid, iss, createdAt }
 }

@@ -16,7 +16,7 @@ export type RedisClient =
       sendCommand(key: string, isReadonly: boolean, command: string[]): Promise<unknown>
     }
 
-function senderOf(client: RedisClient): RedisCommand {
+function createSender(client: RedisClient): RedisCommand {
   if (typeof client === 'function') return client
   if ('call' in client) return ([name = '', ...args]) => client.call(name, ...args)
   // Of the clients of `redis` only a cluster has masters; it is told the key, and never to ask a replica.
@@ -38,7 +38,7 @@ export function redisCommands(client: RedisClient): RedisCommands {
     const detail = 'redisStore needs a client of redis or ioredis, or a function that sends a command.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const send = senderOf(client)
+  const send = createSender(client)
   return {
     send: (name, key, ...args) => send([name, key, ...args], key),
     run: (script, key, ...args) => send(['EVAL', script, '1', key, ...args], key),

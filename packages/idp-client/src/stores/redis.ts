@@ -1,10 +1,10 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
-import type { SessionData } from '../session/session-data.ts'
-import { endedName, isMeant, ownerOf, plain, REMEMBERED_SECONDS, sessionIn } from './record.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import { endedName, isMeant, plain, REMEMBERED_SECONDS, sessionIn, toOwner } from './record.ts'
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
 
-export type { User } from '../session/session-data.ts'
+export type { User } from '../session/model/session-data.ts'
 
 export type { RedisClient, RedisCommand }
 
@@ -70,12 +70,12 @@ interface Records {
   remove(record: SessionRecord): Promise<boolean>
 }
 
-function recordsOf({ run, send }: RedisCommands, prefix: string): Records {
+function createRecords({ run, send }: RedisCommands, prefix: string): Records {
   const key = (id: string): string => `${prefix}session:{${plain(id)}}`
   const index = (by: Index, name: string): string => `${prefix}${by}:${plain(name)}`
 
   function indexes(session: SessionData): string[] {
-    const { sid, sub } = ownerOf(session)
+    const { sid, sub } = toOwner(session)
     return [index('sub', sub), ...(sid === undefined ? [] : [index('sid', sid)])]
   }
 
@@ -96,7 +96,7 @@ function recordsOf({ run, send }: RedisCommands, prefix: string): Records {
       const ids = ((await send('ZRANGE', list, '0', '-1')) as unknown[]).map(String)
       const read = async (id: string): Promise<SessionRecord | null> => {
         const session = sessionIn(await send('GET', key(id)))
-        if (session && ownerOf(session)[by] === name) return { id, session }
+        if (session && toOwner(session)[by] === name) return { id, session }
         await send('ZREM', list, id)
         return null
       }
@@ -121,7 +121,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { prefix = 'idp-client:' } = options
   const commands = redisCommands(client)
   const { run, send } = commands
-  const records = recordsOf(commands, prefix)
+  const records = createRecords(commands, prefix)
   const endedKey = (sid: string, iss: string | undefined): string =>
     `${prefix}ended:${plain(endedName(sid, iss))}`
 
@@ -163,7 +163,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         await run(REMEMBER, endedKey(sid, iss), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
       const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
-      await Promise.all(found.filter(({ session }) => isMeant(ownerOf(session), token)).map(records.remove))
+      await Promise.all(found.filter(({ session }) => isMeant(toOwner(session), token)).map(records.remove))
     },
 
     listBySubject: (sub) => records.find('sub', sub),

@@ -1,5 +1,5 @@
 export { customClock, customFetch } from '../config/options.ts'
-export type { User } from '../session/session-data.ts'
+export type { User } from '../session/model/session-data.ts'
 export { ContractViolation } from './adapter-contract/claim.ts'
 export {
   type CallingStyle,

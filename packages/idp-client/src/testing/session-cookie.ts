@@ -5,7 +5,7 @@ import { splitCookie } from '../http/chunks.ts'
 import type { CookieAttributes, SameSite } from '../http/cookie-jar.ts'
 import { cookieHeader } from '../http/cookie-text.ts'
 import { systemClock } from '../lib/clock.ts'
-import { encodeSession } from '../session/codec.ts'
+import { encodeSession } from '../session/cookie/codec.ts'
 import type {
   AccessTokenSet,
   ConnectionTokenSet,
@@ -13,7 +13,7 @@ import type {
   SessionData,
   TokenSet,
   User,
-} from '../session/session-data.ts'
+} from '../session/model/session-data.ts'
 
 /** A session to sign a test in with; a `SessionData` fits. */
 export interface TestSession {
@@ -44,7 +44,7 @@ export interface SessionCookieSettings extends SessionCookieSecrets {
   sameSite?: SameSite
 }
 
-function secretsOf(secret: string | readonly string[]): [string, ...string[]] {
+function toSecrets(secret: string | readonly string[]): [string, ...string[]] {
   const [first = '', ...others] = typeof secret === 'string' ? [secret] : secret
   if (first.length >= 32) return [first, ...others]
   const detail = 'secret must be the one of the application under test: 32 characters or more.'
@@ -74,8 +74,8 @@ export async function generateSessionCookie(
     },
     internal: { createdAt: now, ...session.internal },
   }
-  const bytes = encodeSession({ data, handle: randomToken(16), usedAt: now })
-  return createSealer(secretsOf(secret)).seal('session', bytes)
+  const bytes = encodeSession({ data, sessionKey: randomToken(16), usedAt: now })
+  return createSealer(toSecrets(secret)).seal('session', bytes)
 }
 
 /**

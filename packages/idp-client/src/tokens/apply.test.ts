@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, withoutRefreshToken } from './apply.ts'
-import type { GetAccessTokenOptions } from './want.ts'
-import { wantOf } from './want.ts'
+import type { GetAccessTokenOptions } from './token-request.ts'
+import { toTokenRequest } from './token-request.ts'
 
 const NOW = 1000
 const API = 'https://api.example'
@@ -27,7 +27,7 @@ const grant: Refreshed = { accessToken: 'new', tokenType: 'Bearer', expiresAt: N
 function applied(options: GetAccessTokenOptions, changes: Partial<Refreshed> = {}, from = data): SessionData {
   return applyRefresh(from, {
     config,
-    want: wantOf(config, options),
+    want: toTokenRequest(config, options),
     grant: { ...grant, ...changes },
     now: NOW,
   })

@@ -1,9 +1,14 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import type { AccessTokenSet, SessionData, StoredAccessTokenSet, TokenSet } from '../session/session-data.ts'
-import { coversScope, sameScope, unitedScope } from './scope.ts'
+import { coversScope, sameScope, unitedScope } from '../session/model/scope.ts'
+import type {
+  AccessTokenSet,
+  SessionData,
+  StoredAccessTokenSet,
+  TokenSet,
+} from '../session/model/session-data.ts'
 import type { Entry } from './select.ts'
-import { entryFor, wantsMain } from './select.ts'
-import type { Want } from './want.ts'
+import { findEntry, usesMainTokenSet } from './select.ts'
+import type { TokenRequest } from './token-request.ts'
 
 /** What a refresh brought; structurally a grant of `oidc/`. */
 export interface Refreshed {
@@ -19,7 +24,7 @@ export interface Refreshed {
 }
 
 /** What is handed out of a refresh. */
-export function entryOf(grant: Refreshed, want: Want): Entry {
+export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
   return {
     accessToken: grant.accessToken,
     expiresAt: grant.expiresAt,
@@ -41,13 +46,13 @@ function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken'
 
 function withEntry(
   data: SessionData,
-  want: Want,
+  want: TokenRequest,
   entry: StoredAccessTokenSet,
   now: number,
 ): AccessTokenSet[] {
   const all = data.accessTokens ?? []
   const replaced =
-    entryFor(data, want) ??
+    findEntry(data, want) ??
     all.find(({ audience, scope }) => audience === entry.audience && sameScope(scope, entry.scope))
   const requestedScope = unitedScope(replaced?.requestedScope, entry.requestedScope)
   const kept = all.filter((other) => other !== replaced && other.expiresAt > now)
@@ -56,7 +61,7 @@ function withEntry(
 
 export interface Application {
   readonly config: AuthorizationConfig
-  readonly want: Want
+  readonly want: TokenRequest
   readonly grant: Refreshed
   /** Seconds since the epoch; entries that have expired by then are dropped. */
   readonly now: number
@@ -66,9 +71,9 @@ export interface Application {
 export function applyRefresh(data: SessionData, { config, want, grant, now }: Application): SessionData {
   const shared = sharedTokens(data.tokenSet, grant)
   const user = grant.claims ? told(data, grant.claims) : {}
-  const entry = entryOf(grant, want)
+  const entry = toEntry(grant, want)
   const { audience } = want
-  if (wantsMain(config, data, want) || (audience === undefined && coversMain(data, want))) {
+  if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMain(data, want))) {
     const kept = data.tokenSet.audience ?? audience
     const tokenSet = {
       ...entry,
@@ -91,7 +96,10 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
 }
 
 /** A refresh without a scope is for that of the login (RFC 6749 section 6). */
-function scopeAsBefore({ tokenSet }: SessionData, { sent }: Want): Pick<TokenSet, 'requestedScope'> {
+function scopeAsBefore(
+  { tokenSet }: SessionData,
+  { wireParameters: sent }: TokenRequest,
+): Pick<TokenSet, 'requestedScope'> {
   const { requestedScope } = tokenSet
   return sent.scope === undefined && requestedScope !== undefined ? { requestedScope } : {}
 }
@@ -106,7 +114,7 @@ function told(
 }
 
 /** Whether a token for this scope can stand in for the one of the login. */
-function coversMain({ tokenSet }: SessionData, want: Want): boolean {
+function coversMain({ tokenSet }: SessionData, want: TokenRequest): boolean {
   return coversScope(want.scope, tokenSet.requestedScope ?? tokenSet.scope)
 }
 

@@ -3,7 +3,7 @@ import type { ApiCall } from '../http/api-call.ts'
 import { pause } from '../lib/pause.ts'
 
 /** What knows the protocol, given by the flow: proofs for one address, with the nonces of its origin. */
-export interface Possession {
+export interface DpopProver {
   /** A fresh proof, with `nonce` or the latest one of the origin; no two requests may share a proof. */
   prove(request: { method: string; url: URL; accessToken: string; nonce?: string }): Promise<string>
   /** Remembers the nonce of a response for the origin, and returns it. */
@@ -37,7 +37,7 @@ const RETRIES = 2
 export async function sendBound(
   call: ApiCall,
   accessToken: string,
-  possession: Possession,
+  possession: DpopProver,
 ): Promise<Response> {
   const { method, signal, url } = call
   const repetition = call.prepareRepetition()

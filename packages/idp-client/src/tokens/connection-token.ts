@@ -1,14 +1,14 @@
 import { isIdpError } from '../errors/base.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { ConnectionTokenSet, SessionData } from '../session/session-data.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { copyOf } from '../session/stored-session.ts'
+import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { copySession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { deadSince } from './dead-tokens.ts'
 import { isFinal } from './fresh-token.ts'
-import type { KeepParts } from './keep.ts'
-import { keep } from './keep.ts'
+import type { PersistParts } from './persist.ts'
+import { persist } from './persist.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 
@@ -18,13 +18,13 @@ export interface ConnectionWant {
   readonly loginHint?: string
 }
 
-export interface ConnectionTokenParts extends KeepParts {
+export interface ConnectionTokenParts extends PersistParts {
   readonly client: () => Promise<string>
   /** The exchange at the provider, given by the flow. */
   readonly exchange: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
 }
 
-function entryOf(
+function toEntry(
   { connectionTokenSets = [] }: SessionData,
   want: ConnectionWant,
 ): ConnectionTokenSet | undefined {
@@ -39,12 +39,12 @@ export function storedConnectionToken(
   want: ConnectionWant,
   now: number,
 ): ConnectionTokenSet | undefined {
-  const entry = entryOf(data, want)
+  const entry = toEntry(data, want)
   return entry && entry.expiresAt > now ? entry : undefined
 }
 
 function withConnection(data: SessionData, want: ConnectionWant, entry?: ConnectionTokenSet): SessionData {
-  const old = entryOf(data, want)
+  const old = toEntry(data, want)
   const others = (data.connectionTokenSets ?? []).filter((other) => other !== old)
   const { connectionTokenSets: _replaced, ...rest } = data
   const all = entry ? [...others, entry] : others
@@ -75,7 +75,7 @@ async function redeem(
     // In a cookie nothing is written: another process may have redeemed the refresh token first.
     if (isFinal(failure) && !parts.sessions.shared) throw failure
     // The stale entry goes: what it stood for may be disconnected. The refresh token stays, unless it is what died.
-    if (!isFinal(failure) && !entryOf(data, want)) throw failure
+    if (!isFinal(failure) && !toEntry(data, want)) throw failure
     return { session: { ...session, data: withConnection(data, want) }, failure }
   }
 }
@@ -97,7 +97,7 @@ export async function connectionToken(
   const isDead = (await deadSince(parts, refreshToken)) !== undefined
   if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
-    const { line, redemption } = await refreshOnce({
+    const { family, redemption } = await refreshOnce({
       session,
       refreshToken,
       client: await parts.client(),
@@ -109,8 +109,8 @@ export async function connectionToken(
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
     const { failure, session: redeemed } = await redemption
-    const after = copyOf(redeemed)
-    await keep(parts, exchange, { line, session: after })
+    const after = copySession(redeemed)
+    await persist(parts, exchange, { family, session: after })
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })

@@ -2,7 +2,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
-import { tokenKey } from './lineage.ts'
+import { tokenKey } from './token-family.ts'
 
 const TOKENS = 20_000
 

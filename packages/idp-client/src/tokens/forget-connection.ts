@@ -1,4 +1,4 @@
-import type { SessionData } from '../session/session-data.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 
 /** The session without the kept access tokens of connections that `isKept` refuses. */
 export function keepConnections(data: SessionData, isKept: (connection: string) => boolean): SessionData {

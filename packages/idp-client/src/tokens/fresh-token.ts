@@ -7,28 +7,28 @@ import type { Exchange } from '../http/exchange.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
 import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
-import type { Authentication } from '../session/authentication.ts'
-import { besideNewIdToken, provenIn } from '../session/authentication.ts'
-import { claimsOf } from '../session/claims.ts'
 import { afterRefresh } from '../session/hooks.ts'
-import type { ProcessTokenKey } from '../session/process-tokens.ts'
-import { keepProcessToken, processToken } from '../session/process-tokens.ts'
-import type { SessionData } from '../session/session-data.ts'
+import type { Authentication } from '../session/model/authentication.ts'
+import { besideNewIdToken, provenIn } from '../session/model/authentication.ts'
+import { decodeClaims } from '../session/model/claims.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { copySession } from '../session/model/stored-session.ts'
 import type { SessionStorage } from '../session/storage.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { copyOf } from '../session/stored-session.ts'
+import type { ProcessTokenKey } from '../session/store/process-tokens.ts'
+import { keepProcessToken, processToken } from '../session/store/process-tokens.ts'
 import type { Refreshed } from './apply.ts'
-import { applyRefresh, entryOf, withoutRefreshToken } from './apply.ts'
+import { applyRefresh, toEntry, withoutRefreshToken } from './apply.ts'
 import { deadSince, markDead, mayRemove } from './dead-tokens.ts'
-import { handOver, keep } from './keep.ts'
-import { hasEnded, mayHandOver } from './lineage.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
+import { deferPersistence, persist } from './persist.ts'
 import type { Redemption, RefreshOnce } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
-import type { Want } from './want.ts'
+import { canDefer, hasEnded } from './token-family.ts'
+import type { TokenRequest } from './token-request.ts'
 
 /** The refresh grant, given by the flow, so that this folder knows no provider. */
 export type RefreshGrant = (request: {
@@ -60,28 +60,44 @@ export function isFinal(error: unknown): error is OAuthError {
 
 function processTokenKey(
   { config }: FreshTokenParts,
-  { data, handle }: StoredSession,
-  want: Want,
+  { data, sessionKey }: StoredSession,
+  want: TokenRequest,
 ): ProcessTokenKey {
   const client = `${config.provider.url} ${config.clientId}`
-  return { handle, user: data.user.sub, client, audience: want.audience ?? '', scope: want.scope }
+  return {
+    sessionKey: sessionKey,
+    user: data.user.sub,
+    client,
+    audience: want.audience ?? '',
+    scope: want.scope,
+  }
 }
 
 /** The session with the token that this process keeps for it, where that is wanted. */
-function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: Want): SessionData {
+function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: TokenRequest): SessionData {
   const { data } = session
   const kept = want.inProcess && processToken(processTokenKey(parts, session, want), parts.config.clock())
   return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
 }
 
 /** Keeps a token that belongs into no session. */
-function keepInProcess(parts: FreshTokenParts, session: StoredSession, want: Want, token: Entry): void {
+function keepInProcess(
+  parts: FreshTokenParts,
+  session: StoredSession,
+  want: TokenRequest,
+  token: Entry,
+): void {
   const { audience } = want
   if (!want.inProcess || audience === undefined || hasEnded(session)) return
   keepProcessToken(processTokenKey(parts, session, want), { ...token, audience }, parts.config.clock())
 }
 
-function chosen(parts: FreshTokenParts, session: StoredSession, want: Want, buffer: number): Selection {
+function chosen(
+  parts: FreshTokenParts,
+  session: StoredSession,
+  want: TokenRequest,
+  buffer: number,
+): Selection {
   const { authorization, clock } = parts.config
   return select(authorization, withProcessToken(parts, session, want), want, { now: clock(), buffer })
 }
@@ -89,7 +105,7 @@ function chosen(parts: FreshTokenParts, session: StoredSession, want: Want, buff
 /** What UserInfo told at the login is in no ID token, so a refreshed one does not take it away. */
 function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
   if (!fetchUserInfo || after.user === before.user) return after
-  const told = claimsOf(before.tokenSet.idToken) ?? {}
+  const told = decodeClaims(before.tokenSet.idToken) ?? {}
   const beyond = Object.entries(before.user).filter(([name]) => !(name in told))
   return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
 }
@@ -100,14 +116,14 @@ function comparableClaims(
   proven: Authentication,
 ): Pick<Parameters<RefreshGrant>[0], 'previous'> {
   if (proven.iss === undefined) return {}
-  return { previous: { ...proven, nonce: claimsOf(tokenSet.idToken)?.['nonce'] } }
+  return { previous: { ...proven, nonce: decodeClaims(tokenSet.idToken)?.['nonce'] } }
 }
 
 /** The session with what a grant for its user brought, as the application's hook wants it saved. */
 export async function withGrant(
   config: Config,
   session: StoredSession,
-  want: Want,
+  want: TokenRequest,
   grant: Refreshed,
 ): Promise<Redemption> {
   const { data } = session
@@ -119,7 +135,7 @@ export async function withGrant(
   )
   const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
   const written = grant.accessToken
-  return { session: { ...session, data: saved, usedAt: now, written }, entry: entryOf(grant, want) }
+  return { session: { ...session, data: saved, usedAt: now, written }, entry: toEntry(grant, want) }
 }
 
 interface RedeemOptions extends Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 'refreshToken'> {
@@ -130,7 +146,7 @@ interface RedeemOptions extends Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 
 async function redeem(
   parts: FreshTokenParts,
   session: StoredSession,
-  want: Want,
+  want: TokenRequest,
   { onOverdue, refreshToken, scope }: RedeemOptions,
 ): Promise<Redemption> {
   const { config, refresh, sessions } = parts
@@ -144,11 +160,11 @@ async function redeem(
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
     const previous = comparableClaims(data, authentication)
     const late = onOverdue && config.processLasts ? { onOverdue } : {}
-    const grant = await refresh({ refreshToken, subject, ...previous, ...want.sent, ...late })
+    const grant = await refresh({ refreshToken, subject, ...previous, ...want.wireParameters, ...late })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
     const from = { ...session, authentication: proven }
     const redemption = await scope.run(() => withGrant(config, from, want, grant))
-    keepInProcess(parts, session, want, entryOf(grant, want))
+    keepInProcess(parts, session, want, toEntry(grant, want))
     return redemption
   } catch (failure) {
     if (!isFinal(failure)) throw failure
@@ -174,7 +190,7 @@ async function decide(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
-  want: Want,
+  want: TokenRequest,
 ): Promise<{ readonly entry: Entry } | { readonly refreshToken: string; readonly fallback?: Entry }> {
   const { config, sessions } = parts
   const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
@@ -188,7 +204,7 @@ async function decide(
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   }
-  if (!sessions.shared && !exchange.canWrite() && !(config.processLasts && mayHandOver(config.clock()))) {
+  if (!sessions.shared && !exchange.canWrite() && !(config.processLasts && canDefer(config.clock()))) {
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
   }
@@ -203,7 +219,7 @@ function tokenAfter(
     after,
     before,
     want,
-  }: { readonly after: StoredSession; readonly before: StoredSession; readonly want: Want },
+  }: { readonly after: StoredSession; readonly before: StoredSession; readonly want: TokenRequest },
 ): Entry {
   const found = chosen(parts, after, { ...want, force: false }, 0)
   const usable = found.kind === 'usable' ? found.entry : undefined
@@ -223,7 +239,7 @@ async function refreshed(
     refreshToken,
     session,
     want,
-  }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: Want },
+  }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: TokenRequest },
 ): Promise<Entry> {
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
@@ -232,7 +248,7 @@ async function refreshed(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify([want.audience, want.scope, want.plain, want.force, want.inProcess]),
+    purpose: JSON.stringify([want.audience, want.scope, want.isDefaultRequest, want.force, want.inProcess]),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {
@@ -241,7 +257,7 @@ async function refreshed(
     },
     ...(sessions.shared
       ? { shared: sessions.shared }
-      : { keepLate: (line, late) => handOver(config, line, late) }),
+      : { keepLate: (family, late) => deferPersistence(config, family, late) }),
     reportLate: (error) => report(config, error),
     redeem: (latest, token, onOverdue) =>
       redeem(parts, latest, want, {
@@ -255,11 +271,12 @@ async function refreshed(
         },
       }),
   }
-  const { line, redemption } = await outsideRequest(() => refreshOnce(request))
+  const { family, redemption } = await outsideRequest(() => refreshOnce(request))
   const outcome = await redemption
-  const after = copyOf(outcome.session)
+  const after = copySession(outcome.session)
   // A refused token in a cookie leaves nothing to write.
-  if (sessions.shared || outcome.failure === undefined) await keep(parts, exchange, { line, session: after })
+  if (sessions.shared || outcome.failure === undefined)
+    await persist(parts, exchange, { family, session: after })
   return tokenAfter(parts, outcome, { after, before: session, want })
 }
 
@@ -273,7 +290,7 @@ export async function freshToken(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
-  want: Want,
+  want: TokenRequest,
 ): Promise<Entry> {
   const decision = await decide(parts, exchange, session, want)
   if ('entry' in decision) return decision.entry

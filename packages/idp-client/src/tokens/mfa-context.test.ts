@@ -6,13 +6,13 @@ import type { MfaRequiredError } from '../errors/mfa.ts'
 import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { text, utf8 } from '../lib/base64url.ts'
-import { freshlyStored } from '../session/session.ts'
-import type { StoredSession } from '../session/stored-session.ts'
+import { freshlyStored } from '../session/model/session.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import { admitMfaContext, openMfaContext } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
 
 const RAW = 'raw-token-of-the-provider'
-const wanted = { sent: { audience: 'https://bank.example/' }, scope: 'openid transfer' }
+const wanted = { wireParameters: { audience: 'https://bank.example/' }, scope: 'openid transfer' }
 const requirements = { challenge: [{ type: 'otp' }] }
 
 function demand(token: string | undefined = RAW): OAuthError {
@@ -57,7 +57,7 @@ describe('the context in an mfa_token', () => {
       requirements,
       createdAt: engine.config.clock(),
       subject: 'alice',
-      handle: session.handle,
+      sessionKey: session.sessionKey,
       client: await engine.client(),
     })
   })
@@ -87,7 +87,7 @@ describe('the context in an mfa_token', () => {
     const { engine } = engineFor()
     const error = await orMfaRequired(engine, demand(), { wanted, ...(subject ? { subject } : {}) })
     const context = await openMfaContext(engine, (error as MfaRequiredError).mfa_token)
-    expect(context.handle).toBeUndefined()
+    expect(context.sessionKey).toBeUndefined()
     expect(context.subject).toBe(subject)
     expect(await admitMfaContext(engine, null, context)).toBeNull()
   })
@@ -96,7 +96,7 @@ describe('the context in an mfa_token', () => {
     const { admit, clock, cookies, engine, session } = await signedIn()
     expect(engine.config.mfaTokenTtl).toBe(300)
     clock.now += 299
-    expect(await admit(cookies)).toMatchObject({ handle: session.handle })
+    expect(await admit(cookies)).toMatchObject({ sessionKey: session.sessionKey })
     clock.now += 1
     expect(await codeOf(admit(cookies))).toBe('MfaError MFA_TOKEN_EXPIRED')
   })
@@ -106,15 +106,15 @@ describe('the context in an mfa_token', () => {
     const { clock } = engine.config
     expect(await codeOf(admit(null))).toBe('MfaError MISSING_SESSION')
     expect(await codeOf(admit(new Cookies()))).toBe('MfaError MISSING_SESSION')
-    const handle = (await engine.sessions.load(cookies.exchange()))?.handle ?? ''
+    const sessionKey = (await engine.sessions.load(cookies.exchange()))?.sessionKey ?? ''
     for (const [sub, name] of [
       ['mallory', 'of-its-own'],
       ['alice', 'of-another-login'],
-      ['mallory', handle],
+      ['mallory', sessionKey],
     ] as const) {
       const other = new Cookies()
       const exchange = other.exchange()
-      await engine.sessions.save(exchange, { ...sessionOf(sub, clock()), handle: name })
+      await engine.sessions.save(exchange, { ...sessionOf(sub, clock()), sessionKey: name })
       other.take(exchange)
       expect(await codeOf(admit(other))).toBe('MfaError MFA_TOKEN_INVALID')
     }
@@ -166,6 +166,6 @@ describe('the context in an mfa_token', () => {
     const secret = 'fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210'
     const old = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
     const { engine } = engineFor({ secret: [secret, old] })
-    expect(await openMfaContext(engine, sealed)).toMatchObject({ handle: session.handle })
+    expect(await openMfaContext(engine, sealed)).toMatchObject({ sessionKey: session.sessionKey })
   })
 })

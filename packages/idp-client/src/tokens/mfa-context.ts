@@ -4,26 +4,26 @@ import type { MfaRequirements } from '../errors/mfa.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
-import { subjectOf } from '../session/claims.ts'
+import { getSubject } from '../session/model/claims.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionStorage } from '../session/storage.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import type { Want } from './want.ts'
+import type { TokenRequest } from './token-request.ts'
 
 /** What the tokens are for that wait for another factor. */
-export type Wanted = Pick<Want, 'sent' | 'scope'>
+export type RequestedToken = Pick<TokenRequest, 'wireParameters' | 'scope'>
 
 /** What stands in an encrypted `mfa_token`. */
 export interface MfaContext {
   /** The provider's own token. */
   readonly token: string
-  readonly wanted: Wanted
+  readonly wanted: RequestedToken
   readonly requirements?: MfaRequirements
   /** Seconds since the epoch. */
   readonly createdAt: number
   /** Whom the tokens must be about, when that is known. */
   readonly subject?: string
   /** Handle of the session that it was born in; absent: in none, and its tokens go to whoever completes it. */
-  readonly handle?: string
+  readonly sessionKey?: string
   /** Tag of provider and client. */
   readonly client: string
 }
@@ -35,8 +35,8 @@ export interface MfaContextParts {
 }
 
 export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaContext): Promise<string> {
-  const { client, createdAt, handle, requirements, subject, token, wanted } = context
-  const { audience, scope } = wanted.sent
+  const { client, createdAt, sessionKey, requirements, subject, token, wanted } = context
+  const { audience, scope } = wanted.wireParameters
   const text = JSON.stringify({
     v: 1,
     t: token,
@@ -46,7 +46,7 @@ export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaCo
     r: requirements,
     i: createdAt,
     u: subject,
-    h: handle,
+    h: sessionKey,
     c: client,
   })
   return sealer.seal('mfa', utf8(text))
@@ -61,11 +61,11 @@ function decode(text: string): MfaContext | null {
   const sent = { ...(isText(a) ? { audience: a } : {}), ...(isText(q) ? { scope: q } : {}) }
   return {
     token: t,
-    wanted: { sent, scope: w },
+    wanted: { wireParameters: sent, scope: w },
     ...(r === undefined ? {} : { requirements: r as MfaRequirements }),
     createdAt: i,
     ...(isText(u) ? { subject: u } : {}),
-    ...(isText(h) ? { handle: h } : {}),
+    ...(isText(h) ? { sessionKey: h } : {}),
     client: c,
   }
 }
@@ -94,13 +94,13 @@ export async function openMfaContext(parts: MfaContextParts, sealed: string): Pr
 export async function admitMfaContext(
   { config, sessions }: { readonly config: Config; readonly sessions: SessionStorage },
   exchange: Exchange | null,
-  { createdAt, handle, subject }: MfaContext,
+  { createdAt, sessionKey, subject }: MfaContext,
 ): Promise<StoredSession | null> {
   if (config.clock() >= createdAt + config.mfaTokenTtl) throw new MfaError('MFA_TOKEN_EXPIRED')
-  if (handle === undefined) return null
+  if (sessionKey === undefined) return null
   const session = exchange && (await sessions.load(exchange))
   if (!session) throw new MfaError('MISSING_SESSION')
-  if (session.handle !== handle || subjectOf(session.data) !== subject)
+  if (session.sessionKey !== sessionKey || getSubject(session.data) !== subject)
     throw new MfaError('MFA_TOKEN_INVALID')
   return session
 }

@@ -1,24 +1,24 @@
 import { isIdpError } from '../errors/base.ts'
 import { MfaRequiredError } from '../errors/mfa.ts'
 import type { MfaChallenge } from '../errors/mfa-challenge.ts'
-import { mfaChallengeOf } from '../errors/mfa-challenge.ts'
-import { subjectOf } from '../session/claims.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import type { MfaContext, MfaContextParts, Wanted } from './mfa-context.ts'
+import { getMfaChallenge } from '../errors/mfa-challenge.ts'
+import { getSubject } from '../session/model/claims.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import type { MfaContext, MfaContextParts, RequestedToken } from './mfa-context.ts'
 
 /** Where a token request came from that the provider answered with `mfa_required`. */
 export interface MfaOrigin {
-  readonly wanted: Wanted
+  readonly wanted: RequestedToken
   /** Absent: the request belongs to no session. */
   readonly session?: StoredSession
   /** Whom the tokens must be about, where no session tells. */
   readonly subject?: string
 }
 
-type Bound = Pick<MfaContext, 'handle' | 'subject'>
+type Bound = Pick<MfaContext, 'sessionKey' | 'subject'>
 
 function boundTo({ session, subject }: MfaOrigin): Bound {
-  if (session) return { handle: session.handle, subject: subjectOf(session.data) }
+  if (session) return { sessionKey: session.sessionKey, subject: getSubject(session.data) }
   return subject === undefined ? {} : { subject }
 }
 
@@ -43,7 +43,7 @@ async function sealed(
 /** The error of the provider, be it wrapped in one of an operation or not, and what it demands. */
 function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge } | null {
   for (const cause of [thrown, isIdpError(thrown) ? thrown.cause : undefined]) {
-    const challenge = mfaChallengeOf(cause)
+    const challenge = getMfaChallenge(cause)
     if (challenge) return { cause, challenge }
   }
   return null

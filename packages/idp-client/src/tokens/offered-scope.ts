@@ -1,7 +1,7 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
+import { coversScope, withoutScope } from '../session/model/scope.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
-import { coversScope, withoutScope } from './scope.ts'
-import type { GetAccessTokenOptions, Want } from './want.ts'
+import type { GetAccessTokenOptions, TokenRequest } from './token-request.ts'
 
 const WITHOUT_OFFLINE_ACCESS =
   'The provider does not list offline_access in scopes_supported, so the default scope is sent without it. Set authorizationParameters.scope to the scope that you want.'
@@ -29,9 +29,9 @@ export function withOfferedScope(
 export async function refreshScope(
   config: Config,
   metadata: () => Promise<Offer>,
-  { options, want }: { readonly options: GetAccessTokenOptions; readonly want: Want },
+  { options, want }: { readonly options: GetAccessTokenOptions; readonly want: TokenRequest },
 ): Promise<{ readonly scope?: string }> {
-  const { scope } = want.sent
+  const { scope } = want.wireParameters
   if (scope === undefined) return {}
   const isNamed = coversScope(options.scope, OFFLINE_ACCESS)
   if (isNamed || !usesDefaultScope(config.authorization, want.audience)) return { scope }

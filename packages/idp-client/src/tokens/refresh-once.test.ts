@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { randomToken } from '../crypto/random.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { closeLine } from './lineage.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Redemption, RefreshOnce } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
+import { closeFamily } from './token-family.ts'
 
 function session(refreshToken = randomToken()): StoredSession & { refreshToken: string } {
   const tokenSet = { accessToken: 'old', expiresAt: 0, refreshToken }
   const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: 0 } }
-  return { data, handle: randomToken(), usedAt: 0, refreshToken }
+  return { data, sessionKey: randomToken(), usedAt: 0, refreshToken }
 }
 
 function request(of: ReturnType<typeof session>, changes: Partial<RefreshOnce> = {}): RefreshOnce {
@@ -66,19 +66,19 @@ test('[RT-04] the same refresh token under another handle, client or key shares 
       request(of, {
         client,
         redeem: async (latest) => {
-          subjects.push(latest.handle)
+          subjects.push(latest.sessionKey)
           return renewed(latest, randomToken())
         },
       }),
     )
-    return (await redemption).session.handle
+    return (await redemption).session.sessionKey
   }
   const [alice, bob] = people
   if (!alice || !bob) throw new Error('two sessions')
-  expect(await ask(alice, 'client')).toBe(alice.handle)
-  expect(await ask(bob, 'client')).toBe(bob.handle)
-  expect(await ask(alice, 'other')).toBe(alice.handle)
-  expect(subjects).toEqual([alice.handle, bob.handle, alice.handle])
+  expect(await ask(alice, 'client')).toBe(alice.sessionKey)
+  expect(await ask(bob, 'client')).toBe(bob.sessionKey)
+  expect(await ask(alice, 'other')).toBe(alice.sessionKey)
+  expect(subjects).toEqual([alice.sessionKey, bob.sessionKey, alice.sessionKey])
 })
 
 test('a redemption that fails is forgotten: the next one tries again', async () => {
@@ -163,10 +163,10 @@ test.each([
     },
     keepLate: (_line, late) => kept.push(late),
   })
-  const { line, redemption } = await refreshOnce(given)
+  const { family, redemption } = await refreshOnce(given)
   await expect(redemption).rejects.toThrow('late')
-  const [flight] = [...(line.flights?.values() ?? [])]
-  if (isEnded) closeLine(line)
+  const [flight] = [...(family.inFlight?.values() ?? [])]
+  if (isEnded) closeFamily(family)
   land()
   await flight?.landing
   expect(kept).toHaveLength(expected)

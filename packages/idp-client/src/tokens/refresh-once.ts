@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts'
-import { withChanges } from '../session/session.ts'
+import { withChanges } from '../session/model/session.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SharedSessions } from '../session/storage.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import type { Line } from './lineage.ts'
-import { advance, dropUnused, findLine, openLine, tokenKey } from './lineage.ts'
 import type { Entry } from './select.ts'
+import type { TokenFamily } from './token-family.ts'
+import { advance, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
 import type { OnOverdue } from './turns.ts'
 import { inTurn } from './turns.ts'
 
@@ -32,7 +32,7 @@ export interface RefreshOnce {
   /** Milliseconds that a call waits for a response that is late already. */
   readonly patience: number
   /** Keeps what a late response brought, for which nobody may be waiting any more. */
-  readonly keepLate?: (line: Line, session: StoredSession) => void
+  readonly keepLate?: (family: TokenFamily, session: StoredSession) => void
   /** Reports that nothing has come of a late response. */
   readonly reportLate?: (error: unknown) => void
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
@@ -44,7 +44,7 @@ export interface RefreshOnce {
 }
 
 export interface Refreshing {
-  readonly line: Line
+  readonly family: TokenFamily
   readonly redemption: Promise<Redemption>
 }
 
@@ -63,15 +63,15 @@ function withUpdates(
  * Where to go on from: the line has the successor of a token that is spent. Where tokens do not rotate, what was read
  * from a shared place may be newer than what this process refreshed lately.
  */
-function startOf({ latest }: Line, { session, shared }: RefreshOnce): StoredSession {
+function latestKnown({ latest }: TokenFamily, { session, shared }: RefreshOnce): StoredSession {
   const isSameToken = latest.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken
   return shared && isSameToken && latest.usedAt < session.usedAt ? session : latest
 }
 
-async function run(line: Line, request: RefreshOnce, onOverdue: OnOverdue): Promise<Redemption> {
+async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverdue): Promise<Redemption> {
   const { client, clock, shared } = request
-  const { latest } = line
-  const before = startOf(line, request)
+  const { latest } = family
+  const before = latestKnown(family, request)
   const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
   const redeemFrom = async (now: StoredSession, until = Number.POSITIVE_INFINITY): Promise<Redemption> => {
     const { refreshToken } = now.data.tokenSet
@@ -84,11 +84,11 @@ async function run(line: Line, request: RefreshOnce, onOverdue: OnOverdue): Prom
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
   const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
   if (result.session === before) return result
-  const redeemed = { ...result, session: withUpdates(result.session, latest, line.latest) }
+  const redeemed = { ...result, session: withUpdates(result.session, latest, family.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
   const from = await tokenKey(client, spent)
   const to = successor === undefined ? undefined : await tokenKey(client, successor)
-  advance(line, redeemed.session, { from, ...(to === undefined ? {} : { to }) }, clock())
+  advance(family, redeemed.session, { from, ...(to === undefined ? {} : { to }) }, clock())
   return redeemed
 }
 
@@ -98,21 +98,21 @@ async function run(line: Line, request: RefreshOnce, onOverdue: OnOverdue): Prom
  * sessions: the key is a hash of provider, client and refresh token, and the line checks the session's private handle.
  */
 export async function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
-  const { behind, ...session } = given.session
+  const { stale: behind, ...session } = given.session
   // How far the browser is behind concerns one request, and no other that is led to this session.
   const request = behind ? { ...given, session } : given
   const { client, clock, keepLate, patience, purpose, refreshToken, reportLate } = request
   const key = await tokenKey(client, refreshToken)
-  const line = findLine(key, request.session, clock()) ?? openLine(key, request.session)
-  const redemption = inTurn<Redemption>(line, {
+  const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)
+  const redemption = inTurn<Redemption>(family, {
     purpose,
     patience,
-    run: (onOverdue) => run(line, request, onOverdue),
+    run: (onOverdue) => run(family, request, onOverdue),
     onLateLanding: ({ session: redeemed }) => {
-      if (!line.closed) keepLate?.(line, redeemed)
+      if (!family.closed) keepLate?.(family, redeemed)
     },
     ...(reportLate ? { onLateFailure: reportLate } : {}),
-    onEnd: () => dropUnused(key, line),
+    onEnd: () => dropUnused(key, family),
   })
-  return { line, redemption }
+  return { family, redemption }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
-import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
+import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
 import { select } from './select.ts'
-import type { GetAccessTokenOptions } from './want.ts'
-import { wantOf } from './want.ts'
+import type { GetAccessTokenOptions } from './token-request.ts'
+import { toTokenRequest } from './token-request.ts'
 
 const NOW = 1000
 const API = 'https://api.example'
@@ -28,7 +28,7 @@ function selected(
   { parameters = {}, buffer = 0 }: { parameters?: AuthorizationParameters; buffer?: number } = {},
 ) {
   const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
-  return select(authorization, data, wantOf(authorization, options), { now: NOW, buffer })
+  return select(authorization, data, toTokenRequest(authorization, options), { now: NOW, buffer })
 }
 
 const usable = (accessToken: string) => ({ kind: 'usable', entry: expect.objectContaining({ accessToken }) })
@@ -143,13 +143,15 @@ describe('selection of a stored token', () => {
       audience: 'https://x.example',
     }
     const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
-    expect(wantOf(authorization, { audience: API, scope: 'write' }).scope).toBe('openid read write')
-    expect(wantOf(authorization, { audience: API, scope: 'write', mergeScopes: false }).scope).toBe('write')
-    expect(wantOf(authorization, { audience: API }).sent).toEqual({ audience: API })
-    expect(wantOf(authorization, { audience: API, scope: 'w' }).sent).toEqual({
+    expect(toTokenRequest(authorization, { audience: API, scope: 'write' }).scope).toBe('openid read write')
+    expect(toTokenRequest(authorization, { audience: API, scope: 'write', mergeScopes: false }).scope).toBe(
+      'write',
+    )
+    expect(toTokenRequest(authorization, { audience: API }).wireParameters).toEqual({ audience: API })
+    expect(toTokenRequest(authorization, { audience: API, scope: 'w' }).wireParameters).toEqual({
       audience: API,
       scope: 'openid read w',
     })
-    expect(wantOf(authorization, {}).sent).toEqual({})
+    expect(toTokenRequest(authorization, {}).wireParameters).toEqual({})
   })
 })

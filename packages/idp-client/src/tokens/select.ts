@@ -1,8 +1,8 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import type { AccessTokenSet, SessionData, TokenSet } from '../session/session-data.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { coversScope, scopeSize } from './scope.ts'
-import type { Want } from './want.ts'
+import { coversScope, scopeSize } from '../session/model/scope.ts'
+import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import type { TokenRequest } from './token-request.ts'
 
 /** An access token of the session, of whichever audience. */
 export type Entry = Pick<
@@ -27,8 +27,12 @@ export function loginAudience(
 }
 
 /** Whether the main token set is the one that is wanted. */
-export function wantsMain(config: AuthorizationConfig, data: SessionData, want: Want): boolean {
-  if (want.plain) return true
+export function usesMainTokenSet(
+  config: AuthorizationConfig,
+  data: SessionData,
+  want: TokenRequest,
+): boolean {
+  if (want.isDefaultRequest) return true
   const { tokenSet } = data
   const sameAudience = want.audience === undefined || want.audience === mainAudience(config, data)
   return sameAudience && coversScope(tokenSet.requestedScope ?? configuredText(config), want.scope)
@@ -40,7 +44,7 @@ function configuredText({ defaultScope, scope }: AuthorizationConfig): string | 
 }
 
 /** The entry of a further audience that covers the scope with the least to spare. */
-export function entryFor(data: SessionData, want: Want): AccessTokenSet | undefined {
+export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet | undefined {
   if (want.audience === undefined) return undefined
   const covering = (data.accessTokens ?? []).filter(
     ({ audience, requestedScope, scope }) =>
@@ -65,8 +69,14 @@ export interface SelectionTime {
 }
 
 /** The token that a session holds for what is wanted, valid or not. */
-export function storedEntry(config: AuthorizationConfig, data: SessionData, want: Want): Entry | undefined {
-  const found: Entry | undefined = wantsMain(config, data, want) ? data.tokenSet : entryFor(data, want)
+export function storedEntry(
+  config: AuthorizationConfig,
+  data: SessionData,
+  want: TokenRequest,
+): Entry | undefined {
+  const found: Entry | undefined = usesMainTokenSet(config, data, want)
+    ? data.tokenSet
+    : findEntry(data, want)
   return found?.accessToken ? found : undefined
 }
 
@@ -74,7 +84,7 @@ export function storedEntry(config: AuthorizationConfig, data: SessionData, want
 export function select(
   config: AuthorizationConfig,
   data: SessionData,
-  want: Want,
+  want: TokenRequest,
   { now, buffer }: SelectionTime,
 ): Selection {
   const entry = storedEntry(config, data, want)

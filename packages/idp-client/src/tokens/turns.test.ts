@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { pause } from '../lib/pause.ts'
-import type { Departure, OnOverdue, Turns } from './turns.ts'
+import type { Departure, OnOverdue, RedemptionQueue } from './turns.ts'
 import { inTurn } from './turns.ts'
 
-const turnsOf = (): Turns => ({ current: undefined, flights: undefined })
+const turnsOf = (): RedemptionQueue => ({ current: undefined, inFlight: undefined })
 
 function gate(): { promise: Promise<string>; open: (value: string) => void } {
   let open = (_value: string): void => {}
@@ -16,7 +16,7 @@ function gate(): { promise: Promise<string>; open: (value: string) => void } {
 const late = new Error('late')
 
 /** A redemption whose response is late from the beginning. */
-function overdue(turns: Turns, changes: Partial<Departure<string>> = {}, limit = 60_000) {
+function overdue(turns: RedemptionQueue, changes: Partial<Departure<string>> = {}, limit = 60_000) {
   const response = gate()
   const granted: number[] = []
   const run = (onOverdue: OnOverdue): Promise<string> => {

@@ -6,7 +6,7 @@ import { shared } from '../lib/registry.ts'
  * One redemption of a refresh-token family. Its response may be late: callers are told after their time, while it is
  * waited for, since the provider may have rotated the token.
  */
-export interface Flight<T> {
+export interface InFlight<T> {
   /** What callers get who come in time: the outcome, or the failure of a response that is late. */
   readonly outcome: Promise<T>
   /** The outcome, however late. */
@@ -21,10 +21,10 @@ interface Turn {
 }
 
 /** The redemptions of one family run one after the other. */
-export interface Turns {
+export interface RedemptionQueue {
   current: Turn | undefined
   /** Running or queued, by purpose; undefined if there are none. */
-  flights: Map<string, Flight<unknown>> | undefined
+  inFlight: Map<string, InFlight<unknown>> | undefined
 }
 
 export interface Departure<T> {
@@ -69,7 +69,7 @@ async function within<T>(milliseconds: number, work: Promise<T>): Promise<T> {
 }
 
 /** Resolves when it is this turn; throws when a late response before it takes too long. */
-async function takeTurn(turns: Turns, turn: Turn, patience: number): Promise<void> {
+async function takeTurn(turns: RedemptionQueue, turn: Turn, patience: number): Promise<void> {
   const begun = performance.now()
   for (let { current } = turns; current; { current } = turns) {
     await Promise.race([current.landed, current.late])
@@ -95,9 +95,9 @@ function deferred<T>(): {
  * Runs a redemption in turn, or joins the one for the same purpose. Rejects with what it throws, and with
  * `REQUEST_TIMEOUT` when its response is late or one before it is.
  */
-export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
+export function inTurn<T>(turns: RedemptionQueue, departure: Departure<T>): Promise<T> {
   const { onEnd, onLateFailure, onLateLanding, patience, purpose, run } = departure
-  const joined = turns.flights?.get(purpose) as Flight<T> | undefined
+  const joined = turns.inFlight?.get(purpose) as InFlight<T> | undefined
   if (joined) return joined.isLate() ? within(patience, joined.landing) : joined.outcome
   const failure = deferred<never>()
   const lateness = deferred<void>()
@@ -127,8 +127,8 @@ export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
     } finally {
       if (isLate) late().count -= 1
       if (turns.current === turn) turns.current = undefined
-      turns.flights?.delete(purpose)
-      if (turns.flights?.size === 0) turns.flights = undefined
+      turns.inFlight?.delete(purpose)
+      if (turns.inFlight?.size === 0) turns.inFlight = undefined
       end.resolve()
       onEnd?.()
     }
@@ -139,7 +139,7 @@ export function inTurn<T>(turns: Turns, departure: Departure<T>): Promise<T> {
   // Nobody may be left who waits for a late one.
   landing.catch(() => {})
   outcome.catch(() => {})
-  turns.flights ??= new Map()
-  turns.flights.set(purpose, { outcome, landing, isLate: () => isLate })
+  turns.inFlight ??= new Map()
+  turns.inFlight.set(purpose, { outcome, landing, isLate: () => isLate })
   return outcome
 }

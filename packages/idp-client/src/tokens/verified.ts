@@ -2,18 +2,18 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { provenIn, steppedUpBy, toAuthentication } from '../session/authentication.ts'
-import { claimsOf } from '../session/claims.ts'
-import type { StoredSession } from '../session/stored-session.ts'
-import { copyOf } from '../session/stored-session.ts'
+import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
+import { decodeClaims } from '../session/model/claims.ts'
+import { unitedScope } from '../session/model/scope.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { copySession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { withGrant } from './fresh-token.ts'
-import type { KeepParts } from './keep.ts'
-import { keep } from './keep.ts'
+import type { PersistParts } from './persist.ts'
+import { persist } from './persist.ts'
 import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
-import { unitedScope } from './scope.ts'
-import type { Want } from './want.ts'
+import type { TokenRequest } from './token-request.ts'
 
 /** What the verification of a factor brought; structurally a grant of `oidc/`. */
 export interface FactorTokens extends Refreshed {
@@ -28,14 +28,14 @@ export interface FactorTokens extends Refreshed {
 export interface Verification {
   readonly session: StoredSession
   /** What the tokens are for. */
-  readonly want: Want
+  readonly want: TokenRequest
   /** Names token and proof: the same sent twice at once is verified once. */
   readonly name: string
   /** The grant at the provider, given by the flow. */
   readonly verify: (session: StoredSession) => Promise<FactorTokens>
 }
 
-export interface VerificationParts extends KeepParts {
+export interface VerificationParts extends PersistParts {
   readonly client: () => Promise<string>
 }
 
@@ -47,11 +47,11 @@ interface Verified extends Redemption {
 async function withVerified(
   config: Config,
   session: StoredSession,
-  want: Want,
+  want: TokenRequest,
   { ownScope, proof, recoveryCode, ...grant }: FactorTokens,
 ): Promise<Verified> {
   const stepUp = proof ? steppedUpBy(session, proof) : provenIn(session)
-  const authentication = grant.idToken === undefined ? stepUp : toAuthentication(claimsOf(grant.idToken))
+  const authentication = grant.idToken === undefined ? stepUp : toAuthentication(decodeClaims(grant.idToken))
   const own = ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }
   const redemption = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
@@ -70,7 +70,7 @@ async function inTurn(
   refreshToken: string,
 ): Promise<Verified> {
   const { config, sessions } = parts
-  const { line, redemption } = await refreshOnce({
+  const { family, redemption } = await refreshOnce({
     session,
     refreshToken,
     client: await parts.client(),
@@ -82,8 +82,8 @@ async function inTurn(
     redeem: async (latest) => withVerified(config, latest, want, await verify(latest)),
   })
   const verified: Verified = await redemption
-  if (line.closed) throw endedMeanwhile()
-  if (verified.entry) await keep(parts, exchange, { line, session: copyOf(verified.session) })
+  if (family.closed) throw endedMeanwhile()
+  if (verified.entry) await persist(parts, exchange, { family, session: copySession(verified.session) })
   return verified
 }
 

@@ -2,7 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { coversScope, unitedScope } from '../tokens/scope.ts'
+import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** What a caller adds to the configured parameters: the visitor's query (already reduced) or a programmatic call. */
 export type ParameterChanges = Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ export function extendedScope(
   return coversScope(configured, further) ? configured : unitedScope(configured, further)
 }
 
-function maxAgeOf(given: unknown): number | undefined {
+function toMaxAge(given: unknown): number | undefined {
   if (given === undefined || given === null) return undefined
   const value = String(given)
   if (!/^\d{1,10}$/.test(value)) throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: max_age.' })
@@ -60,11 +60,11 @@ function checkOrganization(organization: string | undefined): void {
   throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: organization.' })
 }
 
-function textOf(given: unknown, configured: string | undefined): string | undefined {
+function toText(given: unknown, configured: string | undefined): string | undefined {
   return given === undefined || given === null ? configured : asText(given)
 }
 
-function scopeFor(
+function toScope(
   given: AuthorizationParameters['scope'] | unknown,
   config: Config,
   audience: string | undefined,
@@ -118,7 +118,7 @@ export function visitorChanges(
   })
   return {
     ...Object.fromEntries(kept),
-    ...lowestAge({ max_age: maxAgeOf(givenMaxAge) }, { max_age: config.maxAge }),
+    ...lowestAge({ max_age: toMaxAge(givenMaxAge) }, { max_age: config.maxAge }),
   }
 }
 
@@ -126,7 +126,7 @@ type Aged = { readonly max_age?: unknown }
 
 /** The lower `max_age` of two, as a parameter. */
 function lowestAge(...given: readonly Aged[]): { max_age?: number } {
-  const ages = given.flatMap(({ max_age }) => maxAgeOf(max_age) ?? [])
+  const ages = given.flatMap(({ max_age }) => toMaxAge(max_age) ?? [])
   return ages.length === 0 ? {} : { max_age: Math.min(...ages) }
 }
 
@@ -148,10 +148,10 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
     max_age: givenMaxAge,
     ...rest
   } = changes
-  const audience = textOf(givenAudience, config.authorization.audience)
-  const scope = scopeFor(givenScope, config, audience)
-  const maxAge = maxAgeOf(givenMaxAge) ?? config.authorization.maxAge
-  const redirectUri = textOf(givenUri, config.authorization.redirectUri)
+  const audience = toText(givenAudience, config.authorization.audience)
+  const scope = toScope(givenScope, config, audience)
+  const maxAge = toMaxAge(givenMaxAge) ?? config.authorization.maxAge
+  const redirectUri = toText(givenUri, config.authorization.redirectUri)
 
   const parameters = new Map(config.authorization.parameters)
   for (const [name, value] of Object.entries(rest)) {

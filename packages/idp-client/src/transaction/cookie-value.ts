@@ -15,12 +15,12 @@ interface NamedValue {
   readonly value: string
 }
 
-function bytesOf({ name, value }: NamedValue): number {
+function measureBytes({ name, value }: NamedValue): number {
   return name.length + 1 + value.length
 }
 
 /** Seconds since the epoch that a cookie value begins with; what carries none counts as the oldest. */
-export function startOf(value: string): number {
+export function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
 }
 
@@ -39,7 +39,7 @@ export async function cookieValue(sealer: Sealer, transaction: Transaction, name
   for (let given = 0; given <= EXPENDABLE.length; given++) {
     const kept = without(transaction, EXPENDABLE.slice(0, given).flat())
     value = `${transaction.startedAt}:${await sealer.seal('transaction', encodeTransaction(kept))}`
-    if (bytesOf({ name, value }) <= ONE_COOKIE_BYTES) break
+    if (measureBytes({ name, value }) <= ONE_COOKIE_BYTES) break
   }
   return value
 }
@@ -52,13 +52,13 @@ export function transactionCookies(jar: CookieJar, prefix: string): NamedValue[]
 
 /** Names of the oldest cookies that have to go so that `written` fits beside the rest. */
 export function namesToEvict(others: readonly NamedValue[], written: NamedValue): string[] {
-  const oldestFirst = [...others].sort((a, b) => startOf(a.value) - startOf(b.value))
-  let total = oldestFirst.reduce((sum, cookie) => sum + bytesOf(cookie), bytesOf(written))
+  const oldestFirst = [...others].sort((a, b) => readStart(a.value) - readStart(b.value))
+  let total = oldestFirst.reduce((sum, cookie) => sum + measureBytes(cookie), measureBytes(written))
   const evicted: string[] = []
   for (const cookie of oldestFirst) {
     if (total < TOTAL_BYTES) break
     evicted.push(cookie.name)
-    total -= bytesOf(cookie)
+    total -= measureBytes(cookie)
   }
   return evicted
 }

@@ -7,7 +7,7 @@ import { safeReturnPath } from '../http/return-path.ts'
  * Where the provider sends the browser back to: `given` byte for byte, else the callback route. Throws
  * `InvalidConfigurationError` for a place that is not the application's.
  */
-export function redirectUriFor(
+export function toRedirectUri(
   { basePath, routes }: Pick<Config, 'basePath' | 'routes'>,
   baseUrl: string,
   given: string | undefined,
@@ -21,7 +21,7 @@ export function redirectUriFor(
 }
 
 /** Where the browser goes in the end: what was asked for, as far as it may be, else `signInReturnToPath`. */
-export function returnPathFor(
+export function toReturnPath(
   { signInReturnToPath }: Pick<Config, 'signInReturnToPath'>,
   baseUrl: string,
   returnTo: unknown,

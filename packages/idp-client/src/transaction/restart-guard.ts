@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { CookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { startOf } from './cookie-value.ts'
+import { readStart } from './cookie-value.ts'
 import type { TransactionStorage } from './storage.ts'
 
 const RESTART_SECONDS = 60
@@ -15,7 +15,7 @@ export function restartGuard(
   return {
     mayRestart(exchange) {
       const now = clock()
-      if (exchange.cookies.all(name).some((value) => now - startOf(value) < RESTART_SECONDS)) return false
+      if (exchange.cookies.all(name).some((value) => now - readStart(value) < RESTART_SECONDS)) return false
       exchange.cookies.set({ name, scope: scopeOf(exchange) }, `${now}:1`, RESTART_SECONDS)
       return true
     },

@@ -34,7 +34,7 @@ export interface LoginTransaction extends Begun {
   /** The audience was not chosen by a login link alone; earlier versions did not record that. */
   readonly ownAudience?: true
   /** Fingerprint of what the login was asked for, where that is not what every login is asked for. */
-  readonly asked?: string
+  readonly requestedAuthentication?: string
   /** It asks for what only a step-up of the session that there was may ask for: without one nobody is signed in. */
   readonly stepUpOnly?: true
   /** It runs in a popup: the name that the page which opened it waits under, or empty. */
@@ -106,7 +106,7 @@ const SHORT = {
   ownScope: 'o',
   ownAudience: 'd',
   stepUpOnly: 'z',
-  asked: 'q',
+  requestedAuthentication: 'q',
   popup: 'p',
 } as const satisfies Record<Field, Short>
 

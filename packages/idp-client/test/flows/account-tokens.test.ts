@@ -1,5 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { forgetProcessTokens, keepProcessToken, processToken } from '../../src/session/process-tokens.ts'
+import {
+  forgetProcessTokens,
+  keepProcessToken,
+  processToken,
+} from '../../src/session/store/process-tokens.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
@@ -86,11 +90,17 @@ describe('[C2] the access token of the account API', () => {
   })
 
   test('is forgotten with its session', () => {
-    const key = { handle: 'h', user: 'u', client: 'c', audience: 'a', scope: 's' }
+    const key = { sessionKey: 'h', user: 'u', client: 'c', audience: 'a', scope: 's' }
     const token = { accessToken: 't', audience: 'a', expiresAt: 10 }
     keepProcessToken(key, token, 0)
     expect(processToken(key, 9)).toEqual(token)
-    for (const other of [{ handle: 'x' }, { user: 'x' }, { client: 'x' }, { audience: 'x' }, { scope: 'x' }])
+    for (const other of [
+      { sessionKey: 'x' },
+      { user: 'x' },
+      { client: 'x' },
+      { audience: 'x' },
+      { scope: 'x' },
+    ])
       expect(processToken({ ...key, ...other }, 9)).toBeUndefined()
     expect(processToken(key, 10)).toBeUndefined()
     forgetProcessTokens('h')

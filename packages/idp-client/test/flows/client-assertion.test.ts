@@ -4,7 +4,7 @@ import { decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { authenticateByBackchannel } from '../../src/oidc/ciba.ts'
 import { connectionToken, refreshTokens, revokeToken } from '../../src/oidc/grants.ts'
-import { providerFor } from '../../src/oidc/provider.ts'
+import { getProvider } from '../../src/oidc/provider.ts'
 import { exchangeTokens } from '../../src/oidc/token-exchange.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -135,7 +135,7 @@ describe('every endpoint', () => {
   test('[TE-03,TE-04] refresh, connection, exchange, CIBA with its polls, revocation: one issuer, never the same jti', async () => {
     const { keyClient, issuer } = realm.provider
     const options = { clientId: keyClient.clientId, clientAssertionSigningKey: keyClient.privateKey }
-    const provider = providerFor(realm.engine({ ...options, clientSecret: undefined }).config)
+    const provider = getProvider(realm.engine({ ...options, clientSecret: undefined }).config)
     const exchanged = await exchangeTokens(provider, [
       ['subject_token', 'alice'],
       ['subject_token_type', 'urn:example:user-name'],
@@ -172,7 +172,7 @@ describe('every endpoint', () => {
   })
 
   test('revocation: the token is dead, the hint says what it is; without the endpoint it is false', async () => {
-    const provider = providerFor(realm.engine().config)
+    const provider = getProvider(realm.engine().config)
     const { refreshToken = '' } = await exchangeTokens(provider, [
       ['subject_token', 'alice'],
       ['subject_token_type', 'urn:example:user-name'],

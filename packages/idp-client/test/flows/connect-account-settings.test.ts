@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { connectAccount } from '../../src/flows/connect-account.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
-import { createSession, freshlyStored } from '../../src/session/session.ts'
+import { createSession, freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'

@@ -7,7 +7,7 @@ import { headersSink, parseCookies } from '../../src/http/cookie-text.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { customClock, IdpClient, isIdpError } from '../../src/index.ts'
-import { freshlyStored } from '../../src/session/session.ts'
+import { freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { LoginTransaction } from '../../src/transaction/transaction.ts'
 import { BrowserJar } from '../support/browser-jar.ts'
@@ -194,9 +194,9 @@ test('[U8b, U4c, SC-02, SC-03, SC-10] every cookie is taken by browsers, and del
         await visitor.stage((exchange) => engine.transactions.save(exchange, transaction))
         await visitor.stage(async (exchange) => engine.transactions.mayRestart(exchange))
       }
-      const { handle } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)
+      const { sessionKey } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)
       for (const write of given.writes) {
-        const session = { data: sessionOf(write), handle, usedAt: NOW }
+        const session = { data: sessionOf(write), sessionKey, usedAt: NOW }
         await visitor.stage((exchange) => engine.sessions.save(exchange, session))
         const loaded = await client.getSession(visitor.request(LOGOUT))
         expect(loaded?.user).toEqual(session.data.user)

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { CookieJar } from '../../src/http/cookie-jar.ts'
-import { inCookie } from '../../src/session/in-cookie.ts'
+import { inCookie } from '../../src/session/cookie/in-cookie.ts'
 import type { Fixture } from '../support/cookie-fixtures.ts'
 import { fixtures, plaintexts, read, writeMissing, written } from '../support/cookie-fixtures.ts'
 import { formats } from '../support/cookie-formats.ts'

@@ -8,7 +8,7 @@ import { AccountApiError } from '../../src/errors/connected-accounts.ts'
 import { DiscoveryError, OAuthError } from '../../src/errors/provider.ts'
 import { remedies } from '../../src/errors/remedies.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
-import { statusOf } from '../../src/routes/status.ts'
+import { toStatus } from '../../src/routes/status.ts'
 import type { Browser } from '../support/app.ts'
 import { json } from '../support/connect.ts'
 import { openLogin } from '../support/guard-login.ts'
@@ -102,7 +102,7 @@ describe('[S248] the page about routes', () => {
   )
 
   test.each(pairs)('$below: $code has the status $statuses', ({ code, statuses }) => {
-    const possible = new Set(causes.map((cause) => String(statusOf(new IdpError(code, { cause })))))
+    const possible = new Set(causes.map((cause) => String(toStatus(new IdpError(code, { cause })))))
     const fits = (status: string): boolean => possible.has(status.replace('4xx', '404'))
     expect(statuses.filter(fits)).not.toEqual([])
     // One code in the row: every status of the row is one of it.

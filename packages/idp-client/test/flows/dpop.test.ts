@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import type { DpopKeyPair, IdpClientOptions } from '../../src/index.ts'
 import { connectionToken, revokeToken } from '../../src/oidc/grants.ts'
-import { providerFor } from '../../src/oidc/provider.ts'
+import { getProvider } from '../../src/oidc/provider.ts'
 import { exchangeTokens } from '../../src/oidc/token-exchange.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
@@ -322,7 +322,7 @@ describe('clocks', () => {
 
 test('[S234] token exchange proves possession; its token is bound as well', async () => {
   const realm = await startRealm({ requireDpop: true, dpopNonces: true })
-  const provider = providerFor(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
+  const provider = getProvider(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
   const grant = await exchangeTokens(provider, [
     ['subject_token', 'alice'],
     ['subject_token_type', 'urn:example:user-name'],
@@ -336,7 +336,7 @@ test('[S234] token exchange proves possession; its token is bound as well', asyn
 
 test('a connection token is asked for with a proof, but belongs to another provider: it may be a Bearer token', async () => {
   const realm = await startRealm()
-  const provider = providerFor(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
+  const provider = getProvider(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
   const { refreshToken = '' } = await exchangeTokens(provider, [
     ['subject_token', 'alice'],
     ['subject_token_type', 'urn:example:user-name'],

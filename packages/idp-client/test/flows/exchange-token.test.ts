@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
-import { mfaChallengeOf } from '../../src/errors/mfa-challenge.ts'
+import { getMfaChallenge } from '../../src/errors/mfa-challenge.ts'
 import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
 import { exchangeToken } from '../../src/flows/exchange-token.ts'
 import { startWorld } from '../support/app.ts'
@@ -211,7 +211,7 @@ describe('[S183] an exchange that fails', () => {
     expect(error).toMatchObject({ code: 'MFA_REQUIRED', mfa_requirements: requirements })
     const { cause } = error
     expect(cause).toMatchObject({ error: 'mfa_required', status: 403 })
-    expect(mfaChallengeOf(cause)).toEqual({ token: 'raw-mfa-token', requirements })
+    expect(getMfaChallenge(cause)).toEqual({ token: 'raw-mfa-token', requirements })
     expect(inspect([error, cause, realm.events], { depth: 9, showHidden: true })).not.toContain(
       'raw-mfa-token',
     )

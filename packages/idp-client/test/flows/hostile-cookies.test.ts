@@ -8,10 +8,10 @@ import type { Exchange } from '../../src/http/exchange.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../src/index.ts'
 import { customClock, IdpClient } from '../../src/index.ts'
 import { utf8 } from '../../src/lib/base64url.ts'
-import { encodeSession } from '../../src/session/codec.ts'
-import { encodeReference } from '../../src/session/reference.ts'
-import { createSession, freshlyStored } from '../../src/session/session.ts'
-import type { StoredSession } from '../../src/session/stored-session.ts'
+import { encodeSession } from '../../src/session/cookie/codec.ts'
+import { createSession, freshlyStored } from '../../src/session/model/session.ts'
+import type { StoredSession } from '../../src/session/model/stored-session.ts'
+import { encodeReference } from '../../src/session/store/reference.ts'
 import type { LoginTransaction } from '../../src/transaction/transaction.ts'
 import { Cookies, engineFor, SECRET } from '../support/engine.ts'
 import type { Material, Named } from '../support/hostile-cookies.ts'
@@ -36,7 +36,7 @@ async function cookiesOf(engine: Engine, session: StoredSession): Promise<Named[
 /** Sealed texts that are as good as any, and none of them a cookie of this client's sessions. */
 async function foreignTexts(engine: Engine, now: number, purpose: 'session' | 'session-id') {
   const client = await engine.client()
-  const reference = { client, handle: 'h'.repeat(22), writtenAt: now }
+  const reference = { client, sessionKey: 'h'.repeat(22), writtenAt: now }
   const bytes =
     purpose === 'session' ? encodeSession({ ...sessionAt(now), client }) : encodeReference(reference)
   const purposes = ['session', 'session-id', 'transaction', 'state', 'mfa', 'connection', 'logout'] as const

@@ -229,7 +229,7 @@ describe('[C4] the audience of a session', () => {
 
 /** Writes the session of a browser as earlier versions did, which did not tell who chose the audience. */
 async function forgetOwnAudience({ cookies }: Browser): Promise<void> {
-  const { decodeSession, encodeSession } = await import('../../src/session/codec.ts')
+  const { decodeSession, encodeSession } = await import('../../src/session/cookie/codec.ts')
   const cookie = cookies.get('__session')
   const sealer = createSealer([SECRET])
   const bytes = await sealer.open('session', cookie?.value ?? '')

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { randomToken } from '../../src/crypto/random.ts'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { customFetch, isIdpError } from '../../src/index.ts'
-import { freshlyStored } from '../../src/session/session.ts'
+import { freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
-import { markUnwritten, openLine } from '../../src/tokens/lineage.ts'
+import { markPending, openFamily } from '../../src/tokens/token-family.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import { holding } from '../support/holding.ts'
@@ -161,8 +161,8 @@ const scenarios: Record<string, (() => Scenario)[]> = {
           internal: { createdAt: 0 },
         }
         for (let at = 0; at < 1000; at++)
-          markUnwritten(
-            openLine(`full-${at}`, freshlyStored(data, 0)),
+          markPending(
+            openFamily(`full-${at}`, freshlyStored(data, 0)),
             world.clock.now + 10_000,
             world.clock.now,
           )

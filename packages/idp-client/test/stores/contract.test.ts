@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { SessionDataStore } from '../../src/config/options.ts'
-import type { SessionData } from '../../src/session/session-data.ts'
+import type { SessionData } from '../../src/session/model/session-data.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { ContractViolation, storeContract } from '../../src/testing/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
-import type { SessionData } from '../../src/session/session-data.ts'
+import type { SessionData } from '../../src/session/model/session-data.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { fakeClock, storeContract } from '../../src/testing/index.ts'
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { SessionDataStore } from '../../src/config/options.ts'
-import type { SessionData, StoredInternalData } from '../../src/session/session-data.ts'
+import type { SessionData, StoredInternalData } from '../../src/session/model/session-data.ts'
 
 /** Seconds since the epoch, by the clock that real servers go by. */
 export const inSeconds = (seconds: number): { expiresAt: number } => ({

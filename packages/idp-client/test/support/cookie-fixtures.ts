@@ -4,12 +4,12 @@ import { createEngine } from '../../src/engine.ts'
 import { joinedCookies } from '../../src/http/chunks.ts'
 import { CookieJar } from '../../src/http/cookie-jar.ts'
 import type { SessionData, SessionDataStore } from '../../src/index.ts'
-import { inCookie } from '../../src/session/in-cookie.ts'
-import type { EndedSessions } from '../../src/session/logout-marker.ts'
-import { decodeMarker } from '../../src/session/logout-marker.ts'
-import type { SessionReference } from '../../src/session/reference.ts'
-import { freshlyStored } from '../../src/session/session.ts'
-import type { StoredSession } from '../../src/session/stored-session.ts'
+import { inCookie } from '../../src/session/cookie/in-cookie.ts'
+import type { EndedSessions } from '../../src/session/cookie/logout-marker.ts'
+import { decodeMarker } from '../../src/session/cookie/logout-marker.ts'
+import { freshlyStored } from '../../src/session/model/session.ts'
+import type { StoredSession } from '../../src/session/model/stored-session.ts'
+import type { SessionReference } from '../../src/session/store/reference.ts'
 import type { MfaContext } from '../../src/tokens/mfa-context.ts'
 import { openMfaContext, sealMfaContext } from '../../src/tokens/mfa-context.ts'
 import type { GuardParameters } from '../../src/transaction/guard-parameters.ts'
@@ -95,10 +95,10 @@ async function stageMarker(
     internal: { createdAt: writtenAt },
   }
   const values: string[] = []
-  for (const handle of 'handle' in content ? [content.handle] : content.handles) {
+  for (const sessionKey of 'sessionKey' in content ? [content.sessionKey] : content.handles) {
     const one = new Cookies()
     const exchange = one.exchange()
-    await sessions.save(exchange, { ...freshlyStored(data, writtenAt), handle })
+    await sessions.save(exchange, { ...freshlyStored(data, writtenAt), sessionKey })
     one.take(exchange)
     for (const { value } of one.stored.values()) values.push(value)
   }
@@ -152,8 +152,8 @@ export async function read(fixture: Fixture): Promise<unknown> {
     case 'logout marker': {
       const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
       const marker = bytes && decodeMarker(bytes)
-      const { handles: [handle, ...more] = [], ...rest } = marker ?? {}
-      return more.length > 0 ? marker : { handle, ...rest }
+      const { handles: [sessionKey, ...more] = [], ...rest } = marker ?? {}
+      return more.length > 0 ? marker : { sessionKey, ...rest }
     }
     default: {
       const lookup = await engine.transactions.load(exchangeOf(values), fixture.content.stateHash)

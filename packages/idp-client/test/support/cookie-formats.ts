@@ -1,5 +1,5 @@
 import type { SessionData } from '../../src/index.ts'
-import type { StoredSession } from '../../src/session/stored-session.ts'
+import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { Transaction } from '../../src/transaction/transaction.ts'
 import type { Format } from './cookie-fixtures.ts'
 
@@ -38,7 +38,7 @@ function sessionOf(changes: Partial<SessionData> = {}): StoredSession {
       internal: { createdAt: NOW - 1000, sid: 's-1' },
       ...changes,
     },
-    handle: 'AAECAwQFBgcICQoLDA0ODw',
+    sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
     usedAt: NOW,
     client: CLIENT,
   }
@@ -93,7 +93,7 @@ const login: Transaction = {
 /** Every format that is written at present. What was written before stays in the folder, and stays readable. */
 export const formats: Readonly<Record<string, Format>> = {
   'session-1': { kind: 'session', content: sessionOf() },
-  'session-1-asked': { kind: 'session', content: { ...sessionOf(), asked: 'YXNrZWQ' } },
+  'session-1-asked': { kind: 'session', content: { ...sessionOf(), requestedAuthentication: 'YXNrZWQ' } },
   'session-1-authentication': { kind: 'session', content: { ...sessionOf(), authentication } },
   'session-id-1-key-authentication': {
     kind: 'session in a store',
@@ -125,13 +125,13 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'session in a store',
     content: {
       ...sessionOf({ accessTokens: resources, connectionTokenSets: connections }),
-      asked: 'YXNrZWQ',
+      requestedAuthentication: 'YXNrZWQ',
     },
   },
   'transaction-1': { kind: 'transaction', content: login },
   'transaction-1-organization': {
     kind: 'transaction',
-    content: { ...login, organization: 'org_1', maxAge: 0, asked: 'YXNrZWQ' },
+    content: { ...login, organization: 'org_1', maxAge: 0, requestedAuthentication: 'YXNrZWQ' },
   },
   'transaction-1-form-post': {
     kind: 'transaction',
@@ -175,11 +175,11 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'mfa token',
     content: {
       token: 'provider-token',
-      wanted: { sent: { audience: 'https://bank.example.com', scope: 'openid pay' }, scope: 'pay' },
+      wanted: { wireParameters: { audience: 'https://bank.example.com', scope: 'openid pay' }, scope: 'pay' },
       requirements: { challenge: [{ type: 'otp' }] },
       createdAt: NOW,
       subject: 'alice',
-      handle: 'AAECAwQFBgcICQoLDA0ODw',
+      sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
       client: CLIENT,
     },
   },
@@ -189,7 +189,7 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'logout-marker-1': {
     kind: 'logout marker',
-    content: { client: CLIENT, handle: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
+    content: { client: CLIENT, sessionKey: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
   },
   'logout-marker-2': {
     kind: 'logout marker',

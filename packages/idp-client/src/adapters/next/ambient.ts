@@ -33,7 +33,7 @@ function received(header: string | null, host: HostCookies): ReceivedCookies {
   return merged
 }
 
-function viewOf(given: Headers): RequestView {
+function toRequestView(given: Headers): RequestView {
   return {
     headers: given,
     // Components are told no method; a Server Action is known by its header.
@@ -62,7 +62,7 @@ export async function bindAmbient(): Promise<Binding> {
   const given: Headers = await headers()
   const host: HostCookies = await cookies()
   const state = requestState(given, () => ({
-    request: viewOf(given),
+    request: toRequestView(given),
     cookies: handled.get() ?? new CookieJar(received(given.get('cookie'), host)),
   }))
   const canWrite = (): boolean => takesCookies(host)

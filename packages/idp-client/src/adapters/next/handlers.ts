@@ -37,7 +37,7 @@ export function appHandlers(application: Application): AppHandlers {
 }
 
 /** Next has removed base path and locale from `req.url` of an API route. */
-function pathOf({ url = '/' }: NextApiRequest): string {
+function toPath({ url = '/' }: NextApiRequest): string {
   return url.split(/[?#]/, 1)[0] ?? '/'
 }
 
@@ -46,7 +46,7 @@ export async function answerPagesApi(
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<void> {
-  const binding = bindNode(request, response, pathOf(request))
+  const binding = bindNode(request, response, toPath(request))
   const answered = await answer(application, binding.exchange, request)
   await binding.commit()
   await sendResponse(response, answered)

@@ -1,10 +1,10 @@
 import type { GetServerSideProps, GetServerSidePropsContext, GetServerSidePropsResult } from 'next'
 import type { ReactNode } from 'react'
 import type { Application } from '../../engine.ts'
-import { readRequirements } from '../../routes/guard-options.ts'
-import { pageAccess } from '../../routes/guards.ts'
-import type { GuardRequirements } from '../../session/requirements.ts'
-import type { User } from '../../session/session-data.ts'
+import { readRequirements } from '../../guards/guard-options.ts'
+import { pageAccess } from '../../guards/guards.ts'
+import type { GuardRequirements } from '../../guards/requirements.ts'
+import type { User } from '../../session/model/session-data.ts'
 import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
 import { RETURN_PATH } from './forward.ts'
@@ -62,7 +62,7 @@ export function protectAppPage<Props>(
 }
 
 /** The page as the browser addresses it: Next has removed the locale that is not the default one. */
-function addressOf({ locale, defaultLocale, resolvedUrl }: GetServerSidePropsContext): string {
+function toReturnTo({ locale, defaultLocale, resolvedUrl }: GetServerSidePropsContext): string {
   return locale === undefined || locale === defaultLocale ? resolvedUrl : `/${locale}${resolvedUrl}`
 }
 
@@ -86,7 +86,7 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
       returnTo: () =>
         evaluate(options.returnTo, context) ??
         exchange.request.headers.get(RETURN_PATH) ??
-        addressOf(context),
+        toReturnTo(context),
     })
     if (access.kind === 'login') {
       return { redirect: { destination: withoutBasePath(application, access.location), permanent: false } }

@@ -3,7 +3,7 @@ import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import { requestState } from '../../http/request-state.ts'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, mountPoint, viewOf } from './request.ts'
+import { mountedPath, mountPoint, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
 import { responseSink } from './response.ts'
 
@@ -22,7 +22,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, given?: 
   const mount = given === undefined ? mountPoint(request) : undefined
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
   const state = requestState(request, () => {
-    const view = viewOf(request)
+    const view = toRequestView(request)
     return { request: view, cookies: new CookieJar(parseCookies(view.headers.get('cookie'))) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed

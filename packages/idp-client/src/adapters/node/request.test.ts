@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, mountPoint, viewOf } from './request.ts'
+import { mountedPath, mountPoint, toRequestView } from './request.ts'
 
 interface Given {
   readonly url?: string
@@ -44,7 +44,7 @@ describe('the URL of a request', () => {
     ['the asterisk of OPTIONS', { url: '*' }, 'http://app.example.com/'],
     ['a target with a scheme of its own', { url: 'javascript:alert(1)' }, 'http://app.example.com/'],
   ])('comes from %s', (_title, given, expected) => {
-    expect(viewOf(request(given)).url?.href).toBe(expected)
+    expect(toRequestView(request(given)).url?.href).toBe(expected)
   })
 
   test.each([
@@ -58,7 +58,7 @@ describe('the URL of a request', () => {
     'a:999999',
     '\\evil',
   ])('survives the Host header "%s" and keeps path and query, but no host that it names', (host) => {
-    const view = viewOf(request({ url: '/auth/callback?state=s', headers: { host } }))
+    const view = toRequestView(request({ url: '/auth/callback?state=s', headers: { host } }))
     expect(view.url?.host).toBe('unknown!')
     expect(view.url?.pathname).toBe('/auth/callback')
     expect(view.url?.searchParams.get('state')).toBe('s')
@@ -66,12 +66,12 @@ describe('the URL of a request', () => {
   })
 
   test('names no host where the request names none', () => {
-    const { url, headers } = viewOf(request({ headers: { host: undefined } }))
+    const { url, headers } = toRequestView(request({ headers: { host: undefined } }))
     expect([url?.host, headers.get('host')]).toEqual(['unknown!', null])
   })
 
   test('takes the authority of HTTP/2', () => {
-    const { url, headers } = viewOf(
+    const { url, headers } = toRequestView(
       request({ headers: { host: undefined, ':authority': 'h2.example.com', ':path': '/' } }),
     )
     expect([url?.origin, headers.get('host')]).toEqual(['http://h2.example.com', 'h2.example.com'])
@@ -79,7 +79,7 @@ describe('the URL of a request', () => {
 })
 
 test('repeated headers are all there', () => {
-  const { headers } = viewOf(
+  const { headers } = toRequestView(
     request({
       headers: { 'set-cookie': ['a=1', 'b=2'], 'x-forwarded-host': 'one, two', cookie: 'a=1; b=2' },
     }),
@@ -108,7 +108,7 @@ test('[E4] the prefix of a router is told where it is known', () => {
 
 describe('the form of a request', () => {
   const fields = async (given: Given): Promise<[string, string][]> => [
-    ...(await viewOf(request({ headers: form, ...given })).form()),
+    ...(await toRequestView(request({ headers: form, ...given })).form()),
   ]
 
   test('is read from the stream', async () => {
@@ -119,7 +119,7 @@ describe('the form of a request', () => {
   })
 
   test('is read once, however often it is asked for', async () => {
-    const view = viewOf(request({ headers: form, stream: 'code=c' }))
+    const view = toRequestView(request({ headers: form, stream: 'code=c' }))
     await view.form()
     expect((await view.form()).get('code')).toBe('c')
   })
@@ -143,13 +143,13 @@ describe('the form of a request', () => {
   test('is empty when the parser found it empty', async () => {
     const given = request({ headers: form, body: {}, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
-    expect([...(await viewOf(given).form())]).toEqual([])
+    expect([...(await toRequestView(given).form())]).toEqual([])
   })
 
   test('is missed by name when somebody read it and left nothing', async () => {
     const given = request({ headers: form, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
-    await expect(viewOf(given).form()).rejects.toMatchObject({
+    await expect(toRequestView(given).form()).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       message: expect.stringContaining('express.urlencoded()'),
     })
@@ -162,14 +162,15 @@ describe('the form of a request', () => {
 
   test('has a bound, and reading beyond it leaves the connection alone', async () => {
     const given = request({ headers: form, stream: `code=${'x'.repeat(300_000)}` })
-    await expect(viewOf(given).form()).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
+    await expect(toRequestView(given).form()).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
     expect((given as unknown as Readable).destroyed).toBe(false)
   })
 })
 
 describe('the JSON object of a request', () => {
   const headers = { 'content-type': 'application/json; charset=utf-8' }
-  const object = async (given: Given): Promise<unknown> => viewOf(request({ headers, ...given })).json()
+  const object = async (given: Given): Promise<unknown> =>
+    toRequestView(request({ headers, ...given })).json()
 
   test.each<[string, Given]>([
     ['the stream', { stream: '{"otp":"1"}' }],
@@ -184,7 +185,7 @@ describe('the JSON object of a request', () => {
   test('is missed by name when somebody read it and left nothing', async () => {
     const given = request({ headers, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
-    await expect(viewOf(given).json()).rejects.toMatchObject({
+    await expect(toRequestView(given).json()).rejects.toMatchObject({
       code: 'INVALID_REQUEST',
       message: expect.stringContaining('express.json()'),
     })

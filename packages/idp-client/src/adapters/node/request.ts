@@ -18,7 +18,7 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     readonly body?: unknown
   }
 
-function headersOf(request: NodeRequest): Headers {
+function toHeaders(request: NodeRequest): Headers {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -38,7 +38,7 @@ function headersOf(request: NodeRequest): Headers {
 /* Stands where the request names no usable host: parses as a URL, and is refused wherever a host is taken from a request. */
 const NO_HOST = 'unknown!'
 
-function originOf(request: NodeRequest, host: string | null): string {
+function resolveOrigin(request: NodeRequest, host: string | null): string {
   const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
   const candidate = `${scheme}://${host}`
   // Whatever the URL parser would read as more than a host (a user name, a path) is none.
@@ -47,15 +47,15 @@ function originOf(request: NodeRequest, host: string | null): string {
 }
 
 /** Path and query of a request target; a target in absolute form (RFC 9112 section 3.2.2) loses its origin. */
-function pathOf(target: string): string {
+function toPath(target: string): string {
   if (target.startsWith('/')) return target
   if (!URL.canParse(target)) return '/'
   const { pathname, search } = new URL(target)
   return pathname.startsWith('/') ? pathname + search : '/'
 }
 
-function pathnameOf(target: string): string {
-  return new URL(`http://localhost${pathOf(target)}`).pathname
+function toPathname(target: string): string {
+  return new URL(`http://localhost${toPath(target)}`).pathname
 }
 
 function isEmptyObject(value: unknown): boolean {
@@ -63,7 +63,7 @@ function isEmptyObject(value: unknown): boolean {
 }
 
 /** A parsed form as a parser left it; nested values of extended parsers are no part of any form of the protocol. */
-function formOf(fields: object): URLSearchParams {
+function toForm(fields: object): URLSearchParams {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(fields)) {
     for (const one of Array.isArray(value) ? value : [value]) {
@@ -106,7 +106,7 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
 
 function readForm(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
   const ofText = (body: string): URLSearchParams => parseForm(contentType, body)
-  const ofObject = (fields: object): URLSearchParams => ofText(formOf(fields).toString())
+  const ofObject = (fields: object): URLSearchParams => ofText(toForm(fields).toString())
   return readBody(request, { ofText, ofObject, parser: 'express.urlencoded() for forms' })
 }
 
@@ -124,13 +124,13 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
 }
 
 /** What operations may know of a Node request. Never throws, whatever the visitor sent. */
-export function viewOf(request: NodeRequest): RequestView {
-  const headers = headersOf(request)
-  const origin = originOf(request, headers.get('host'))
+export function toRequestView(request: NodeRequest): RequestView {
+  const headers = toHeaders(request)
+  const origin = resolveOrigin(request, headers.get('host'))
   return {
     headers,
     method: request.method ?? 'GET',
-    url: new URL(origin + pathOf(requestTarget(request))),
+    url: new URL(origin + toPath(requestTarget(request))),
     form: lazy(() => readForm(request, headers.get('content-type'))),
     json: lazy(() => readJson(request, headers.get('content-type'))),
   }
@@ -139,7 +139,7 @@ export function viewOf(request: NodeRequest): RequestView {
 /** The prefix that a router is mounted under; undefined where no router has removed one. */
 export function mountPoint(request: NodeRequest): string | undefined {
   const path = mountedPath(request)
-  const whole = pathnameOf(request.originalUrl ?? '/')
+  const whole = toPathname(request.originalUrl ?? '/')
   if (path === undefined || path === '/' || !whole.endsWith(path)) return undefined
   return whole.slice(0, -path.length) || undefined
 }
@@ -151,7 +151,7 @@ export function mountPoint(request: NodeRequest): string | undefined {
 export function mountedPath(request: NodeRequest): string | undefined {
   const { baseUrl, originalUrl, url } = request
   if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
-  const pathname = pathnameOf(url)
-  const [whole = ''] = pathOf(originalUrl).split('?', 1)
+  const pathname = toPathname(url)
+  const [whole = ''] = toPath(originalUrl).split('?', 1)
   return pathname === '/' && whole.replace(/\/$/, '') === baseUrl ? undefined : pathname
 }

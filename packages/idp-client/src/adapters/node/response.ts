@@ -23,21 +23,21 @@ type Header = OutgoingHttpHeaders[string]
 /** `Set-Cookie` lines of ours by cookie name, per response. */
 const written = new WeakMap<NodeResponse, Map<string, string>>()
 
-function linesOf(value: Header): string[] {
+function toLines(value: Header): string[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [String(value)]
 }
 
 /** Sets what must hold when the head goes out: our cookies are on it, and nobody may store it. */
 function assertOurs(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
-  const lines = linesOf(response.getHeader('set-cookie'))
+  const lines = toLines(response.getHeader('set-cookie'))
   const missing = [...ours.values()].filter((line) => !lines.includes(line))
   if (missing.length > 0) response.setHeader('Set-Cookie', [...lines, ...missing])
   for (const [name, value] of NO_CACHE) response.setHeader(name, value)
 }
 
 /** Pairs of what `writeHead` takes: an object, or names and values alternating, or a list of pairs. */
-function pairsOf(headers: unknown): [name: string, value: Header][] {
+function toPairs(headers: unknown): [name: string, value: Header][] {
   if (!Array.isArray(headers)) return Object.entries((headers ?? {}) as OutgoingHttpHeaders)
   if (Array.isArray(headers[0])) return headers as [string, Header][]
   return headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : []))
@@ -45,10 +45,10 @@ function pairsOf(headers: unknown): [name: string, value: Header][] {
 
 /** Merges headers that are passed with the status into those of the response, where they would hide ours otherwise. */
 function merge(response: NodeResponse, headers: unknown): void {
-  const cookies = linesOf(response.getHeader('set-cookie'))
-  for (const [name, value] of pairsOf(headers)) {
+  const cookies = toLines(response.getHeader('set-cookie'))
+  for (const [name, value] of toPairs(headers)) {
     if (value === undefined) continue
-    if (name.toLowerCase() === 'set-cookie') cookies.push(...linesOf(value))
+    if (name.toLowerCase() === 'set-cookie') cookies.push(...toLines(value))
     else response.setHeader(name, value)
   }
   if (cookies.length > 0) response.setHeader('Set-Cookie', cookies)
@@ -85,7 +85,7 @@ export function responseSink(response: NodeResponse): CookieSink {
       const ours = oursOn(response)
       const line = serializeCookie({ name, value, attributes })
       const earlier = ours.get(name)
-      const kept = linesOf(response.getHeader('set-cookie')).filter((other) => other !== earlier)
+      const kept = toLines(response.getHeader('set-cookie')).filter((other) => other !== earlier)
       ours.set(name, line)
       response.setHeader('Set-Cookie', [...kept, line])
       for (const [header, text] of NO_CACHE) response.setHeader(header, text)
@@ -96,5 +96,5 @@ export function responseSink(response: NodeResponse): CookieSink {
 /** Adds `Set-Cookie` lines that somebody else has written. */
 export function appendCookies(response: NodeResponse, lines: readonly string[]): void {
   if (lines.length === 0) return
-  response.setHeader('Set-Cookie', [...linesOf(response.getHeader('set-cookie')), ...lines])
+  response.setHeader('Set-Cookie', [...toLines(response.getHeader('set-cookie')), ...lines])
 }

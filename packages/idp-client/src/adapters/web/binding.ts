@@ -1,7 +1,7 @@
 import type { Binding } from '../../binding.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
-import { chunksOf, readForm } from '../../http/form.ts'
+import { readChunks, readForm } from '../../http/form.ts'
 import { readJson } from '../../http/json-body.ts'
 import type { RequestState } from '../../http/request-state.ts'
 import { requestState } from '../../http/request-state.ts'
@@ -10,10 +10,10 @@ import { noStore } from '../../http/responses.ts'
 /** Of a copy: the body stays the application's to read. */
 function chunksIn(request: Request): AsyncIterable<Uint8Array> | null {
   const { body } = request.clone()
-  return body && chunksOf(body)
+  return body && readChunks(body)
 }
 
-function stateOf(request: Request): RequestState {
+function getState(request: Request): RequestState {
   return requestState(request, () => ({
     request: {
       headers: request.headers,
@@ -38,7 +38,7 @@ export function flushOnto(cookies: CookieJar, headers: Headers): void {
 
 /** Binds a Web request, and the response that its cookies go to, when there is one. */
 export function bindRequest(request: Request, target?: WebTarget): Binding {
-  const state = stateOf(request)
+  const state = getState(request)
   const headers = target instanceof Headers ? target : target?.headers
   return {
     exchange: { ...state, canWrite: () => headers !== undefined },
@@ -51,5 +51,5 @@ export function bindRequest(request: Request, target?: WebTarget): Binding {
 
 /** Binds a request whose cookies somebody else writes later: `middleware(request, next)` onto the response of `next`. */
 export function bindDeferred(request: Request): Binding {
-  return { exchange: { ...stateOf(request), canWrite: () => true }, commit: async () => true }
+  return { exchange: { ...getState(request), canWrite: () => true }, commit: async () => true }
 }

@@ -8,7 +8,7 @@ export interface SetCookie {
   readonly attributes: ReadonlyMap<string, string>
 }
 
-export interface Answer {
+export interface BrowserResponse {
   readonly status: number
   readonly headers: Headers
   readonly text: string
@@ -83,7 +83,10 @@ export class Browser {
   }
 
   /** Sends one request: to a path below the base path, or to an absolute URL of the application. */
-  async send(target: string | URL, { method, headers = {}, crossSiteForm }: Sending = {}): Promise<Answer> {
+  async send(
+    target: string | URL,
+    { method, headers = {}, crossSiteForm }: Sending = {},
+  ): Promise<BrowserResponse> {
     const url = typeof target === 'string' ? this.url(target) : target
     const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.#host.url}/`)
     claim(
@@ -143,13 +146,13 @@ export class Browser {
   }
 
   /** Comes back from the provider to the callback route. */
-  comeBack(way: WayBack): Promise<Answer> {
+  comeBack(way: WayBack): Promise<BrowserResponse> {
     if (way.form) return this.send(new URL(way.form.action), { crossSiteForm: way.form.fields })
     return this.send(new URL(way.location))
   }
 
   /** A whole login; the answer of the callback route. */
-  async logIn(person: Person, returnTo?: string): Promise<Answer> {
+  async logIn(person: Person, returnTo?: string): Promise<BrowserResponse> {
     return this.comeBack(await this.#host.signIn(await this.begin(returnTo), person))
   }
 

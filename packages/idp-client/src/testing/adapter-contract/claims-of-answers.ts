@@ -1,4 +1,4 @@
-import type { Answer, Browser } from './browser.ts'
+import type { Browser, BrowserResponse } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import type { ContractHost } from './host.ts'
 
@@ -6,17 +6,17 @@ export const SESSION = '__session'
 export const TRANSACTION = '__txn_'
 
 /** The host's own cookies may come along (a framework's preview or locale cookie); ours may not. */
-export function ourCookies(answer: Answer): string[] {
+export function ourCookies(answer: BrowserResponse): string[] {
   return answer.cookies
     .map(({ name }) => name)
     .filter((name) => name.startsWith(SESSION) || name.startsWith(TRANSACTION))
 }
 
-export function claimNoCookies(answer: Answer, what: string): void {
+export function claimNoCookies(answer: BrowserResponse, what: string): void {
   claimEqual(ourCookies(answer), [], `${what} sets no cookie`)
 }
 
-export function claimNotStored(answer: Answer, what: string): void {
+export function claimNotStored(answer: BrowserResponse, what: string): void {
   const value = answer.headers.get('cache-control') ?? ''
   claim(
     value.includes('no-store') && value.includes('private'),
@@ -24,7 +24,7 @@ export function claimNotStored(answer: Answer, what: string): void {
   )
 }
 
-export function claimRedirect(answer: Answer, expected: URL, what: string): void {
+export function claimRedirect(answer: BrowserResponse, expected: URL, what: string): void {
   claim([302, 303, 307].includes(answer.status), `${what} redirects (status ${answer.status})`)
   claimEqual(answer.location?.href, expected.href, what)
 }

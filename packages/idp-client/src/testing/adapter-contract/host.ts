@@ -1,5 +1,5 @@
 import type { BeforeSessionSavedHook, OnCallbackHook } from '../../config/hooks.ts'
-import { filterDefaultIdTokenClaims } from '../../session/claims.ts'
+import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
 
 /** How an operation is called: without request (`ambient`), or with the host's request and response. */
 export type CallingStyle = 'ambient' | 'explicit'

@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
 import { generateSessionCookies } from '../session-cookie.ts'
-import type { Answer } from './browser.ts'
+import type { BrowserResponse } from './browser.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import {
@@ -35,7 +35,7 @@ async function visitor(host: ContractHost, age: Age, secret: string = host.secre
   return browser
 }
 
-function sessionCookie(answer: Answer): Answer['cookies'][number] | undefined {
+function sessionCookie(answer: BrowserResponse): BrowserResponse['cookies'][number] | undefined {
   return answer.cookies.find(({ name }) => name.startsWith(SESSION))
 }
 

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, isThere, later, newId, rule, sessionOf, until } from './rule.ts'
+import { claimSame, createSession, isThere, later, newId, rule, until } from './rule.ts'
 
 /** Milliseconds that no case lives to see. */
 const LONG = 600_000
@@ -51,7 +51,7 @@ const late = rule(
 
 const apart = rule({ title: 'lock: changes no session, and needs none', needs: locks }, async (store) => {
   const [id, none] = [newId(), newId()]
-  const session = sessionOf()
+  const session = createSession()
   await store.set(id, session, later())
   const lock = await store.lock(id, LONG)
   claim(lock !== null, 'the lease of a session is free')
@@ -121,7 +121,7 @@ const noMixture = rule(
   },
   async (store) => {
     const id = newId()
-    const session = sessionOf()
+    const session = createSession()
     claimEqual(await store.once(id, later()), true, 'a new name')
     const lock = await store.lock(id, LONG)
     claim(lock !== null, 'the lease of that text is free')

@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claim } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, isThere, later, newId, rule, sessionOf, soon, soonIsOver } from './rule.ts'
+import { claimSame, createSession, isThere, later, newId, rule, soon, soonIsOver } from './rule.ts'
 
 const unknown = rule({ title: 'get: an id that was never stored gives null' }, async (store) => {
   claim(!(await isThere(store, newId())), 'there is nothing under an id that was never stored')
@@ -26,7 +26,7 @@ const json = {
 
 const everyKind = rule({ title: 'set and get: every kind of JSON comes back as it was' }, async (store) => {
   const id = newId()
-  const session = sessionOf(
+  const session = createSession(
     { usedAt: systemClock(), client: 'client tag', iss: 'https://idp.example.com/' },
     {
       user: { sub: 'test|kinds', email_verified: false, act: { sub: 'actor' }, ...json },
@@ -48,7 +48,7 @@ const texts = [
 
 const unicode = rule({ title: 'set and get: text of any language comes back as it was' }, async (store) => {
   const id = newId()
-  const session = sessionOf({ sub: texts.join(' ') }, { texts, [texts[1] ?? '']: 'as a name' })
+  const session = createSession({ sub: texts.join(' ') }, { texts, [texts[1] ?? '']: 'as a name' })
   await store.set(id, session, later())
   claimSame(await store.get(id), session, 'the session that was stored')
 })
@@ -60,7 +60,7 @@ const oddUnicode = rule(
   { title: 'set and get: U+0000 and unpaired surrogates in text come back as they were' },
   async (store) => {
     const id = newId()
-    const session = sessionOf({}, { texts: oddTexts })
+    const session = createSession({}, { texts: oddTexts })
     await store.set(id, session, later())
     claimSame(await store.get(id), session, 'the session that was stored')
   },
@@ -73,7 +73,7 @@ const names = rule(
   { title: 'set and get: members come back whatever their names mean elsewhere' },
   async (store) => {
     const id = newId()
-    const session = sessionOf({}, { own: JSON.parse(oddNames) })
+    const session = createSession({}, { own: JSON.parse(oddNames) })
     await store.set(id, session, later())
     const found = await store.get(id)
     claimSame(found, session, 'the session that was stored')
@@ -83,15 +83,15 @@ const names = rule(
 
 const large = rule({ title: 'set and get: a session of 200 kB comes back as it was' }, async (store) => {
   const id = newId()
-  const session = sessionOf({}, { large: Array.from({ length: 4700 }, () => newId()) })
+  const session = createSession({}, { large: Array.from({ length: 4700 }, () => newId()) })
   await store.set(id, session, later())
   claimSame(await store.get(id), session, 'the session that was stored')
 })
 
 const replaced = rule({ title: 'set: a second write replaces all of the first' }, async (store) => {
   const id = newId()
-  await store.set(id, sessionOf({}, { first: 'only here', nested: { first: true } }), later())
-  const second = sessionOf({}, { nested: { second: true } })
+  await store.set(id, createSession({}, { first: 'only here', nested: { first: true } }), later())
+  const second = createSession({}, { nested: { second: true } })
   await store.set(id, second, later())
   claimSame(await store.get(id), second, 'the session after the second write')
 })
@@ -100,8 +100,8 @@ const deleted = rule(
   { title: 'delete: the session is gone, and deleting nothing is no error' },
   async (store) => {
     const [id, other] = [newId(), newId()]
-    await store.set(id, sessionOf(), later())
-    await store.set(other, sessionOf(), later())
+    await store.set(id, createSession(), later())
+    await store.set(other, createSession(), later())
     await store.delete(id)
     claim(!(await isThere(store, id)), 'a deleted session is gone')
     await store.delete(id)
@@ -113,7 +113,7 @@ const deleted = rule(
 const ids = rule({ title: 'every character of an id counts, its case too' }, async (store) => {
   const stem = newId().slice(0, 40)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
-  const pairs = [...alphabet].map((last) => [`${stem}-_${last}`, sessionOf()] as const)
+  const pairs = [...alphabet].map((last) => [`${stem}-_${last}`, createSession()] as const)
   await Promise.all(pairs.map(([id, session]) => store.set(id, session, later())))
   for (const [id, session] of pairs) {
     claimSame(await store.get(id), session, `the session of the id that ends in ${id.slice(-3)}`)
@@ -125,7 +125,7 @@ const ids = rule({ title: 'every character of an id counts, its case too' }, asy
 })
 
 const crowd = rule({ title: 'a hundred users at once do not meet' }, async (store) => {
-  const people = Array.from({ length: 100 }, () => ({ id: newId(), session: sessionOf() }))
+  const people = Array.from({ length: 100 }, () => ({ id: newId(), session: createSession() }))
   await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
   const found = await Promise.all(people.map(({ id }) => store.get(id)))
   for (const [index, { session }] of people.entries()) {
@@ -139,7 +139,7 @@ const crowd = rule({ title: 'a hundred users at once do not meet' }, async (stor
 
 const copies = rule({ title: 'nobody holds a reference into the store' }, async (store) => {
   const id = newId()
-  const given = sessionOf({}, { list: [1] })
+  const given = createSession({}, { list: [1] })
   const before = structuredClone(given)
   await store.set(id, given, later())
   given.user['role'] = 'admin'
@@ -151,8 +151,8 @@ const copies = rule({ title: 'nobody holds a reference into the store' }, async 
 
 const over = rule({ title: 'a session whose time is over is gone', expires: true }, async (store) => {
   const [past, other] = [newId(), newId()]
-  await store.set(past, sessionOf(), { expiresAt: systemClock() - 10 })
-  await store.set(other, sessionOf(), later())
+  await store.set(past, createSession(), { expiresAt: systemClock() - 10 })
+  await store.set(other, createSession(), later())
   claim(!(await isThere(store, past)), 'a session that ended before it was stored is not there')
   await soonIsOver(store)
   claim(await isThere(store, other), 'one that ends later is still there')
@@ -160,10 +160,10 @@ const over = rule({ title: 'a session whose time is over is gone', expires: true
 
 const moved = rule({ title: 'set: the end moves with the second write', expires: true }, async (store) => {
   const [longer, shorter] = [newId(), newId()]
-  await store.set(longer, sessionOf(), soon())
-  await store.set(longer, sessionOf(), later())
-  await store.set(shorter, sessionOf(), later())
-  await store.set(shorter, sessionOf(), { expiresAt: systemClock() - 10 })
+  await store.set(longer, createSession(), soon())
+  await store.set(longer, createSession(), later())
+  await store.set(shorter, createSession(), later())
+  await store.set(shorter, createSession(), { expiresAt: systemClock() - 10 })
   claim(!(await isThere(store, shorter)), 'a session whose end moved into the past is gone')
   await soonIsOver(store)
   claim(await isThere(store, longer), 'a session whose end moved on is still there')

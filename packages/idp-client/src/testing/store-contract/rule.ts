@@ -2,7 +2,7 @@ import type { SessionDataStore } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
-import type { SessionData, StoredInternalData } from '../../session/session-data.ts'
+import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { ContractViolation } from '../adapter-contract/claim.ts'
 
 export type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'delete'>
@@ -45,7 +45,7 @@ export const later = (): { expiresAt: number } => ({ expiresAt: systemClock() + 
 export const soon = (): { expiresAt: number } => ({ expiresAt: systemClock() + 1 })
 
 /** A session of a user whom nobody else has, without `sid` unless one is given; `members` overwrite. */
-export function sessionOf(
+export function createSession(
   internal: Partial<StoredInternalData> = {},
   members: Partial<SessionData> = {},
 ): SessionData {
@@ -80,7 +80,7 @@ export async function until(happened: () => Promise<boolean>, rule: string): Pro
 /** Waits until records that end `soon` are over by the clock that the store goes by. */
 export async function soonIsOver(store: SessionDataStore): Promise<void> {
   const id = newId()
-  await store.set(id, sessionOf(), soon())
+  await store.set(id, createSession(), soon())
   await until(async () => !(await isThere(store, id)), 'a session whose time is over is gone')
 }
 

@@ -1,9 +1,9 @@
 import type { SessionDataStore } from '../../config/options.ts'
 import { systemClock } from '../../lib/clock.ts'
-import type { SessionData, StoredInternalData } from '../../session/session-data.ts'
+import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, isThere, later, newId, rule, sessionOf } from './rule.ts'
+import { claimSame, createSession, isThere, later, newId, rule } from './rule.ts'
 
 const byToken = ['deleteByLogoutToken'] as const
 const list = ['listBySubject'] as const
@@ -16,7 +16,7 @@ async function stored(
   members: Partial<SessionData> = {},
 ): Promise<string> {
   const id = newId()
-  await store.set(id, sessionOf(internal, members), later())
+  await store.set(id, createSession(internal, members), later())
   return id
 }
 
@@ -75,7 +75,7 @@ const bySub = rule(
 const byUserSub = rule(
   { title: 'deleteByLogoutToken: where internal has no sub, that of the user counts', needs: byToken },
   async (store) => {
-    const { internal, ...session } = sessionOf()
+    const { internal, ...session } = createSession()
     const { sub: _unset, ...without }: StoredInternalData = internal
     const id = newId()
     await store.set(id, { ...session, internal: without }, later())
@@ -166,7 +166,8 @@ const afterWrites = rule(
   async (store) => {
     const [sub, sid] = [newId(), newId()]
     const id = newId()
-    for (let round = 0; round < 3; round++) await store.set(id, sessionOf({ sub, sid }, { round }), later())
+    for (let round = 0; round < 3; round++)
+      await store.set(id, createSession({ sub, sid }, { round }), later())
     await store.update?.(id, (current) => ({ ...current, updated: true }), later())
     await store.deleteByLogoutToken({ sid })
     claim(!(await isThere(store, id)), 'the session ends')
@@ -224,7 +225,7 @@ const anySubject = rule(
 const listed = rule({ title: 'listBySubject: gives the sessions of a user', needs: list }, async (store) => {
   const sub = newId()
   claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
-  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: sessionOf({ sub }) }))
+  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
   await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
   await stored(store, {}, { user: { sub } })
   const [first, ...rest] = mine
@@ -238,8 +239,8 @@ const listedLive = rule(
   { title: 'listBySubject: leaves out sessions whose time is over', needs: list, expires: true },
   async (store) => {
     const [sub, id] = [newId(), newId()]
-    await store.set(id, sessionOf({ sub }), later())
-    await store.set(newId(), sessionOf({ sub }), { expiresAt: systemClock() - 10 })
+    await store.set(id, createSession({ sub }), later())
+    await store.set(newId(), createSession({ sub }), { expiresAt: systemClock() - 10 })
     claimEqual(
       (await store.listBySubject(sub)).map((record) => record.id),
       [id],

@@ -1,8 +1,8 @@
 import { systemClock } from '../../lib/clock.ts'
-import type { SessionData } from '../../session/session-data.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, isThere, later, newId, rule, sessionOf, soon, soonIsOver } from './rule.ts'
+import { claimSame, createSession, isThere, later, newId, rule, soon, soonIsOver } from './rule.ts'
 
 const needs = ['update'] as const
 
@@ -13,7 +13,7 @@ const counted = (session: SessionData): SessionData => ({
 
 const parallel = rule({ title: 'update: fifty changes at once all survive', needs }, async (store) => {
   const id = newId()
-  await store.set(id, sessionOf({}, { count: 0 }), later())
+  await store.set(id, createSession({}, { count: 0 }), later())
   const work = Array.from({ length: 50 }, async (_, index) => {
     const mark = (current: SessionData): SessionData => ({ ...counted(current), [`change ${index}`]: true })
     return store.update(id, mark, later())
@@ -33,7 +33,7 @@ const parallel = rule({ title: 'update: fifty changes at once all survive', need
 
 const result = rule({ title: 'update: gives what is stored from then on', needs }, async (store) => {
   const id = newId()
-  const before = sessionOf({}, { dropped: true, kept: { a: [1] } })
+  const before = createSession({}, { dropped: true, kept: { a: [1] } })
   await store.set(id, before, later())
   const given: unknown[] = []
   const change = (current: SessionData): SessionData => {
@@ -51,7 +51,7 @@ const result = rule({ title: 'update: gives what is stored from then on', needs 
 
 const gone = rule({ title: 'update: where nothing is stored nothing is written', needs }, async (store) => {
   const [never, deleted] = [newId(), newId()]
-  await store.set(deleted, sessionOf(), later())
+  await store.set(deleted, createSession(), later())
   await store.delete(deleted)
   for (const id of [never, deleted]) {
     claimEqual(await store.update(id, counted, later()), null, 'the update of a session that is gone')
@@ -61,7 +61,7 @@ const gone = rule({ title: 'update: where nothing is stored nothing is written',
 
 const race = rule({ title: 'update: never brings back what is deleted meanwhile', needs }, async (store) => {
   const all = Array.from({ length: 20 }, newId)
-  await Promise.all(all.map((id) => store.set(id, sessionOf(), later())))
+  await Promise.all(all.map((id) => store.set(id, createSession(), later())))
   const work = all.flatMap((id) => [
     store.update(id, counted, later()),
     store.delete(id),
@@ -75,7 +75,7 @@ const thrown = rule(
   { title: 'update: a change that throws rejects and leaves the session', needs },
   async (store) => {
     const id = newId()
-    const before = sessionOf()
+    const before = createSession()
     await store.set(id, before, later())
     const fails = (current: SessionData): SessionData => {
       current.user.sub = 'changed before it throws'
@@ -94,7 +94,7 @@ const thrown = rule(
 const others = rule(
   { title: 'update: changes of many sessions at once do not meet', needs },
   async (store) => {
-    const people = Array.from({ length: 50 }, () => ({ id: newId(), session: sessionOf() }))
+    const people = Array.from({ length: 50 }, () => ({ id: newId(), session: createSession() }))
     await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
     const change =
       (sub: string) =>
@@ -109,9 +109,9 @@ const others = rule(
 
 const moved = rule({ title: 'update: moves the end', needs, expires: true }, async (store) => {
   const [longer, shorter] = [newId(), newId()]
-  await store.set(longer, sessionOf(), soon())
+  await store.set(longer, createSession(), soon())
   const wasThere = await store.update(longer, counted, later())
-  await store.set(shorter, sessionOf(), later())
+  await store.set(shorter, createSession(), later())
   await store.update(shorter, counted, { expiresAt: systemClock() - 10 })
   claim(!(await isThere(store, shorter)), 'a session whose end moved into the past is gone')
   await soonIsOver(store)
@@ -123,7 +123,7 @@ const over = rule(
   { title: 'update: of a session whose time is over gives null', needs, expires: true },
   async (store) => {
     const id = newId()
-    await store.set(id, sessionOf(), { expiresAt: systemClock() - 10 })
+    await store.set(id, createSession(), { expiresAt: systemClock() - 10 })
     claimEqual(await store.update(id, counted, later()), null, 'the update')
     claim(!(await isThere(store, id)), 'it stays gone')
   },

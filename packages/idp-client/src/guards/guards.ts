@@ -1,0 +1,119 @@
+import type { Application, Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import type { Code } from '../errors/codes.ts'
+import { codes } from '../errors/codes.ts'
+import { getSession } from '../flows/get-session.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { publicPrefix } from '../http/public-prefix.ts'
+import { json } from '../http/responses.ts'
+import { reporting } from '../log/reporting.ts'
+import { loginPath } from '../routes/login-path.ts'
+import { toStatus } from '../routes/status.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import type { LoginParameters, Verdict } from './check-session.ts'
+import type { Requirements, Unmet } from './requirements.ts'
+
+export type PageAccess =
+  | { readonly kind: 'granted'; readonly session: SessionData }
+  | { readonly kind: 'login'; readonly location: string }
+
+const UNMET = {
+  authentication: 'INSUFFICIENT_USER_AUTHENTICATION',
+  organization: 'WRONG_ORGANIZATION',
+  scope: 'INSUFFICIENT_SCOPE',
+} as const satisfies Record<Unmet, Code>
+
+/** Most guards ask for a session and nothing else; what weighs it is loaded where it is needed. */
+async function verdictOn(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
+  if (Object.keys(requirements).length > 0) {
+    const { checkSession } = await import('./check-session.ts')
+    return checkSession(engine, exchange, requirements)
+  }
+  const session = await getSession(engine, exchange)
+  return session ? { kind: 'granted', session } : { kind: 'nobody', login: {} }
+}
+
+export interface PageGuard {
+  readonly requirements: Requirements
+  /** Where the login leads back to; asked only when there is one. */
+  readonly returnTo: () => string | undefined | Promise<string | undefined>
+}
+
+/**
+ * Whether a page may be shown. Throws when that cannot be decided (configuration, provider, store), so that no error
+ * ever looks like a session, and none sends the browser round in circles; and when a login has just not brought what is
+ * required: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
+ */
+export async function pageAccess(
+  application: Application,
+  exchange: Exchange,
+  { requirements, returnTo }: PageGuard,
+): Promise<PageAccess> {
+  const engine = application.engine()
+  const verdict = await reporting(engine.config.log, () => verdictOn(engine, exchange, requirements))
+  if (verdict.kind === 'granted') return verdict
+  if (verdict.kind === 'futile') throw new IdpError(UNMET[verdict.unmet])
+  const { routes } = engine.config
+  const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
+  return { kind: 'login', location: loginPath(prefix, routes, await returnTo(), verdict.login) }
+}
+
+interface Refusal {
+  readonly login?: LoginParameters
+  readonly challenge?: string
+}
+
+function refusal(status: number, { code }: IdpError, { login, challenge }: Refusal = {}): Response {
+  const { message } = codes[code]
+  const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
+  const more = login === undefined ? {} : { login }
+  return json(status, { error: code.toLowerCase(), code, description: message, ...more }, headers)
+}
+
+/** Values stand in it as they are: the options of a guard have none that would need a backslash. */
+function toChallenge(code: Code, parameters: Readonly<Record<string, string | undefined>>): string {
+  const all = { error: code.toLowerCase(), error_description: codes[code].message, ...parameters }
+  const pairs = Object.entries(all).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${name}="${value}"`],
+  )
+  return `Bearer ${pairs.join(', ')}`
+}
+
+/** RFC 9470 section 3, RFC 6750 section 3.1; for an organization no standard has a challenge. */
+function toStepUpChallenge(missing: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
+  switch (missing) {
+    case 'authentication':
+      return toChallenge(UNMET[missing], { acr_values: acr?.join(' '), max_age: maxAge?.toString() })
+    case 'scope':
+      return toChallenge(UNMET[missing], { scope: scope?.join(' ') })
+    case 'organization':
+      return undefined
+  }
+}
+
+/**
+ * The answer that keeps a request from an API; null when it may pass. Never a redirect, never who the user is. Of a session
+ * that does not do it says which login would (`login`), unless just that login has not helped.
+ */
+export async function apiRefusal(
+  application: Application,
+  exchange: Exchange,
+  requirements: Requirements,
+): Promise<Response | null> {
+  try {
+    const verdict = await verdictOn(application.engine(), exchange, requirements)
+    if (verdict.kind === 'granted') return null
+    if (verdict.kind === 'nobody') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
+    const error = new IdpError(UNMET[verdict.unmet])
+    const challenge = toStepUpChallenge(verdict.unmet, requirements)
+    return refusal(toStatus(error), error, {
+      ...(verdict.kind === 'unmet' ? { login: verdict.login } : {}),
+      ...(challenge === undefined ? {} : { challenge }),
+    })
+  } catch (thrown) {
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    const error = asIdpError(thrown)
+    reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
+    return refusal(Math.max(500, toStatus(error)), error)
+  }
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../lib/clock.ts'
+
+/** Seconds for which a loaded value is used without asking again. */
+const LIFETIME = 600
+/** Seconds between attempts while the provider is down and an old value serves. */
+const RETRY_PAUSE = 30
+/** Seconds between reloads that were provoked from outside (unknown key ids). */
+const RENEW_PAUSE = 60
+
+export interface DocumentSource<T> {
+  readonly clock: Clock
+  readonly load: () => Promise<T>
+  /** Hears of a failed load that an old value made up for. */
+  readonly report: (error: unknown) => void
+}
+
+interface Held<T> {
+  readonly value: T
+  readonly at: number
+}
+
+// Clients in one process may have different clocks (tests do), so a distance counts in both directions.
+const within = (seconds: number, then: number | undefined, now: number): boolean =>
+  then !== undefined && Math.abs(now - then) < seconds
+
+/**
+ * One document of the provider with its age: loaded when needed, once for all who wait, again after 600 s. When that
+ * fails the old value serves on; a failure itself is never remembered.
+ */
+export class CachedDocument<T> {
+  #held: Held<T> | undefined
+  #flight: Promise<T> | undefined
+  #failedAt: number | undefined
+  #renewedAt: number | undefined
+
+  async read(source: DocumentSource<T>): Promise<T> {
+    const held = this.#held
+    const now = source.clock()
+    if (held && (within(LIFETIME, held.at, now) || within(RETRY_PAUSE, this.#failedAt, now)))
+      return held.value
+    try {
+      return await this.#load(source)
+    } catch (error) {
+      if (!held) throw error
+      source.report(error)
+      this.#failedAt = now
+      return held.value
+    }
+  }
+
+  /**
+   * A newer value than `seen`, which turned out not to be enough; null while the last provoked reload is too recent.
+   * Throws what `load` throws.
+   */
+  async renew(seen: T, source: DocumentSource<T>): Promise<T | null> {
+    if (this.#held && this.#held.value !== seen) return this.#held.value
+    if (this.#flight) return this.#flight
+    const now = source.clock()
+    if (within(RENEW_PAUSE, this.#renewedAt, now)) return null
+    this.#renewedAt = now
+    return this.#load(source)
+  }
+
+  #load(source: DocumentSource<T>): Promise<T> {
+    if (this.#flight) return this.#flight
+    const flight = this.#fly(source)
+    this.#flight = flight
+    const landed = (): void => {
+      if (this.#flight === flight) this.#flight = undefined
+    }
+    flight.then(landed, landed)
+    return flight
+  }
+
+  async #fly(source: DocumentSource<T>): Promise<T> {
+    const at = source.clock()
+    const value = await source.load()
+    this.#held = { value, at }
+    this.#failedAt = undefined
+    return value
+  }
+}

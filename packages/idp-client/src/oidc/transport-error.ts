@@ -1,0 +1,122 @@
+import type { Remedy } from '../errors/remedies.ts'
+
+export type TransportErrorKind =
+  /** No complete response within httpTimeout. */
+  | 'timeout'
+  /** No connection, or it broke. */
+  | 'network'
+  /** The caller gave up. */
+  | 'aborted'
+  /** More than the size limit. */
+  | 'too-large'
+  /** A response that sends the request elsewhere. */
+  | 'redirect'
+  /** An address that must not be requested: not https, or no URL. */
+  | 'forbidden'
+
+interface Reason {
+  /** What happened, without the full stop. */
+  readonly text: string
+  readonly remedy?: Remedy
+}
+
+const reasons: Record<TransportErrorKind, Reason> = {
+  timeout: { text: 'No complete response arrived within httpTimeout', remedy: 'PROVIDER_TIMEOUT' },
+  network: { text: 'The connection could not be made, or it broke' },
+  aborted: { text: 'The request was aborted' },
+  'too-large': { text: 'The response is larger than 1 MiB', remedy: 'RESPONSE_NOT_OAUTH' },
+  redirect: {
+    text: 'The response is a redirect; requests to the provider follow none',
+    remedy: 'PROVIDER_REDIRECTS',
+  },
+  forbidden: { text: 'The address is not an https URL' },
+}
+
+/** What the codes of Node.js, undici and OpenSSL mean. A code that is not here is `network` as such. */
+const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
+  {
+    pattern: /^(?:ENOTFOUND|EAI_[A-Z]+)$/,
+    text: 'The host name cannot be resolved',
+    remedy: 'UNKNOWN_HOST',
+  },
+  {
+    pattern: /^(?:ECONNREFUSED|ConnectionRefused)$/,
+    text: 'Nothing accepts connections at that host and port',
+    remedy: 'CONNECTION_REFUSED',
+  },
+  {
+    pattern: /^(?:E(?:HOST|NET)(?:UNREACH|DOWN)|EACCES|EPERM|EADDRNOTAVAIL)$/,
+    text: 'The host is unreachable',
+    remedy: 'NETWORK_UNREACHABLE',
+  },
+  {
+    pattern: /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/,
+    text: 'The connection timed out',
+    remedy: 'PROVIDER_TIMEOUT',
+  },
+  {
+    pattern: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
+    text: 'The TLS certificate is not valid at the time that the clock of this server shows',
+    remedy: 'CERTIFICATE_EXPIRED',
+  },
+  {
+    pattern: /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
+    text: 'The TLS certificate was issued for another host name',
+    remedy: 'CERTIFICATE_HOST',
+  },
+  {
+    pattern:
+      /SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY|DECODE_ISSUER)|^CERT_(?:UNTRUSTED|REJECTED|CHAIN_TOO_LONG)$/,
+    text: 'The TLS certificate is not issued by a trusted authority',
+    remedy: 'CERTIFICATE_NOT_TRUSTED',
+  },
+  {
+    pattern: /^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/,
+    text: 'The server at that port does not speak the protocol of the URL',
+    remedy: 'NOT_TLS',
+  },
+  {
+    pattern: /^(?:ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/,
+    text: 'The connection broke before the response was complete',
+    remedy: 'CONNECTION_LOST',
+  },
+]
+
+/**
+ * A request to the provider that got no usable response. Carries the system's error code at most: the original error of
+ * the transport may quote the bytes that it stumbled over.
+ */
+export class TransportError extends Error {
+  override readonly name = 'WireFault'
+  readonly kind: TransportErrorKind
+  readonly systemCode: string | undefined
+  readonly remedy: Remedy | undefined
+
+  constructor(kind: TransportErrorKind, systemCode?: string) {
+    const known =
+      systemCode === undefined ? undefined : networkReasons.find(({ pattern }) => pattern.test(systemCode))
+    const { remedy, text } = (kind === 'network' && known) || reasons[kind]
+    super(systemCode === undefined ? `${text}.` : `${text} (${systemCode}).`)
+    this.kind = kind
+    this.systemCode = systemCode
+    this.remedy = remedy
+  }
+}
+
+/** Words in capitals, as Node.js, undici and OpenSSL write codes: too short a word, and too few digits, for a token. */
+const SYSTEM_CODE = /^(?=.{2,48}$)[A-Z]{1,20}(?:_[A-Z0-9]{1,20})*$|^E2BIG$/
+
+/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`: from the error or what caused it; else the name of the error. */
+function getSystemCode(error: unknown): string | undefined {
+  let current = error
+  for (let depth = 0; depth < 4 && typeof current === 'object' && current !== null; depth++) {
+    if ('code' in current && typeof current.code === 'string' && SYSTEM_CODE.test(current.code))
+      return current.code
+    current = 'cause' in current ? current.cause : undefined
+  }
+  return error instanceof Error && /^(?:[A-Z][A-Za-z]{1,30})?Error$/.test(error.name) ? error.name : undefined
+}
+
+export function toTransportError(error: unknown): TransportError {
+  return error instanceof TransportError ? error : new TransportError('network', getSystemCode(error))
+}

@@ -1,0 +1,199 @@
+import { fromBase64url, toBase64url } from '../../crypto/base64url.ts'
+import type { Bytes } from '../../lib/base64url.ts'
+import { strictText, text, utf8 } from '../../lib/base64url.ts'
+import { isInIdToken, readAuthentication } from '../model/authentication.ts'
+import { filterDefaultIdTokenClaims } from '../model/claims.ts'
+import { onFirstRead } from '../model/on-first-read.ts'
+import type { SessionData, StoredInternalData, User } from '../model/session-data.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import { isSessionData } from '../model/stored-session.ts'
+
+/*
+ * Layout of version 1, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as
+ * JSON, then the bytes of the tokens. Tokens stand outside the JSON because they are base64url text already: packed
+ * to the bytes they encode they cost a quarter less. A user whose claims are those of the ID token is not written a
+ * second time: the head then holds only what differs.
+ */
+const VERSION = 1
+const PREFIX_BYTES = 5
+
+const TEXT = 0
+const JWT = 1
+const BASE64URL = 2
+/** How a token lies in the tail: its kind, then the byte length of each of its parts. */
+type Layout = readonly [kind: number, ...lengths: number[]]
+
+interface Head {
+  readonly h: string
+  readonly u: number
+  readonly c?: string
+  readonly a?: string
+  /** Present when `s.user` lacks the claims that the ID token tells. */
+  readonly p?: 1
+  readonly s: TokenHolder
+  readonly t: readonly Layout[]
+}
+
+function pack(token: string): { layout: Layout; parts: Bytes[] } {
+  const pieces = token.split('.')
+  if (pieces.length === 3 || pieces.length === 1) {
+    // Decoding is strict: what would not come back letter for letter is no base64url, and stays text.
+    const parts = pieces.map(fromBase64url)
+    if (parts.every((part): part is Bytes => part !== null)) {
+      return { layout: [pieces.length === 3 ? JWT : BASE64URL, ...parts.map((part) => part.length)], parts }
+    }
+  }
+  const bytes = utf8(token)
+  return { layout: [TEXT, bytes.length], parts: [bytes] }
+}
+
+type TokenHolder = Record<string, unknown>
+
+const TOKEN_MEMBERS = [
+  { name: 'tokenSet', keys: ['accessToken', 'idToken', 'refreshToken'] },
+  { name: 'accessTokens', keys: ['accessToken'] },
+] as const
+
+/** A copy of a member (one holder of tokens, or a list of them) in which `replace` has been applied to every token. */
+function mapMember(member: unknown, keys: readonly string[], replace: (token: unknown) => unknown): unknown {
+  if (Array.isArray(member)) return member.map((entry) => mapMember(entry, keys, replace))
+  if (typeof member !== 'object' || member === null) return member
+  const copy: TokenHolder = { ...member }
+  for (const key of keys) if (copy[key] !== undefined) copy[key] = replace(copy[key])
+  return copy
+}
+
+/** The user's claims in the bytes of an ID token's payload; empty when there is nothing of the kind. */
+function claimsIn(payload: Uint8Array): Record<string, unknown> {
+  const claims: unknown = JSON.parse(strictText(payload))
+  return typeof claims === 'object' && claims !== null ? filterDefaultIdTokenClaims(claims as User) : {}
+}
+
+/** What of `user` the ID token does not tell; null when the user is not all that the ID token tells. */
+function beyondIdToken({ user, tokenSet }: SessionData): Record<string, unknown> | null {
+  const payload = fromBase64url(tokenSet.idToken?.split('.')[1] ?? '')
+  if (!payload || payload.length === 0) return null
+  try {
+    const rest: Record<string, unknown> = { ...user }
+    for (const [name, claim] of Object.entries(claimsIn(payload))) {
+      if (!Object.hasOwn(rest, name) || JSON.stringify(rest[name]) !== JSON.stringify(claim)) return null
+      delete rest[name]
+    }
+    return rest
+  } catch {
+    return null
+  }
+}
+
+function concatenate(head: Bytes, tail: readonly Bytes[]): Bytes {
+  const size = tail.reduce((sum, part) => sum + part.length, PREFIX_BYTES + head.length)
+  const bytes = new Uint8Array(size)
+  bytes[0] = VERSION
+  new DataView(bytes.buffer).setUint32(1, head.length)
+  let offset = PREFIX_BYTES
+  for (const part of [head, ...tail]) {
+    bytes.set(part, offset)
+    offset += part.length
+  }
+  return bytes
+}
+
+/** Bytes to be sealed. Throws a TypeError on values that JSON cannot hold, such as a BigInt claim. */
+export function encodeSession(session: StoredSession): Bytes {
+  const layouts: Layout[] = []
+  const tail: Bytes[] = []
+  const user = beyondIdToken(session.data)
+  const s: TokenHolder = user ? { ...session.data, user } : { ...session.data }
+  s['internal'] = {
+    ...session.data.internal,
+    ...(isInIdToken(session) ? {} : { authentication: session.authentication }),
+    ...(session.ownScope === undefined ? {} : { ownScope: session.ownScope }),
+    ...(session.ownAudience ? { ownAudience: true } : {}),
+  }
+  const put = (token: unknown): unknown => {
+    if (typeof token !== 'string') return token
+    const { layout, parts } = pack(token)
+    tail.push(...parts)
+    return layouts.push(layout) - 1
+  }
+  for (const { name, keys } of TOKEN_MEMBERS) if (name in s) s[name] = mapMember(s[name], keys, put)
+  const head: Head = {
+    h: session.sessionKey,
+    u: session.usedAt,
+    ...(session.client === undefined ? {} : { c: session.client }),
+    ...(session.requestedAuthentication === undefined ? {} : { a: session.requestedAuthentication }),
+    ...(user ? { p: 1 } : {}),
+    s,
+    t: layouts,
+  }
+  return concatenate(utf8(JSON.stringify(head)), tail)
+}
+
+interface Token {
+  readonly kind: number
+  readonly parts: readonly Uint8Array[]
+}
+
+function toJwt({ kind, parts }: Token): string {
+  return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
+}
+
+function unpack(layouts: readonly Layout[], tail: Uint8Array): Token[] {
+  let offset = 0
+  const take = (length: number): Uint8Array => {
+    const part = tail.subarray(offset, offset + length)
+    if (part.length !== length) throw new RangeError('token out of bounds')
+    offset += length
+    return part
+  }
+  return layouts.map(([kind, ...lengths]) => ({ kind, parts: lengths.map(take) }))
+}
+
+function toPayload(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
+  const at = (s['tokenSet'] as TokenHolder)['idToken']
+  const payload = typeof at === 'number' ? tokens[at]?.parts[1] : undefined
+  if (!payload) throw new RangeError('no ID token to take the user from')
+  return payload
+}
+
+/** Who only wants to know the user never pays for the tokens. */
+function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
+  const restore = (at: unknown): unknown => {
+    const token = typeof at === 'number' ? tokens[at] : undefined
+    return token ? toJwt(token) : at
+  }
+  for (const { name, keys } of TOKEN_MEMBERS) {
+    const value = s[name]
+    if (value !== undefined) onFirstRead(s, name, () => mapMember(value, keys, restore))
+  }
+  return s
+}
+
+/** The session in opened bytes; null when they are of another version or hold no session. Never throws. */
+export function decodeSession(bytes: Bytes): StoredSession | null {
+  try {
+    if (bytes[0] !== VERSION || bytes.length < PREFIX_BYTES) return null
+    const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)
+    const { a, c, h, p, s, t, u }: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
+    const tokens = unpack(t, bytes.subarray(headEnd))
+    if (p === 1) s['user'] = { ...claimsIn(toPayload(s, tokens)), ...(s['user'] as object) }
+    const data: unknown = s
+    if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
+    withTokens(s, tokens)
+    const { authentication: stored, ownAudience, ownScope, ...internal }: StoredInternalData = data.internal
+    const authentication = readAuthentication(stored)
+    data.internal = internal
+    return {
+      data,
+      sessionKey: h,
+      usedAt: u,
+      ...(c === undefined ? {} : { client: c }),
+      ...(a === undefined ? {} : { requestedAuthentication: a }),
+      ...(typeof ownScope === 'string' ? { ownScope } : {}),
+      ...(ownAudience === true ? { ownAudience } : {}),
+      ...(authentication ? { authentication } : {}),
+    }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,96 @@
+import type { Config } from '../../config/config.ts'
+import type { Sealer } from '../../crypto/seal.ts'
+import { chunkNames } from '../../http/chunks.ts'
+import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
+import { cookieScope } from '../../http/cookie-scope.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { SessionTimes } from '../model/lifetime.ts'
+import { remaining } from '../model/lifetime.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import { connectionCookieNames } from './connection-cookies.ts'
+
+export interface SessionCookieParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  /** Tag of provider and client, see `StoredSession.client`. */
+  readonly client: () => Promise<string>
+  readonly baseUrl: (exchange: Exchange) => string
+}
+
+/** How every storage of sessions writes and deletes its cookies. */
+export interface SessionCookies {
+  scope(exchange: Exchange): CookieScope
+  attributes(exchange: Exchange, session: StoredSession): CookieAttributes
+  /** Whether the request carries any cookie of the session's name, readable or not. */
+  isPresent(jar: CookieJar): boolean
+  /** Stages the deletion of all cookies of the session's name but `kept`, whoever sealed them. */
+  clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
+  /**
+   * Stages the deletion of the cookies of an earlier write of the session with this handle, all but `kept`. Cookies of another
+   * application stay.
+   */
+  clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
+  /**
+   * Stages the deletion of what this client sealed, for a request without a live session; true when there was any.
+   * Cookies of another application stay, with one notice per process.
+   */
+  clearDead(exchange: Exchange): Promise<boolean>
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+export function toTimes({ data, usedAt }: StoredSession): SessionTimes {
+  return { createdAt: data.internal.createdAt, usedAt }
+}
+
+export function sessionCookies(parts: SessionCookieParts): SessionCookies {
+  const { baseUrl, config } = parts
+  const { cookie, ...rules } = config.session
+  const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
+  const namesIn = (jar: CookieJar): string[] => [
+    ...chunkNames(cookie.name, jar.names()),
+    ...connectionCookieNames(cookie.name, jar.names()),
+  ]
+
+  function clear(exchange: Exchange, stale: readonly string[]): void {
+    if (stale.length === 0) return
+    const deleted = scope(exchange)
+    for (const name of stale) exchange.cookies.clear({ name, scope: deleted })
+  }
+
+  return {
+    scope,
+
+    attributes(exchange, session) {
+      const maxAge = cookie.transient ? undefined : remaining(toTimes(session), rules, config.clock())
+      return { ...scope(exchange), httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
+    },
+
+    isPresent: (jar) => namesIn(jar).length > 0,
+
+    clearAll(exchange, kept = NONE) {
+      clear(
+        exchange,
+        namesIn(exchange.cookies).filter((name) => !kept.has(name)),
+      )
+    },
+
+    async clearReplaced(exchange, kept, sessionKey) {
+      const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
+      if (stale.length === 0) return
+      const { writtenByOthers } = await import('../cookie-owners.ts')
+      const foreign = await writtenByOthers(parts, exchange.cookies, sessionKey)
+      clear(
+        exchange,
+        stale.filter((name) => !foreign.has(name)),
+      )
+    },
+
+    async clearDead(exchange) {
+      const { deadCookies } = await import('../cookie-owners.ts')
+      const dead = await deadCookies(parts, exchange.cookies)
+      clear(exchange, dead)
+      return dead.length > 0
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { Config } from '../../config/config.ts'
+import type { Sealer } from '../../crypto/seal.ts'
+import type { CookieJar, CookieScope } from '../../http/cookie-jar.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { Bytes } from '../../lib/base64url.ts'
+import { strictText, utf8 } from '../../lib/base64url.ts'
+import { remaining } from '../model/lifetime.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import { toTimes } from './cookies.ts'
+
+export interface LogoutMarkerParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  /** Tag of provider and client: a marker of one client ends no session of another. */
+  readonly client: () => Promise<string>
+  readonly scope: (exchange: Exchange) => CookieScope
+}
+
+/**
+ * What a logout, or a login in place of another, leaves in the browser, in a cookie `<session name>__ended`: requests that were on their way may still
+ * be answered with the session that ended. It is never deleted, since such an answer cannot know what it means.
+ */
+export interface LogoutMarker {
+  /** Whether the browser has logged out of the session. A marker that does not open says nothing about anybody. */
+  hasEnded(jar: CookieJar, session: StoredSession): Promise<boolean>
+  /** Stages the marker of the sessions that end now, at least one. It lasts as long as they could have. */
+  leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
+  /** The same of sessions that another login takes the place of: an answer under way may bring them back as well. */
+  replace(exchange: Exchange, ended: readonly StoredSession[], begun: StoredSession): Promise<void>
+  /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
+  admit(exchange: Exchange, begun: StoredSession): Promise<void>
+}
+
+/** What a marker holds. */
+export interface EndedSessions {
+  /** The private names of the sessions. */
+  readonly handles: readonly string[]
+  /** Tag of provider and client. */
+  readonly client: string
+  /** When they ended, seconds since the epoch. */
+  readonly writtenAt: number
+}
+
+/** Markers of one request that are opened, and sessions that one names. */
+const MOST_MARKERS = 16
+const MOST_HANDLES = 16
+
+/* The second version has several names. A marker of one session is written as the first, which every release reads. */
+const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
+
+function encodeMarker({ client, handles, writtenAt }: EndedSessions): Bytes {
+  const version = handles.length === 1 ? 1 : 2
+  return utf8([version, client, handles.join('~'), writtenAt.toString(36)].join('.'))
+}
+
+/** The marker in opened bytes; null when they hold none of a version that we know. Never throws. */
+export function decodeMarker(bytes: Bytes): EndedSessions | null {
+  try {
+    const [, client, handles, time] = PARTS.exec(strictText(bytes)) ?? []
+    if (client === undefined || handles === undefined || time === undefined) return null
+    return { client, handles: handles.split('~'), writtenAt: Number.parseInt(time, 36) }
+  } catch {
+    return null
+  }
+}
+
+/** Whether the session began before the logout. One of the same second is a new login. */
+function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'writtenAt'>): boolean {
+  return data.internal.createdAt < writtenAt
+}
+
+export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
+  const { cookie, ...rules } = config.session
+  const name = `${cookie.name}__ended`
+
+  async function openOne(sealed: string): Promise<EndedSessions[]> {
+    const bytes = await sealer.open('logout', sealed)
+    const marker = bytes && decodeMarker(bytes)
+    return marker && marker.client === (await client()) ? [marker] : []
+  }
+
+  const opened = new WeakMap<CookieJar, Promise<readonly EndedSessions[]>>()
+
+  async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
+    return (await Promise.all(sealed.slice(0, MOST_MARKERS).map(openOne))).flat()
+  }
+
+  /** Opened once per request, until another one is staged. */
+  function markersIn(jar: CookieJar): Promise<readonly EndedSessions[]> {
+    const markers = opened.get(jar) ?? openAll(jar.all(name))
+    opened.set(jar, markers)
+    return markers
+  }
+
+  async function stage(exchange: Exchange, marker: EndedSessions, maxAge: number): Promise<void> {
+    const value = await sealer.seal('logout', encodeMarker(marker))
+    opened.delete(exchange.cookies)
+    exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
+  }
+
+  async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
+    // Those after the first were found beside it; most are older, which the time says of them.
+    const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
+    // Those of a marker that is not older may not be: by another clock, or of the same second.
+    const before = (await markersIn(exchange.cookies)).filter((marker) => marker.writtenAt >= writtenAt)
+    const all = [...named.map(({ sessionKey }) => sessionKey), ...before.flatMap(({ handles }) => handles)]
+    const handles = [...new Set(all)].slice(0, MOST_HANDLES)
+    // A request under way may have recorded use: only the absolute limit is sure.
+    const now = config.clock()
+    const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
+    const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
+    await stage(exchange, { client: await client(), handles, writtenAt }, longest)
+  }
+
+  return {
+    async hasEnded(jar, session) {
+      const markers = await markersIn(jar)
+      return markers.some((marker) => {
+        if (marker.handles.includes(session.sessionKey)) return true
+        // A logout of the future tells that one of two clocks is wrong, and nothing about who was first.
+        return marker.writtenAt <= config.clock() && isOlder(session, marker)
+      })
+    },
+
+    leave: (exchange, ended) => mark(exchange, ended, config.clock()),
+
+    // Not newer than the login that it makes room for, whatever the clock says by now.
+    replace: (exchange, ended, begun) => mark(exchange, ended, begun.data.internal.createdAt),
+
+    async admit(exchange, begun) {
+      const ahead = (await markersIn(exchange.cookies)).find((marker) => isOlder(begun, marker))
+      if (!ahead) return
+      const { createdAt } = begun.data.internal
+      await stage(exchange, { ...ahead, writtenAt: createdAt }, rules.absoluteDuration)
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import { decodeClaims } from './claims.ts'
+import type { StoredSession } from './stored-session.ts'
+
+const MEMBERS = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
+
+/** What tells how the user authenticated; the others tell who the user is, and for whom. */
+const STEP_UP_MEMBERS: readonly unknown[] = ['auth_time', 'acr', 'amr'] satisfies (typeof MEMBERS)[number][]
+
+/**
+ * Claims of the ID token that proved the user's identity in this session: of its login, or of a later step-up or MFA
+ * verification. A refresh is compared with them and never changes them, since a refreshed ID token also tells of
+ * authentications elsewhere at the provider. Empty where no ID token is known.
+ */
+export type Authentication = Readonly<Partial<Record<(typeof MEMBERS)[number], unknown>>> & {
+  /** The kept ID token is older than this: it says nothing about the step-up that was verified after it. */
+  readonly ahead?: true
+}
+
+/** Returns the claims of a verified ID token that are remembered. */
+export function toAuthentication(claims: Readonly<Record<string, unknown>> = {}): Authentication {
+  const present = MEMBERS.filter(
+    (name) => Object.hasOwn(claims, name) && (claims[name] ?? undefined) !== undefined,
+  )
+  return Object.fromEntries(present.map((name) => [name, claims[name]]))
+}
+
+/** Returns what the kept ID token of a session tells, which is all that sessions of earlier formats have. */
+function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authentication {
+  return toAuthentication(decodeClaims(data.tokenSet.idToken))
+}
+
+/**
+ * Returns the same after a refresh brought an ID token that is kept: a step-up before it is no longer the latest word, so
+ * that guards read both.
+ */
+export function besideNewIdToken({ ahead: _ahead, ...claims }: Authentication): Authentication {
+  return claims
+}
+
+/** Returns what was proven in a session. */
+export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): Authentication {
+  return session.authentication ?? authenticationInIdToken(session)
+}
+
+/** Whether nothing is lost when only the ID token is kept. */
+export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'data'>): boolean {
+  const { authentication } = session
+  if (!authentication) return true
+  return JSON.stringify(authentication) === JSON.stringify(authenticationInIdToken(session))
+}
+
+/** Reads what was stored of it; anything but an object is none. */
+export function readAuthentication(stored: unknown): Authentication | undefined {
+  if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
+  const { ahead, ...claims } = stored as Record<string, unknown>
+  return { ...toAuthentication(claims), ...(ahead === true ? { ahead } : {}) }
+}
+
+/** Returns what is proven after a step-up whose ID token is not kept: how the user authenticated, and nothing else. */
+export function steppedUpBy(
+  session: Pick<StoredSession, 'authentication' | 'data'>,
+  claims: Readonly<Record<string, unknown>>,
+): Authentication {
+  const isOf =
+    (wanted: boolean) =>
+    ([name]: [string, unknown]): boolean =>
+      STEP_UP_MEMBERS.includes(name) === wanted
+  const before = Object.entries(provenIn(session)).filter(isOf(false))
+  const now = Object.entries(toAuthentication(claims)).filter(isOf(true))
+  return { ...Object.fromEntries([...before, ...now]), ahead: true }
+}

@@ -1,0 +1,75 @@
+import { fromBase64url } from '../../crypto/base64url.ts'
+import { hashToken } from '../../crypto/random.ts'
+import { strictText } from '../../lib/base64url.ts'
+import type { SessionData, User } from './session-data.ts'
+
+/** Claims that belong to the protocol, not to the user; guards read them from the kept ID token. */
+const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set([
+  'iss',
+  'aud',
+  'exp',
+  'iat',
+  'nbf',
+  'nonce',
+  'at_hash',
+  'c_hash',
+  's_hash',
+  'azp',
+  'sid',
+  'jti',
+  'auth_time',
+])
+
+/**
+ * The claims that `User` types. A `beforeSessionSaved` hook may use it to keep only these; without a hook every claim
+ * but the protocol's own is kept.
+ */
+export const DEFAULT_ID_TOKEN_CLAIMS = [
+  'sub',
+  'name',
+  'nickname',
+  'given_name',
+  'family_name',
+  'picture',
+  'email',
+  'email_verified',
+  'org_id',
+  'act',
+] as const
+
+/** Removes the protocol's own claims (`iss aud exp iat nbf nonce at_hash c_hash s_hash azp sid jti auth_time`), nothing else. */
+export function filterDefaultIdTokenClaims(claims: User): User {
+  return Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))) as User
+}
+
+/** What is saved where the application has no `beforeSessionSaved` hook. */
+export function withoutProtocolClaims(session: SessionData): SessionData {
+  return { ...session, user: filterDefaultIdTokenClaims(session.user) }
+}
+
+/** All claims in a kept ID token, which was validated when it came; undefined when there is nothing to read. */
+export function decodeClaims(idToken: string | undefined): User | undefined {
+  const payload = fromBase64url(idToken?.split('.')[1] ?? '')
+  if (!payload || payload.length === 0) return undefined
+  try {
+    const claims: unknown = JSON.parse(strictText(payload))
+    return typeof claims === 'object' && claims !== null && 'sub' in claims ? (claims as User) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** The provider's name of the user; a hook may have given `user.sub` another meaning. */
+export function getSubject({ tokenSet, user }: SessionData): string {
+  return decodeClaims(tokenSet.idToken)?.sub ?? user.sub
+}
+
+/**
+ * Returns a short name of the user, for what may only continue while the session is theirs. It changes with the user of
+ * the provider and with the one that the application put into the session.
+ */
+export async function subjectTag(data: SessionData): Promise<string> {
+  const subject = getSubject(data)
+  const { sub } = data.user
+  return hashToken(subject === sub ? subject : JSON.stringify([subject, sub]), 9)
+}

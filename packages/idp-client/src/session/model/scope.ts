@@ -1,0 +1,36 @@
+/** Scopes are sets written as text (RFC 6749 section 3.3): order and repetition mean nothing. */
+function splitScope(scope: string | undefined): string[] {
+  return scope?.split(/\s+/).filter((part) => part !== '') ?? []
+}
+
+/** Both together, in the order in which they are first named. */
+export function unitedScope(...scopes: (string | undefined)[]): string {
+  return [...new Set(scopes.flatMap(splitScope))].join(' ')
+}
+
+export function withoutScope(scope: string, part: string): string {
+  return splitScope(scope)
+    .filter((other) => other !== part)
+    .join(' ')
+}
+
+/** Returns the parts of a scope that another one lacks. */
+export function beyondScope(scope: string | undefined, other: string): string {
+  const known = new Set(splitScope(other))
+  return splitScope(scope)
+    .filter((part) => !known.has(part))
+    .join(' ')
+}
+
+export function coversScope(granted: string | undefined, wanted: string | undefined): boolean {
+  const parts = new Set(splitScope(granted))
+  return splitScope(wanted).every((part) => parts.has(part))
+}
+
+export function sameScope(one: string | undefined, other: string | undefined): boolean {
+  return coversScope(one, other) && coversScope(other, one)
+}
+
+export function scopeSize(scope: string | undefined): number {
+  return new Set(splitScope(scope)).size
+}

@@ -1,0 +1,116 @@
+import { randomToken } from '../../crypto/random.ts'
+import type { InternalSessionData, SessionData, TokenSet, User } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+
+export interface NewSession {
+  /** All claims of the ID token. */
+  readonly claims: User
+  readonly tokenSet: TokenSet
+  /** Seconds since the epoch. */
+  readonly now: number
+}
+
+/** The session of a fresh login, with every claim; what is saved is decided by hook or filter afterwards. */
+export function createSession({ claims, tokenSet, now }: NewSession): SessionData {
+  const sid = claims['sid']
+  return {
+    user: claims,
+    tokenSet,
+    internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt: now },
+  }
+}
+
+/** Properties of the login that the session keeps, see `StoredSession`. */
+export type Begun = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'ownAudience'>
+
+/** A new identity for a new login: nothing of a session that the browser had before survives (fixation). */
+export function freshlyStored(
+  data: SessionData,
+  now: number,
+  { requestedAuthentication, ownAudience, ownScope }: Begun = {},
+): StoredSession {
+  return {
+    data,
+    sessionKey: randomToken(16),
+    usedAt: now,
+    ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
+    ...(ownScope === undefined ? {} : { ownScope }),
+    ...(ownAudience ? { ownAudience } : {}),
+  }
+}
+
+function same(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+export interface Update {
+  /** The session now, perhaps changed by others since `found` was read. */
+  readonly current: SessionData
+  /** The session as it was when the changes were begun. */
+  readonly found: SessionData
+  /** What it is to become, as far as whoever read `found` knows. */
+  readonly changes: Partial<SessionData>
+  /** What `internal` is to become, where the library itself changes it. */
+  readonly internal?: InternalSessionData
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** Names like `constructor` and `__proto__` are members only where somebody gave one. */
+function own(members: Members, name: string): unknown {
+  return Object.hasOwn(members, name) ? members[name] : undefined
+}
+
+/**
+ * Member by member: what was left as it had been found comes from the current session, what was changed wins, and what
+ * was left out goes, unless somebody else gave it another value meanwhile: nothing new is lost.
+ */
+function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
+  const names = new Set([...Object.keys(current), ...Object.keys(changes)])
+  const members = [...names].flatMap((name) => {
+    const [now, then, changed] = [current, found, changes].map((of) => own(of, name))
+    const untouched = same(changed, then)
+    const gone = changed === undefined && same(now, then)
+    const value = untouched || (changed === undefined && !gone) ? now : changed
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+/** What belongs to an access token, and says nothing about another one. */
+const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
+
+/** As `merged`; an access token that was changed comes with all that belongs to it. */
+function mergedTokens(current: Members, found: Members, changes: Members): Record<string, unknown> {
+  const all = merged(current, found, changes)
+  if (same(changes['accessToken'], found['accessToken'])) return all
+  const others = Object.entries(all).filter(([name]) => !OF_ACCESS_TOKEN.includes(name))
+  const mine = Object.entries(changes).filter(([name]) => OF_ACCESS_TOKEN.includes(name))
+  return Object.fromEntries([...others, ...mine])
+}
+
+function isObject(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null
+}
+
+/**
+ * What changes make of a session that others change too: see `merged`, for the session's own members and for those of
+ * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` of `changes`
+ * does not count, since that may come from outside.
+ */
+export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
+  const { internal: _given, ...given } = changes
+  const user = changes.user ?? found.user
+  const tokenSet = changes.tokenSet ?? found.tokenSet
+  const tokens = isObject(tokenSet)
+    ? mergedTokens({ ...current.tokenSet }, { ...found.tokenSet }, { ...tokenSet })
+    : tokenSet
+  return {
+    ...merged(current, found, { ...given, user, tokenSet: found.tokenSet }),
+    tokenSet: tokens,
+    internal: {
+      ...current.internal,
+      ...merged({ ...current.internal }, { ...found.internal }, { ...internal }),
+    },
+  } as SessionData
+}

@@ -1,0 +1,62 @@
+import type { Authentication } from './authentication.ts'
+import type { SessionData } from './session-data.ts'
+
+/** A session as it is kept: the application's view and what only the library knows. */
+export interface StoredSession {
+  readonly data: SessionData
+  /** Private random name of the session, for bindings of our own; never sent anywhere in clear. */
+  readonly sessionKey: string
+  /** When use was last recorded, seconds since the epoch. */
+  readonly usedAt: number
+  /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
+  readonly client?: string
+  /** Fingerprint of what the login was asked for; absent where that is what every login is asked for. */
+  readonly requestedAuthentication?: string
+  /** Scope beyond the configured one that the application asked for, not a login link; guards count nothing else. */
+  readonly ownScope?: string
+  /**
+   * The audience of the main token set was configured, chosen by the application, or by a login link where none is
+   * configured. Sessions of earlier versions, which do not tell, may have one that a link chose instead.
+   */
+  readonly ownAudience?: true
+  /** What was proven in this session; absent: what the kept ID token tells. */
+  readonly authentication?: Authentication
+  /** The access token that the latest redemption brought: it is not left out when the session is too large. */
+  readonly written?: string
+  /** The older copy that the browser or the store has: the next response that can should bring the new one. */
+  readonly stale?: SessionData
+}
+
+/** Further access tokens and tokens of connections, together, of one session in a store or in the memory of a process. */
+export const FURTHER_TOKENS = 100
+
+export function countFurtherTokens({ data: { accessTokens, connectionTokenSets } }: StoredSession): number {
+  return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
+}
+
+/** The session as if it had been written and read again: nothing that somebody does to one copy reaches the other. */
+export function copySession(session: StoredSession): StoredSession {
+  return { ...session, data: JSON.parse(JSON.stringify(session.data)) as SessionData }
+}
+
+/** A value as JSON can keep it; undefined when it cannot. */
+export function asJson(value: unknown): unknown {
+  try {
+    return JSON.parse(JSON.stringify(value))
+  } catch {
+    return undefined
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Whether a decoded or hook-made value has what every session must have; anything else authenticates nobody. */
+export function isSessionData(value: unknown): value is SessionData {
+  if (!isObject(value)) return false
+  const { user, tokenSet, internal } = value
+  if (!isObject(user) || typeof user['sub'] !== 'string' || user['sub'] === '') return false
+  if (!isObject(tokenSet)) return false
+  return isObject(internal) && Number.isFinite(internal['createdAt'])
+}

@@ -1,0 +1,59 @@
+import type { LogoutToken, SessionDataStore } from '../../config/options.ts'
+import { Lru } from '../../lib/lru.ts'
+import { shared } from '../../lib/registry.ts'
+import { askStore } from './store-call.ts'
+
+/** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */
+const REMEMBERED_SECONDS = 600
+const SESSIONS = 10_000
+
+/** Seconds since the epoch. */
+interface Ended {
+  readonly iat: number
+  readonly until: number
+}
+
+/** By store, like the logout tokens that count once. */
+function getMemory(store: SessionDataStore): Lru<string, Ended> {
+  const all = shared('ended-at-provider/1', () => new WeakMap<SessionDataStore, Lru<string, Ended>>())
+  const memory = all.get(store) ?? new Lru<string, Ended>(SESSIONS)
+  all.set(store, memory)
+  return memory
+}
+
+const toKey = ({ iss, sid }: Pick<LogoutToken, 'iss' | 'sid'>): string => JSON.stringify([iss, sid])
+
+/** Remembers a logout token before its sessions are deleted, unless the store does so. */
+export function rememberEnd(
+  store: SessionDataStore,
+  token: Required<Pick<LogoutToken, 'iat'>> & LogoutToken,
+  now: number,
+): void {
+  if (store.endedAt || token.sid === undefined) return
+  const memory = getMemory(store)
+  const iat = Math.max(token.iat, memory.get(toKey(token))?.iat ?? token.iat)
+  memory.set(toKey(token), { iat, until: now + REMEMBERED_SECONDS })
+}
+
+export interface IssuedSession {
+  readonly iss: string
+  readonly sid: string
+  /** When its ID token was issued, seconds since the epoch by our clock. */
+  readonly issuedAt: number
+}
+
+/**
+ * Whether the provider has ended a session that is just being stored. Asked after it was: a logout token that arrives from
+ * then on finds the record. Throws `SESSION_STORE_FAILED`.
+ */
+export async function wasEnded(
+  store: SessionDataStore,
+  { iss, issuedAt, sid }: IssuedSession,
+  now: number,
+): Promise<boolean> {
+  const endedAt = store.endedAt?.bind(store)
+  if (endedAt)
+    return issuedAt <= ((await askStore('endedAt', () => endedAt(sid, iss))) ?? Number.NEGATIVE_INFINITY)
+  const known = getMemory(store).get(toKey({ iss, sid }))
+  return known !== undefined && known.until > now && issuedAt <= known.iat
+}

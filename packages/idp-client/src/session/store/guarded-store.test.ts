@@ -1,0 +1,132 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { engineFor } from '../../../test/support/engine.ts'
+import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
+import { memoryStore } from '../../stores/memory.ts'
+import type { SessionData } from '../model/session-data.ts'
+import { isSessionData } from '../model/stored-session.ts'
+import { guardedStore } from './guarded-store.ts'
+
+afterEach(() => {
+  vi.useRealTimers()
+  ;(globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined
+})
+
+function guarded(
+  members: Partial<SessionDataStore>,
+  options: IdpClientOptions = {},
+): ReturnType<typeof guardedStore> {
+  const { config } = engineFor(options).engine
+  return guardedStore(config, { ...memoryStore({ name: crypto.randomUUID() }), ...members }, isSessionData)
+}
+
+test('a lease that never gets free is waited for as long as it can last, however slow the store is', async () => {
+  vi.useFakeTimers()
+  const asked: number[] = []
+  const store = guarded({
+    lock: async (_id, milliseconds) => {
+      asked.push(milliseconds)
+      await new Promise((resolve) => setTimeout(resolve, 2000))
+      return null
+    },
+  })
+  const outcome = expect(store.lock?.('id')).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+  await vi.runAllTimersAsync()
+  await outcome
+  // Two requests to the provider, two spells of insistence, and a second.
+  expect(new Set(asked)).toEqual(new Set([15_000]))
+  expect(asked).toHaveLength(8)
+})
+
+test('[E4] the lock lasts as long as sessionLockTimeout says, and no shorter for a shorter httpTimeout', async () => {
+  const asked: number[] = []
+  const lock: SessionDataStore['lock'] = async (_id, milliseconds) => {
+    asked.push(milliseconds)
+    return { release: async () => {} }
+  }
+  for (const options of [
+    {},
+    { httpTimeout: 1000 },
+    { sessionLockTimeout: 60_000 },
+    { httpTimeout: 10_000 },
+  ]) {
+    await guarded({ lock }, options).lock?.('id')
+  }
+  expect(asked).toEqual([15_000, 15_000, 60_000, 25_000])
+})
+
+const session: SessionData = {
+  user: { sub: 'alice' },
+  tokenSet: { accessToken: 'token', expiresAt: 0 },
+  internal: { createdAt: 0 },
+}
+const later = { expiresAt: 4_000_000_000 }
+
+test('a hundred updates of one session at once: a store that repeats what meets has nothing to repeat', async () => {
+  const inner = memoryStore({ name: crypto.randomUUID() })
+  await inner.set('id', { ...session, count: 0 }, later)
+  let made = 0
+  const store = guarded({
+    // Optimistic, as databases do it: what somebody else was quicker with is made again.
+    update: async (id, change, expiry) => {
+      for (;;) {
+        const before = await inner.get(id)
+        if (!before) return null
+        const changed = change(before)
+        made++
+        await new Promise((resolve) => setImmediate(resolve))
+        const now = await inner.get(id)
+        if (now?.['count'] !== before['count']) continue
+        await inner.set(id, changed, expiry)
+        return changed
+      }
+    },
+  })
+  const increase = (current: SessionData): SessionData => ({
+    ...current,
+    count: Number(current['count']) + 1,
+  })
+  await Promise.all(Array.from({ length: 100 }, () => store.update('id', increase, later)))
+  expect((await inner.get('id'))?.['count']).toBe(100)
+  expect(made).toBe(100)
+})
+
+test('an update that never ends keeps the next one for a while, not for ever', async () => {
+  vi.useFakeTimers()
+  const inner = memoryStore({ name: crypto.randomUUID() })
+  await inner.set('id', session, later)
+  let isFirst = true
+  const store = guarded({
+    update: (...given) => {
+      if (!isFirst) return inner.update(...given)
+      isFirst = false
+      return new Promise(() => {})
+    },
+  })
+  store.update('id', (current) => current, later).catch(() => {})
+  const next = store.update('id', (current) => ({ ...current, theme: 'dark' }), later)
+  await vi.runAllTimersAsync()
+  expect(await next).toMatchObject({ theme: 'dark' })
+})
+
+test('a change that the store never ends keeps later ones of the record waiting for httpTimeout, without update too', async () => {
+  vi.useFakeTimers()
+  const never = new Promise<void>(() => {})
+  let isHanging = true
+  const records = new Map([['id', session]])
+  const store = guarded(
+    {
+      update: undefined as never,
+      get: async (id) => records.get(id) ?? null,
+      set: async (id, changed) => (isHanging ? never : void records.set(id, changed)),
+    },
+    { httpTimeout: 700 },
+  )
+  const change = (current: SessionData): SessionData => ({ ...current, changed: true })
+  void store.update('id', change, { expiresAt: 1 })
+  await vi.advanceTimersByTimeAsync(1)
+  isHanging = false
+  const second = store.update('id', change, { expiresAt: 1 })
+  await vi.advanceTimersByTimeAsync(700)
+  expect(await second).toMatchObject({ changed: true })
+  await store.delete('id')
+})

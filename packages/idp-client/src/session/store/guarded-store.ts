@@ -1,0 +1,180 @@
+import type { Config } from '../../config/config.ts'
+import type { SessionDataStore, SessionExpiry, SessionLock } from '../../config/options.ts'
+import { atMost, pause } from '../../lib/pause.ts'
+import { shared } from '../../lib/registry.ts'
+import { reportFailure } from '../../log/failure.ts'
+import type { Log } from '../../log/log.ts'
+import type { SessionData } from '../model/session-data.ts'
+import { askStore } from './store-call.ts'
+import { assertUpdated, assertUpdateSignature } from './update-signature.ts'
+
+export type Change = (current: SessionData) => SessionData
+
+/** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`; `update` is always there. */
+export interface GuardedStore {
+  get(id: string): Promise<unknown>
+  set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
+  delete(id: string): Promise<void>
+  update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
+  /** How long a lease lasts. */
+  readonly leaseMilliseconds: number
+  /** Absent where the store cannot lock. Waits until nobody else has the lease. */
+  lock?(id: string): Promise<SessionLock>
+  readonly log: Log
+  /** Milliseconds that a change of a record waits for those before it. */
+  readonly patience: number
+  /** Reports a failure that nobody else hears of. */
+  report(error: unknown): void
+}
+
+const RETRY_MILLISECONDS = 40
+/** For so long a request waits for a store that does not take what must not be lost, and the process goes on trying. */
+export const INSISTENCE_MILLISECONDS = 2000
+/** For so long a request waits for a lock beyond its end. */
+const SLACK_MILLISECONDS = 1000
+
+/** Changes of one record in this process. */
+const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
+
+/**
+ * Runs what concerns one record after what was begun before, or after so many milliseconds; the key names a session that
+ * nobody can guess.
+ */
+function inTurn<T>(id: string, work: () => Promise<T>, patience: number): Promise<T> {
+  const all = turns()
+  const before = all.get(id)
+  const mine = (before ? atMost(patience, before) : Promise.resolve()).then(work)
+  const over = mine.then(
+    () => {},
+    () => {},
+  )
+  all.set(id, over)
+  over.then(() => {
+    if (all.get(id) === over) all.delete(id)
+  })
+  return mine
+}
+
+/** Waits for the changes under way, at most that long; false: there were none. */
+async function turnsEnded(milliseconds: number): Promise<boolean> {
+  const running = [...turns().values()]
+  if (running.length === 0) return false
+  await atMost(milliseconds, Promise.all(running))
+  return true
+}
+
+/**
+ * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a
+ * change puts back what was deleted while it went on. Throws `SESSION_STORE_FAILED`.
+ */
+export async function deleteForGood<T>(
+  { httpTimeout }: Config,
+  store: SessionDataStore,
+  operation: 'delete' | 'logout',
+  deletion: () => Promise<T>,
+): Promise<T> {
+  const deleted = await askStore(operation, deletion)
+  if (!store.update && (await turnsEnded(httpTimeout))) await askStore(operation, deletion)
+  return deleted
+}
+
+/** Asks for a write, and before the first one whether the store's `update` is ours. */
+function writeTo<T>(
+  store: SessionDataStore,
+  operation: 'set' | 'update',
+  expiry: SessionExpiry,
+  write: () => Promise<T>,
+): Promise<T> {
+  return askStore(operation, async () => {
+    await assertUpdateSignature(store, expiry)
+    return write()
+  })
+}
+
+type IsSession = (record: unknown, id: string) => record is SessionData
+
+/** A change for a store that has no `update`: alone in this process, but not across processes. */
+function emulatedUpdate(
+  store: SessionDataStore,
+  isSession: IsSession,
+  patience: number,
+): GuardedStore['update'] {
+  return (id, change, expiry) =>
+    inTurn(
+      id,
+      async () => {
+        const current: unknown = await store.get(id)
+        if (!isSession(current, id)) return null
+        const changed = change(current)
+        await store.set(id, changed, expiry)
+        return changed
+      },
+      patience,
+    )
+}
+
+/**
+ * `isSession` tells the record of an id from other values that a store may return for it: those cannot be changed, only
+ * replaced by a new login.
+ */
+export function guardedStore(
+  { httpTimeout, log, sessionLockTimeout }: Config,
+  store: SessionDataStore,
+  isSession: IsSession,
+): GuardedStore {
+  const emulated = emulatedUpdate(store, isSession, httpTimeout)
+  const update = store.update?.bind(store)
+
+  /** A change that finds no session makes none of what is there. */
+  async function inStore(
+    atomically: NonNullable<typeof update>,
+    id: string,
+    change: Change,
+    expiry: SessionExpiry,
+  ): Promise<SessionData | null> {
+    let isThere = true
+    const guarded: Change = (current) => {
+      isThere = isSession(current, id)
+      if (!isThere) throw new Error('the record is no session')
+      return change(current)
+    }
+    try {
+      return assertUpdated(await atomically(id, guarded, expiry))
+    } catch (error) {
+      if (!isThere) return null
+      throw error
+    }
+  }
+
+  const lock = store.lock?.bind(store)
+
+  async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
+    // Whoever has the lease loses it after that time, alive or not.
+    const end = performance.now() + sessionLockTimeout + SLACK_MILLISECONDS
+    do {
+      const lock = await take(id, sessionLockTimeout)
+      if (lock) return lock
+      await pause(RETRY_MILLISECONDS)
+    } while (performance.now() < end)
+    throw new Error('the lease of a session was not to be had')
+  }
+
+  return {
+    get: (id) => askStore('get', () => store.get(id)),
+    set: (id, session, expiry) => writeTo(store, 'set', expiry, () => store.set(id, session, expiry)),
+    delete: (id) =>
+      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id), httpTimeout))),
+    update: (id, change, expiry) =>
+      writeTo(store, 'update', expiry, () =>
+        update
+          ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
+            inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)
+          : emulated(id, change, expiry),
+      ),
+    log,
+    patience: httpTimeout,
+    report: (error) => reportFailure(log, error),
+    leaseMilliseconds: sessionLockTimeout,
+    ...(lock ? { lock: (id: string) => askStore('lock', () => acquire(id, lock)) } : {}),
+  }
+}

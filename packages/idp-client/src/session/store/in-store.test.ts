@@ -1,0 +1,446 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
+import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
+import type { Engine } from '../../engine.ts'
+import { logout } from '../../flows/logout.ts'
+import { touchSession } from '../../flows/touch-session.ts'
+import { updateSession } from '../../flows/update-session.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { createSession, freshlyStored } from '../model/session.ts'
+import type { SessionData } from '../model/session-data.ts'
+import type { SessionChange } from '../storage.ts'
+
+/** The least that a store must have, with what was asked of it; `down` makes the named members fail. */
+class MapStore implements SessionDataStore {
+  readonly records = new Map<string, string>()
+  readonly calls: string[] = []
+  readonly down = new Set<string>()
+
+  #call(name: string): void {
+    this.calls.push(name)
+    if (this.down.has(name)) throw new Error('the store is down')
+  }
+
+  async get(id: string): Promise<SessionData | null> {
+    this.#call('get')
+    const text = this.records.get(id)
+    return text === undefined ? null : JSON.parse(text)
+  }
+
+  async set(id: string, session: SessionData): Promise<void> {
+    this.#call('set')
+    this.records.set(id, JSON.stringify(session))
+  }
+
+  async delete(id: string): Promise<void> {
+    this.#call('delete')
+    this.records.delete(id)
+  }
+
+  taken(): string[] {
+    return this.calls.splice(0)
+  }
+
+  /** The only record. */
+  get record(): SessionData {
+    const [text] = this.records.values()
+    if (text === undefined) throw new Error('the store is empty')
+    return JSON.parse(text)
+  }
+}
+
+let store: MapStore
+let cookies: Cookies
+
+beforeEach(() => {
+  store = new MapStore()
+  cookies = new Cookies()
+})
+
+function storeEngine(options: IdpClientOptions = {}): { engine: Engine; clock: { now: number } } {
+  return engineFor({ sessionStore: store, ...options })
+}
+
+function sessionAt(now: number, sub = 'alice'): SessionData {
+  const tokenSet = { accessToken: `${sub}-token`, expiresAt: now + 3600, refreshToken: `${sub}-refresh` }
+  return createSession({ claims: { sub, sid: `${sub}-sid` }, tokenSet, now })
+}
+
+async function signIn({ engine, clock }: ReturnType<typeof storeEngine>, sub = 'alice', jar = cookies) {
+  const exchange = jar.exchange()
+  await engine.sessions.save(exchange, freshlyStored(sessionAt(clock.now, sub), clock.now))
+  jar.take(exchange)
+  store.taken()
+}
+
+async function loaded(engine: Engine, exchange: Exchange = cookies.exchange()): Promise<SessionData | null> {
+  return (await engine.sessions.load(exchange))?.data ?? null
+}
+
+describe('cookie and record', () => {
+  test('[S016, S017, S020, S057] a session lies in the store, the cookie only names it', async () => {
+    const { engine, clock } = storeEngine()
+    await signIn({ engine, clock })
+    expect([...cookies.stored.keys()]).toEqual(['__session'])
+    expect(cookies.bytes()).toBeLessThan(300)
+    expect(await loaded(engine)).toEqual(sessionAt(clock.now))
+    const [id = ''] = store.records.keys()
+    expect(id).toMatch(/^[A-Za-z0-9_-]{43}$/)
+    expect(store.record.internal).toMatchObject({ sid: 'alice-sid', createdAt: clock.now, sub: 'alice' })
+  })
+
+  test('[SC-11] neither the id of a record nor another kind of cookie is a session', async () => {
+    const { engine, clock } = storeEngine()
+    await signIn({ engine, clock })
+    const [id = ''] = store.records.keys()
+    const inCookies = engineFor({})
+    const other = new Cookies()
+    const exchange = other.exchange()
+    await inCookies.engine.sessions.save(exchange, freshlyStored(sessionAt(clock.now), clock.now))
+    other.take(exchange)
+    const foreign = other.stored.get('__session')
+    const real = cookies.stored.get('__session')
+    if (!foreign || !real) throw new Error('there are two cookies')
+    for (const value of [id, `${id}.${id}`, foreign.value, real.value.slice(0, -2), `${real.value}AA`]) {
+      cookies.stored.set('__session', { ...real, value })
+      expect(await loaded(engine)).toBeNull()
+    }
+    expect(store.taken()).toEqual([])
+    other.stored.set('__session', real)
+    expect(await loaded(inCookies.engine, other.exchange())).toBeNull()
+  })
+
+  test('[SC-07] the cookie of another client with the same secret and store is no session', async () => {
+    const { engine, clock } = storeEngine()
+    await signIn({ engine, clock })
+    expect(await loaded(storeEngine({ clientId: 'other' }).engine)).toBeNull()
+    expect(store.taken()).toEqual([])
+    expect(await loaded(engine)).not.toBeNull()
+  })
+
+  test('[U20b] secrets rotate: the old one opens, the new one seals, removing the old one ends it', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const next = 'another secret of thirty-two characters'
+    const both = storeEngine({ secret: [next, SECRET] })
+    const exchange = cookies.exchange()
+    await updateSession(both.engine, exchange, { ...sessionAt(one.clock.now), theme: 'dark' })
+    cookies.take(exchange)
+    expect(await loaded(storeEngine({ secret: next }).engine)).toMatchObject({ theme: 'dark' })
+    expect(await loaded(one.engine)).toBeNull()
+  })
+
+  test('[CB-12] a login gets a new name, and the record of the session before it goes', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const [before] = store.records.keys()
+    await signIn(one, 'bob')
+    const [after, ...more] = store.records.keys()
+    expect(more).toEqual([])
+    expect(after).not.toBe(before)
+    expect(await loaded(one.engine)).toMatchObject({ user: { sub: 'bob' } })
+  })
+
+  test.each([
+    ['text', '"garbage"'],
+    ['a number', '7'],
+    ['no user', '{"tokenSet":{},"internal":{"createdAt":1800000000}}'],
+    ['no token set', '{"user":{"sub":"a"},"internal":{"createdAt":1800000000}}'],
+    ['no internal', '{"user":{"sub":"a"},"tokenSet":{}}'],
+    ['an empty subject', '{"user":{"sub":""},"tokenSet":{},"internal":{"createdAt":1800000000}}'],
+    ['a list', '[]'],
+  ])('a record that is %s authenticates nobody', async (_name, text) => {
+    const one = storeEngine()
+    await signIn(one)
+    const [id = ''] = store.records.keys()
+    store.records.set(id, text)
+    expect(await loaded(one.engine)).toBeNull()
+  })
+
+  test('members with dangerous names in a record reach no prototype', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const [id = ''] = store.records.keys()
+    const record = JSON.stringify(store.record).replace('{', '{"__proto__":{"polluted":1},"then":"x",')
+    store.records.set(id, record)
+    expect(await loaded(one.engine)).toMatchObject({ user: { sub: 'alice' } })
+    expect('polluted' in {}).toBe(false)
+  })
+
+  test('what an application does to the session it was given changes no record', async () => {
+    const one = storeEngine()
+    const live = sessionAt(one.clock.now)
+    const objects = new Map<string, SessionData>()
+    const sharing: SessionDataStore = {
+      get: async (id) => objects.get(id) ?? null,
+      set: async (id, session) => {
+        objects.set(id, session)
+      },
+      delete: async (id) => {
+        objects.delete(id)
+      },
+    }
+    const { engine } = engineFor({ sessionStore: sharing })
+    const exchange = cookies.exchange()
+    await engine.sessions.save(exchange, freshlyStored(live, one.clock.now))
+    cookies.take(exchange)
+    const session = await loaded(engine)
+    if (session) session.user.name = 'changed'
+    expect((await loaded(engine))?.user.name).toBeUndefined()
+  })
+})
+
+describe('lifetime', () => {
+  test('[SC-08, SC-09] both limits hold although the store still has the record', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    one.clock.now += 86_399
+    expect(await loaded(one.engine)).not.toBeNull()
+    one.clock.now += 1
+    expect(await loaded(one.engine)).toBeNull()
+    await signIn(one)
+    for (let hours = 0; hours < 72; hours += 12) {
+      expect(await loaded(one.engine)).not.toBeNull()
+      const exchange = cookies.exchange()
+      await touchSession(one.engine, exchange)
+      cookies.take(exchange)
+      one.clock.now += 43_200
+    }
+    expect(await loaded(one.engine)).toBeNull()
+  })
+
+  test('[U7a, U7c] a hundred requests in a minute: one read each, one write and one cookie at most', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    one.clock.now += 300
+    const written: string[] = []
+    for (let request = 0; request < 100; request++) {
+      const exchange = cookies.exchange()
+      await touchSession(one.engine, exchange)
+      await loaded(one.engine, exchange)
+      written.push(...cookies.take(exchange))
+    }
+    expect(written).toEqual(['__session'])
+    expect(store.taken().filter((name) => name === 'set')).toHaveLength(1)
+  })
+
+  test('a cookie that is older than the record is written again before it ends', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const stale = new Map(cookies.stored)
+    one.clock.now += 400
+    const exchange = cookies.exchange()
+    await touchSession(one.engine, exchange)
+    // The answer is lost: the record knows of the use, the browser does not.
+    cookies.stored.clear()
+    for (const [name, cookie] of stale) cookies.stored.set(name, cookie)
+    const next = cookies.exchange()
+    expect(await touchSession(one.engine, next)).toBe(true)
+    expect(cookies.take(next)).toEqual(['__session'])
+    expect(await touchSession(one.engine, cookies.exchange())).toBe(false)
+  })
+})
+
+describe('writes that meet', () => {
+  test('updates of two requests that read the same session both survive', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const [first, second] = [cookies.exchange(), cookies.exchange()]
+    const [a, b] = [await loaded(one.engine, first), await loaded(one.engine, second)]
+    if (!a || !b) throw new Error('nobody is signed in')
+    await updateSession(one.engine, first, { ...a, cart: ['book'] })
+    await updateSession(one.engine, second, { ...b, theme: 'dark' })
+    expect(await loaded(one.engine)).toMatchObject({ cart: ['book'], theme: 'dark' })
+  })
+
+  test('what an update leaves out goes, but not what somebody else wrote meanwhile', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const begin = cookies.exchange()
+    const session = await loaded(one.engine, begin)
+    if (!session) throw new Error('nobody is signed in')
+    await updateSession(one.engine, begin, { ...session, cart: ['book'], theme: 'dark' })
+    const [first, second] = [cookies.exchange(), cookies.exchange()]
+    const [a, b] = [await loaded(one.engine, first), await loaded(one.engine, second)]
+    if (!a || !b) throw new Error('nobody is signed in')
+    const { cart: _bought, theme: _plain, ...rest } = a
+    await updateSession(one.engine, second, { ...b, cart: ['book', 'pen'] })
+    await updateSession(one.engine, first, rest as SessionData)
+    const now = await loaded(one.engine)
+    expect(now).toMatchObject({ cart: ['book', 'pen'] })
+    expect(now).not.toHaveProperty('theme')
+  })
+
+  test('[U8a] logout wins: what was in flight brings no session back', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const inFlight = Array.from({ length: 30 }, () => cookies.exchange())
+    const sessions = await Promise.all(inFlight.map((exchange) => loaded(one.engine, exchange)))
+    const last = cookies.exchange()
+    const input = { federated: false, correlationId: 'x', returnTo: '/' }
+    const v2 = storeEngine({ logoutStrategy: 'v2' })
+    await logout(v2.engine, last, input)
+    one.clock.now += 400
+    const late = await Promise.allSettled(
+      inFlight.map(async (exchange, index) => {
+        if (index % 2 === 0) return touchSession(one.engine, exchange)
+        return updateSession(one.engine, exchange, { ...(sessions[index] as SessionData), late: index })
+      }),
+    )
+    expect(store.records.size).toBe(0)
+    for (const { status, ...rest } of late) {
+      if (status === 'rejected') expect(rest).toMatchObject({ reason: { code: 'MISSING_SESSION' } })
+    }
+    cookies.take(last)
+    for (const exchange of inFlight) cookies.take(exchange)
+    expect(await loaded(one.engine)).toBeNull()
+  })
+
+  test('two users at once, each in a browser, never meet', async () => {
+    const one = storeEngine()
+    const users = Array.from({ length: 40 }, (_, index) => ({ sub: `user${index}`, jar: new Cookies() }))
+    await Promise.all(users.map(({ jar, sub }) => signIn(one, sub, jar)))
+    await Promise.all(
+      users.map(async ({ jar, sub }) => {
+        const exchange = jar.exchange()
+        const session = await loaded(one.engine, exchange)
+        await updateSession(one.engine, exchange, { ...(session as SessionData), mine: sub })
+        jar.take(exchange)
+      }),
+    )
+    for (const { jar, sub } of users) {
+      expect(await loaded(one.engine, jar.exchange())).toMatchObject({ user: { sub }, mine: sub })
+    }
+  })
+})
+
+describe('a store that fails', () => {
+  const failing = { code: 'SESSION_STORE_FAILED' }
+
+  test('reading: nobody is logged out, nobody is let in, and it is over when the store is back', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    store.down.add('get')
+    const exchange = cookies.exchange()
+    await expect(one.engine.sessions.load(exchange)).rejects.toMatchObject(failing)
+    await expect(one.engine.sessions.sweep(exchange)).rejects.toMatchObject(failing)
+    expect(cookies.take(exchange)).toEqual([])
+    store.down.clear()
+    expect(await loaded(one.engine)).not.toBeNull()
+  })
+
+  test('writing at login: no cookie that points nowhere', async () => {
+    const one = storeEngine()
+    store.down.add('set')
+    const exchange = cookies.exchange()
+    const session = freshlyStored(sessionAt(one.clock.now), one.clock.now)
+    await expect(one.engine.sessions.save(exchange, session)).rejects.toMatchObject(failing)
+    expect(cookies.take(exchange)).toEqual([])
+  })
+
+  test('rolling: the request is served', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    one.clock.now += 400
+    store.down.add('set')
+    expect(await touchSession(one.engine, cookies.exchange())).toBe(false)
+  })
+
+  test('deleting at logout: the cookies are cleared', async () => {
+    const one = storeEngine({ logoutStrategy: 'v2' })
+    await signIn(one)
+    store.down.add('delete')
+    const exchange = cookies.exchange()
+    await logout(one.engine, exchange, { federated: false, correlationId: 'x' })
+    cookies.take(exchange)
+    expect(cookies.stored.has('__session')).toBe(false)
+  })
+
+  test('reading at logout: the cookies are cleared', async () => {
+    const one = storeEngine({ logoutStrategy: 'v2' })
+    await signIn(one)
+    store.down.add('get')
+    const exchange = cookies.exchange()
+    await logout(one.engine, exchange, { federated: false, correlationId: 'x' })
+    cookies.take(exchange)
+    expect(cookies.stored.has('__session')).toBe(false)
+    expect(store.records.size).toBe(0)
+  })
+})
+
+describe('redemptions', () => {
+  type Shared = NonNullable<Engine['sessions']['shared']>
+
+  function sharedOf(engine: Engine): Shared {
+    if (!engine.sessions.shared) throw new Error('sessions are in a store')
+    return engine.sessions.shared
+  }
+
+  const renewed = async (current: Awaited<ReturnType<Engine['sessions']['load']>>) => {
+    if (!current) throw new Error('nobody is signed in')
+    const tokenSet = { ...current.data.tokenSet, accessToken: 'new', refreshToken: 'next' }
+    return { session: { ...current, data: { ...current.data, tokenSet } } }
+  }
+
+  afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined))
+
+  test('[RT-02] what a redemption brought is in the store before it is handed out', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const session = await one.engine.sessions.load(cookies.exchange())
+    if (!session) throw new Error('nobody is signed in')
+    await sharedOf(one.engine).exclusively(session, renewed)
+    expect(store.record.tokenSet).toMatchObject({ accessToken: 'new', refreshToken: 'next' })
+  })
+
+  test('without a lock, the loser of a race gets what the winner brought', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const session = await one.engine.sessions.load(cookies.exchange())
+    if (!session) throw new Error('nobody is signed in')
+    await sharedOf(one.engine).exclusively(session, renewed)
+    const tried: (string | undefined)[] = []
+    const { session: after } = await sharedOf(one.engine).exclusively(
+      session,
+      async (current): Promise<SessionChange> => {
+        const { refreshToken, ...rest } = current.data.tokenSet
+        tried.push(refreshToken)
+        if (refreshToken === 'next') return { session: current }
+        const dead = { ...current, data: { ...current.data, tokenSet: rest } }
+        return { session: dead, failure: new Error('invalid_grant') }
+      },
+    )
+    expect(tried).toEqual(['alice-refresh', 'next'])
+    expect(after.data.tokenSet.refreshToken).toBe('next')
+    expect(store.record.tokenSet.refreshToken).toBe('next')
+  })
+
+  test('a session that ended meanwhile stays ended', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const session = await one.engine.sessions.load(cookies.exchange())
+    if (!session) throw new Error('nobody is signed in')
+    const ended = sharedOf(one.engine).exclusively(session, async (current) => {
+      store.records.clear()
+      return renewed(current)
+    })
+    await expect(ended).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+    expect(store.records.size).toBe(0)
+  })
+
+  test('what the store did not take is not lost: the process keeps it and writes it later', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const session = await one.engine.sessions.load(cookies.exchange())
+    if (!session) throw new Error('nobody is signed in')
+    store.down.add('set')
+    const { session: kept } = await sharedOf(one.engine).exclusively(session, renewed)
+    expect(kept.data.tokenSet.refreshToken).toBe('next')
+    expect(store.record.tokenSet.refreshToken).toBe('alice-refresh')
+    expect((await loaded(one.engine))?.tokenSet.refreshToken).toBe('next')
+    store.down.clear()
+    const exchange = cookies.exchange()
+    expect(await touchSession(one.engine, exchange)).toBe(true)
+    expect(store.record.tokenSet).toMatchObject({ accessToken: 'new', refreshToken: 'next' })
+  })
+})

@@ -1,0 +1,147 @@
+import type { Config } from '../../config/config.ts'
+import type { SessionDataStore } from '../../config/options.ts'
+import type { Sealer } from '../../crypto/seal.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { SessionCookies } from '../cookie/cookies.ts'
+import { sessionCookies, toTimes } from '../cookie/cookies.ts'
+import { endsAt } from '../model/lifetime.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import type { SessionStorage } from '../storage.ts'
+import { guardedStore } from './guarded-store.ts'
+import { forgetProcessTokens } from './process-tokens.ts'
+import { isRecordOf, recordId } from './record.ts'
+import { exclusiveRedemption } from './redemption.ts'
+import type { SessionReference } from './reference.ts'
+import { encodeReference } from './reference.ts'
+import type { StoreReader } from './store-reader.ts'
+import { storeReader } from './store-reader.ts'
+import type { StoreRecords } from './store-records.ts'
+import { storeRecords } from './store-records.ts'
+
+export interface InStoreParts {
+  readonly config: Config
+  readonly store: SessionDataStore
+  readonly sealer: Sealer
+  /** Tag of provider and client, see `StoredSession.client`. */
+  readonly client: () => Promise<string>
+  readonly baseUrl: (exchange: Exchange) => string
+}
+
+/** Stages the cookie that names a session. */
+function cookieWriter(
+  { client, config, sealer }: InStoreParts,
+  { attributes, clearAll, clearReplaced }: SessionCookies,
+  reader: StoreReader,
+): (exchange: Exchange, session: StoredSession, isNew: boolean) => Promise<void> {
+  const { name } = config.session.cookie
+  const kept = new Set([name])
+  return async (exchange, session, isNew) => {
+    const { httpOnly: _always, maxAge, ...scope } = attributes(exchange, session)
+    const reference = { client: await client(), sessionKey: session.sessionKey, writtenAt: config.clock() }
+    const value = await sealer.seal('session-id', encodeReference(reference))
+    if (isNew) clearAll(exchange, kept)
+    else await clearReplaced(exchange, kept, session.sessionKey)
+    exchange.cookies.set({ name, scope }, value, maxAge)
+    reader.refer(exchange.cookies, reference)
+    const bytes = name.length + 1 + value.length
+    config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
+  }
+}
+
+interface Beginning {
+  /** Whether the session is a login's that was stored here already: an identical callback shares it. */
+  isBegun(given: StoredSession): boolean
+  /** Stores a login's session, once; gives what it is by now, null when it has ended. */
+  begin(given: StoredSession, session: StoredSession): Promise<StoredSession | null>
+}
+
+function beginningIn(records: StoreRecords): Beginning {
+  const begun = new WeakMap<StoredSession, Promise<void>>()
+  return {
+    isBegun: (given) => begun.has(given),
+
+    async begin(given, session) {
+      const before = begun.get(given)
+      if (before) {
+        await before
+        // It may have gone on since, or ended: to create it again would undo that.
+        return (await records.read(session.sessionKey))?.session ?? null
+      }
+      const creation = records.create(session)
+      begun.set(given, creation)
+      await creation
+      return session
+    },
+  }
+}
+
+/**
+ * Sessions in the application's store; the cookie holds nothing but a sealed random name. A record that is gone stays
+ * gone: nothing but a login creates one.
+ */
+export function inStore(parts: InStoreParts): SessionStorage {
+  const { client, config, sealer } = parts
+  const { cookie: _cookie, ...rules } = config.session
+  const store = guardedStore(config, parts.store, isRecordOf)
+  const records = storeRecords(store, (session) => endsAt(toTimes(session), rules))
+  const cookies = sessionCookies(parts)
+  const reader = storeReader({ client, config, records, sealer })
+  const stageCookie = cookieWriter(parts, cookies, reader)
+  const { begin, isBegun } = beginningIn(records)
+
+  /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
+  async function forget(references: readonly SessionReference[]): Promise<void> {
+    for (const { sessionKey } of references) forgetProcessTokens(sessionKey)
+    await Promise.all(references.map(({ sessionKey }) => records.forget(sessionKey).catch(store.report)))
+  }
+
+  return {
+    load: async ({ cookies }) => (await reader.current(cookies))?.session ?? null,
+
+    async original({ cookies }) {
+      const known = await reader.received(cookies)
+      return known && { ...known.session, data: known.initial() }
+    },
+
+    async save(exchange, given) {
+      const { stale: _written, ...rest } = given
+      const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
+      const jar = exchange.cookies
+      const named = await reader.references(jar)
+      const isNew = isBegun(given) || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)
+      let kept: StoredSession | null
+      if (isNew) {
+        kept = await begin(given, session)
+        // Any of them may come before the new one in the next request, and would hide it.
+        if (kept) await forget(named.filter(({ sessionKey }) => sessionKey !== session.sessionKey))
+      } else {
+        const known = await reader.current(jar)
+        kept = known?.session.sessionKey === session.sessionKey ? await records.write(known, session) : null
+      }
+      reader.adopt(jar, kept)
+      if (kept) await stageCookie(exchange, kept, isNew)
+      return kept !== null
+    },
+
+    async destroy(exchange) {
+      await forget(await reader.references(exchange.cookies))
+      cookies.clearAll(exchange)
+      reader.adopt(exchange.cookies, null)
+    },
+
+    async sweep(exchange) {
+      const jar = exchange.cookies
+      if (!cookies.isPresent(jar) || (await reader.current(jar)) || reader.hasUntried(jar)) return false
+      return cookies.clearDead(exchange)
+    },
+
+    shared: {
+      exclusively: exclusiveRedemption({ store, records }),
+      adopt: async ({ cookies }, session) => reader.adopt(cookies, session),
+      async currentId({ cookies }) {
+        const known = await reader.current(cookies)
+        return known && recordId(known.session.sessionKey)
+      },
+    },
+  }
+}

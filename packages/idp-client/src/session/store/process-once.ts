@@ -1,0 +1,88 @@
+import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
+import { Lru } from '../../lib/lru.ts'
+import { shared } from '../../lib/registry.ts'
+import { askStore } from './store-call.ts'
+
+/** What this process knows of the orders about one store. */
+interface Memory {
+  /** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
+  readonly processed: Lru<string, number>
+  readonly running: Map<string, Promise<boolean>>
+}
+
+const OBEYED = 10_000
+
+/** How often an order is tried whose deletion fails although the store can remember its name. */
+const ATTEMPTS = 3
+
+/** By store, since the provider may send one notice to several applications of a client, each with sessions of its own. */
+function getMemory(store: SessionDataStore): Memory {
+  const all = shared('obeyed-once/1', () => new WeakMap<SessionDataStore, Memory>())
+  const memory = all.get(store) ?? { processed: new Lru(OBEYED), running: new Map() }
+  all.set(store, memory)
+  return memory
+}
+
+export interface OnceRequest extends SessionExpiry {
+  /** Names the order, and whose it is: nobody else may have one of the same name. */
+  readonly name: string
+  /** Seconds since the epoch. */
+  readonly now: number
+}
+
+async function inProcess(
+  { processed: obeyed }: Memory,
+  { expiresAt, name, now }: OnceRequest,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  if ((obeyed.get(name) ?? now) > now) return false
+  await work()
+  obeyed.set(name, expiresAt)
+  return true
+}
+
+/**
+ * A name in a store cannot be given back, so each attempt takes the next one, and the one that succeeds takes the rest.
+ * An attempt that failed, or whose process died, leaves names for another; after a success there are none.
+ */
+async function acrossProcesses(
+  once: (name: string) => Promise<boolean>,
+  { name }: OnceRequest,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const names = Array.from({ length: ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
+  while (names.length > 0) {
+    const taken = await once(names.shift() ?? name)
+    if (!taken) continue
+    await work()
+    await Promise.all(names.map(once))
+    return true
+  }
+  return false
+}
+
+/**
+ * Carries out an order that counts once, until `expiresAt`: in every process if the store remembers names, else in this
+ * one. False when it was carried out before. What fails is thrown, and may be tried again; an order that comes again
+ * meanwhile shares the outcome.
+ */
+export async function processOnce(
+  store: SessionDataStore,
+  order: OnceRequest,
+  work: () => Promise<void>,
+): Promise<boolean> {
+  const memory = getMemory(store)
+  const { name, expiresAt } = order
+  const running = memory.running.get(name)
+  if (running) return running
+  const once = store.once?.bind(store)
+  const run = once
+    ? acrossProcesses((part) => askStore('once', () => once(part, { expiresAt })), order, work)
+    : inProcess(memory, order, work)
+  memory.running.set(name, run)
+  try {
+    return await run
+  } finally {
+    memory.running.delete(name)
+  }
+}

@@ -1,0 +1,75 @@
+import { hashToken } from '../../crypto/random.ts'
+import { provenIn, readAuthentication } from '../model/authentication.ts'
+import type { SessionData, StoredInternalData } from '../model/session-data.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import { copySession, isSessionData } from '../model/stored-session.ts'
+
+/** The id that a store knows a session by: who reads the store cannot make a cookie of it. */
+export async function recordId(sessionKey: string): Promise<string> {
+  return hashToken(`session ${sessionKey}`, 32)
+}
+
+const RECORD_ID = /^[\w-]{43}$/
+
+/** Whether a record of ours can have this id; no store is asked for another one. */
+export function isRecordId(id: string): boolean {
+  return RECORD_ID.test(id)
+}
+
+/** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
+export function toRecord(session: StoredSession, id: string): SessionData {
+  const { requestedAuthentication, authentication, client, data, ownAudience, ownScope, usedAt } =
+    copySession(session)
+  const { iss, sub } = provenIn(session)
+  const internal: StoredInternalData = {
+    ...data.internal,
+    id,
+    usedAt,
+    ...(client === undefined ? {} : { client }),
+    ...(requestedAuthentication === undefined ? {} : { asked: requestedAuthentication }),
+    ...(ownScope === undefined ? {} : { ownScope }),
+    ...(ownAudience ? { ownAudience } : {}),
+    ...(typeof iss === 'string' ? { iss } : {}),
+    sub: typeof sub === 'string' ? sub : data.user.sub,
+    ...(authentication ? { authentication } : {}),
+  }
+  return { ...data, internal }
+}
+
+/** Whether a store gave a session, and the one of this key. Records of earlier versions do not name their key. */
+export function isRecordOf(record: unknown, id: string): record is SessionData {
+  if (!isSessionData(record)) return false
+  const { id: key = id }: StoredInternalData = record.internal
+  return key === id
+}
+
+/** Whose session a record is, by the provider's name of the user. */
+export function subjectIn({ internal, user }: SessionData): string {
+  const { sub = user.sub }: StoredInternalData = internal
+  return sub
+}
+
+/** What a store gave back; null for everything that is no session, whatever it is. */
+export function fromRecord(record: unknown, sessionKey: string): StoredSession | null {
+  if (!isSessionData(record)) return null
+  const {
+    asked: requestedAuthentication,
+    client,
+    createdAt,
+    ownScope,
+    sid,
+    usedAt,
+    ...internal
+  }: StoredInternalData = record.internal
+  const authentication = readAuthentication(internal.authentication)
+  return {
+    data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
+    sessionKey,
+    usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
+    ...(typeof client === 'string' ? { client } : {}),
+    ...(typeof requestedAuthentication === 'string' ? { requestedAuthentication } : {}),
+    ...(typeof ownScope === 'string' ? { ownScope } : {}),
+    ...(internal.ownAudience === true ? { ownAudience: true } : {}),
+    ...(authentication ? { authentication } : {}),
+  }
+}

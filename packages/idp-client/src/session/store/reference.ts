@@ -1,0 +1,31 @@
+import type { Bytes } from '../../lib/base64url.ts'
+import { strictText, utf8 } from '../../lib/base64url.ts'
+
+/** What the cookie holds of a session that lies in a store. */
+export interface SessionReference {
+  /** The session's secret random name. */
+  readonly sessionKey: string
+  /** Tag of provider and client. */
+  readonly client: string
+  /** When the cookie was written, seconds since the epoch: it ends by itself, so it has to be written again in time. */
+  readonly writtenAt: number
+}
+
+const VERSION = '1'
+const PARTS = /^1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,})\.([0-9a-z]{1,11})$/
+
+/** Before encryption: version, client, handle and time, with dots between them. */
+export function encodeReference({ client, sessionKey, writtenAt }: SessionReference): Bytes {
+  return utf8([VERSION, client, sessionKey, writtenAt.toString(36)].join('.'))
+}
+
+/** The reference in opened bytes; null when they hold none of a version that we know. Never throws. */
+export function decodeReference(bytes: Bytes): SessionReference | null {
+  try {
+    const [, client, sessionKey, time] = PARTS.exec(strictText(bytes)) ?? []
+    if (client === undefined || sessionKey === undefined || time === undefined) return null
+    return { client, sessionKey, writtenAt: Number.parseInt(time, 36) }
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,120 @@
+import type { Config } from '../../config/config.ts'
+import type { Sealer } from '../../crypto/seal.ts'
+import type { CookieJar } from '../../http/cookie-jar.ts'
+import { toTimes } from '../cookie/cookies.ts'
+import { isAlive, rollIsDue } from '../model/lifetime.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import type { SessionReference } from './reference.ts'
+import { decodeReference } from './reference.ts'
+import type { Snapshot, StoreRecords } from './store-records.ts'
+
+export interface StoreReaderParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  readonly client: () => Promise<string>
+  readonly records: StoreRecords
+}
+
+/** What the requests of one client know of their sessions; by cookie jar, so that no two requests meet. */
+export interface StoreReader {
+  /**
+   * The sessions of this client that the request's cookies name: each once, the one written last first,
+   * `MOST_REFERENCES` at most. Asks no store.
+   */
+  references(jar: CookieJar): Promise<readonly SessionReference[]>
+  /** The live session as the store had it when it was first asked for. */
+  received(jar: CookieJar): Promise<Snapshot | null>
+  /** The same, with what the request did since. */
+  current(jar: CookieJar): Promise<Snapshot | null>
+  /** Whether the request names a session that the store was not asked for. */
+  hasUntried(jar: CookieJar): boolean
+  /** The request goes on with this session; null: without one. */
+  adopt(jar: CookieJar, session: StoredSession | null): void
+  /** The request's cookie is to be this one. */
+  refer(jar: CookieJar, reference: SessionReference): void
+}
+
+const MOST_REFERENCES = 16
+/** Records that one request reads: while none of them is a live session, four beside the first. */
+const MOST_READS = 5
+
+const UNTRIED =
+  `A request names more than ${MOST_READS} sessions, of which the first ${MOST_READS} are not alive; the store was not ` +
+  'asked for the others. Give each application on this host its own session.cookie.name.'
+
+/** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
+async function readReferences(
+  { client, config, sealer }: StoreReaderParts,
+  jar: CookieJar,
+): Promise<readonly SessionReference[]> {
+  const found = new Map<string, SessionReference>()
+  for (const sealed of jar.all(config.session.cookie.name)) {
+    if (found.size === MOST_REFERENCES) break
+    const bytes = await sealer.open('session-id', sealed)
+    const reference = bytes && decodeReference(bytes)
+    if (!reference || reference.client !== (await client())) continue
+    const before = found.get(reference.sessionKey)
+    if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
+  }
+  // The browser's order says nothing about which of them is alive; the one written last was in use last.
+  return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt)
+}
+
+export function storeReader(parts: StoreReaderParts): StoreReader {
+  const { config, records } = parts
+  const { cookie: _cookie, ...rules } = config.session
+  const named = new WeakMap<CookieJar, Promise<readonly SessionReference[]>>()
+  const untried = new WeakSet<CookieJar>()
+  const first = new WeakMap<CookieJar, Promise<Snapshot | null>>()
+  const latest = new WeakMap<CookieJar, Snapshot | null>()
+
+  function references(jar: CookieJar): Promise<readonly SessionReference[]> {
+    const found = named.get(jar) ?? readReferences(parts, jar)
+    named.set(jar, found)
+    return found
+  }
+
+  async function openOne(reference: SessionReference): Promise<Snapshot | null> {
+    const known = await records.read(reference.sessionKey)
+    if (!known) return null
+    const { session } = known
+    if (session.client !== undefined && session.client !== reference.client) return null
+    const now = config.clock()
+    if (!isAlive(toTimes(session), rules, now)) return null
+    const { createdAt } = session.data.internal
+    const isOld = rollIsDue({ createdAt, usedAt: reference.writtenAt }, rules, now)
+    return isOld ? { ...known, session: { ...session, stale: session.data } } : known
+  }
+
+  async function open(jar: CookieJar): Promise<Snapshot | null> {
+    const all = await references(jar)
+    for (const reference of all.slice(0, MOST_READS)) {
+      const known = await openOne(reference)
+      if (known) return known
+    }
+    if (all.length > MOST_READS) {
+      untried.add(jar)
+      config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
+    }
+    return null
+  }
+
+  function received(jar: CookieJar): Promise<Snapshot | null> {
+    const known = first.get(jar) ?? open(jar)
+    first.set(jar, known)
+    return known
+  }
+
+  return {
+    references,
+    received,
+    hasUntried: (jar) => untried.has(jar),
+    current: async (jar) => (latest.has(jar) ? (latest.get(jar) ?? null) : received(jar)),
+    adopt(jar, session) {
+      latest.set(jar, session && records.snapshot(session))
+    },
+    refer(jar, found) {
+      named.set(jar, Promise.resolve([found]))
+    },
+  }
+}

@@ -1,0 +1,248 @@
+import { IdpError } from '../../errors/base.ts'
+import { SessionStoreError } from '../../errors/session.ts'
+import { Lru } from '../../lib/lru.ts'
+import { atMost } from '../../lib/pause.ts'
+import { shared } from '../../lib/registry.ts'
+import { withFewerTokens } from '../further-tokens.ts'
+import { withChanges } from '../model/session.ts'
+import type { SessionData } from '../model/session-data.ts'
+import type { StoredSession } from '../model/stored-session.ts'
+import { copySession, isSessionData } from '../model/stored-session.ts'
+import type { GuardedStore } from './guarded-store.ts'
+import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
+
+/** A session, and what it was when it was read, whatever somebody did to it since. */
+export interface Snapshot {
+  readonly session: StoredSession
+  readonly initial: () => SessionData
+}
+
+/** Sessions as records of a store, each written as the changes that were made to it. */
+export interface StoreRecords {
+  /** Null when there is no record, or none that is a session. */
+  read(sessionKey: string): Promise<Snapshot | null>
+  /** The session as it is now, for changes that begin here. */
+  snapshot(session: StoredSession): Snapshot
+  create(session: StoredSession): Promise<void>
+  /** What became of it, with what others changed meanwhile; null when the record is gone. */
+  write(known: Snapshot, session: StoredSession): Promise<StoredSession | null>
+  /**
+   * As `write`, for what must not be lost: what the store does not take stays in this process, leads its requests, and
+   * is written by `settle` or with the next change. `MISSING_SESSION` when the record is gone.
+   */
+  persist(
+    known: Snapshot,
+    session: StoredSession,
+  ): Promise<{ readonly session: StoredSession; readonly written: boolean }>
+  /** Writes what `keep` could not; true when nothing is left to write. */
+  flush(sessionKey: string): Promise<boolean>
+  forget(sessionKey: string): Promise<void>
+}
+
+/** What a session was, and what it is to become. */
+interface Change {
+  readonly found: StoredSession
+  readonly session: StoredSession
+}
+
+/** What a redemption brought that no store has taken yet. */
+interface PendingWrite extends Change {
+  /** The refresh tokens that it comes after. */
+  readonly after: readonly (string | undefined)[]
+}
+
+const UNWRITTEN = 1000
+/** Refresh tokens that what no store has taken yet is known to come after. */
+const MOST_AFTER = 16
+const UNDELETED = 10_000
+
+/* By record id, which is a hash of a secret name: no two sessions meet here. */
+const unwritten = (): Lru<string, PendingWrite> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
+
+/** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
+const undeleted = (): Lru<string, true> => shared('undeleted-records/1', () => new Lru(UNDELETED))
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+function merge(current: StoredSession, found: StoredSession, wanted: StoredSession): StoredSession {
+  const { internal } = wanted.data
+  const data = withChanges({ current: current.data, found: found.data, changes: wanted.data, internal })
+  const { authentication: asked, ownScope: asksFor, ...merged } = wanted
+  // A step-up that another process verified meanwhile is not undone by a change of something else.
+  const authentication = isSame(asked, found.authentication) ? current.authentication : asked
+  const ownScope = asksFor === found.ownScope ? current.ownScope : asksFor
+  const usedAt = Math.max(current.usedAt, wanted.usedAt)
+  return {
+    ...merged,
+    data,
+    usedAt,
+    ...(authentication ? { authentication } : {}),
+    ...(ownScope === undefined ? {} : { ownScope }),
+  }
+}
+
+const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
+
+/** A redemption that comes on top of one that no store has taken yet. */
+function rebase(late: PendingWrite | undefined, { found, session }: Change): PendingWrite {
+  // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
+  const [first = [], others = []] = [late?.after.slice(0, 1), late?.after.slice(1)]
+  const after = [...first, ...others.slice(2 - MOST_AFTER), getRefreshToken(found.data)]
+  return late
+    ? { found: late.found, session: merge(late.session, found, session), after }
+    : { found, session, after }
+}
+
+/** The session with what came late, unless another process went on from a token that this one does not know. */
+function withLate(current: StoredSession, { after, found, session }: PendingWrite): StoredSession {
+  const token = getRefreshToken(current.data)
+  const isNext = token === getRefreshToken(session.data) || after.includes(token)
+  return isNext ? merge(current, found, session) : current
+}
+
+function toSnapshot(session: StoredSession): Snapshot {
+  // As text, since the application gets the session itself to change it.
+  const text = JSON.stringify(session.data)
+  return { session, initial: () => JSON.parse(text) as SessionData }
+}
+
+/** The same of what a store has handed out, which may be an object of its own. */
+function detachedSnapshot(session: StoredSession): Snapshot {
+  const { initial: found } = toSnapshot(session)
+  return { session: { ...session, data: found() }, initial: found }
+}
+
+function asFound({ initial: found, session }: Snapshot): StoredSession {
+  return { ...session, data: found() }
+}
+
+function otherRecord(): SessionStoreError {
+  const detail = 'sessionStore.get returned the record of another key.'
+  return new SessionStoreError('SESSION_STORE_FAILED', { detail, operation: 'get' })
+}
+
+type EndsAt = (session: StoredSession) => number
+
+interface Writer {
+  /** With what no store has taken yet. What became of the session; null when the record is gone. */
+  write(id: string, change: Change): Promise<StoredSession | null>
+  /** The same for a change of nothing but the time of use. */
+  roll(id: string, change: Change): Promise<StoredSession | null>
+  forget(id: string): Promise<void>
+}
+
+function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
+  /** Records of use under way: requests at the same time write it once. */
+  const rolls = new Map<string, Promise<StoredSession | null>>()
+
+  async function forget(id: string): Promise<void> {
+    unwritten().delete(id)
+    undeleted().set(id, true)
+    // A connection that was idle for long fails once.
+    await store.delete(id).catch(() => store.delete(id))
+    undeleted().delete(id)
+  }
+
+  async function write(id: string, { found, session }: Change): Promise<StoredSession | null> {
+    if (undeleted().get(id)) return null
+    const { sessionKey } = session
+    const late = unwritten().get(id)
+    const change = (record: SessionData): SessionData => {
+      const current = fromRecord(record, sessionKey)
+      if (!current) return record
+      return toRecord(merge(late ? withLate(current, late) : current, found, session), id)
+    }
+    const kept = await store.update(id, change, { expiresAt: endsAt(session) })
+    // Another redemption may have failed to write meanwhile.
+    if (unwritten().get(id) === late) unwritten().delete(id)
+    const stored = kept && fromRecord(kept, sessionKey)
+    return stored && copySession(stored)
+  }
+
+  function beginRoll(id: string, change: Change): Promise<StoredSession | null> {
+    const begun = write(id, change)
+    rolls.set(id, begun)
+    // A store may never end it: later requests try anew.
+    const forget = (): void => {
+      if (rolls.get(id) === begun) rolls.delete(id)
+    }
+    atMost(store.patience, begun).then(forget, forget)
+    return begun
+  }
+
+  async function roll(id: string, change: Change): Promise<StoredSession | null> {
+    const rolled = await (rolls.get(id) ?? beginRoll(id, change))
+    return rolled && copySession(rolled)
+  }
+
+  return { write, roll, forget }
+}
+
+/** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
+export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
+  const { forget, roll, write } = writerTo(store, endsAt)
+
+  return {
+    snapshot: toSnapshot,
+
+    async read(sessionKey) {
+      const id = await recordId(sessionKey)
+      if (undeleted().get(id)) {
+        await forget(id).catch(store.report)
+        return null
+      }
+      const given = await store.get(id)
+      if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
+      const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
+      if (!record) {
+        unwritten().delete(id)
+        return null
+      }
+      const read = detachedSnapshot(record)
+      const late = unwritten().get(id)
+      return late ? toSnapshot({ ...withLate(read.session, late), stale: read.session.data }) : read
+    },
+
+    async create(session) {
+      const id = await recordId(session.sessionKey)
+      await store.set(id, toRecord(withFewerTokens(session, store), id), { expiresAt: endsAt(session) })
+    },
+
+    async write(known, given) {
+      const session = withFewerTokens(given, store)
+      const id = await recordId(session.sessionKey)
+      const found = asFound(known)
+      const isRoll = isSame(found.data, session.data) && isSame(found.authentication, session.authentication)
+      return isRoll ? roll(id, { found, session }) : write(id, { found, session })
+    },
+
+    async persist(known, given) {
+      const session = withFewerTokens(given, store)
+      const id = await recordId(session.sessionKey)
+      const change = { found: asFound(known), session }
+      let kept: StoredSession | null
+      try {
+        kept = await write(id, change)
+      } catch (error) {
+        store.report(error)
+        const late = rebase(unwritten().get(id), change)
+        unwritten().set(id, late)
+        return { session: late.session, written: false }
+      }
+      if (!kept) throw new IdpError('MISSING_SESSION')
+      return { session: kept, written: true }
+    },
+
+    async flush(sessionKey) {
+      const id = await recordId(sessionKey)
+      const late = unwritten().get(id)
+      if (!late) return true
+      return write(id, late).then(
+        () => unwritten().get(id) === undefined,
+        () => false,
+      )
+    },
+
+    forget: async (sessionKey) => forget(await recordId(sessionKey)),
+  }
+}

@@ -1,0 +1,44 @@
+import { IdpError } from '../errors/base.ts'
+
+/** How an access token is shown to an API: RFC 6750 section 2.1, RFC 9449 section 7.1. */
+export interface AuthorizationScheme {
+  readonly scheme: 'Bearer' | 'DPoP'
+  readonly accessToken: string
+}
+
+const schemes: ReadonlyMap<string, AuthorizationScheme['scheme']> = new Map([
+  ['bearer', 'Bearer'],
+  ['dpop', 'DPoP'],
+])
+
+function unusable(detail: string): IdpError<'FETCHER_TOKEN_UNUSABLE'> {
+  return new IdpError('FETCHER_TOKEN_UNUSABLE', { detail })
+}
+
+/** The headers of the platform would show the token in their error. */
+function checked(text: unknown): string {
+  if (typeof text !== 'string' || text === '') throw unusable('It is no text, or an empty one.')
+  if (!/^[\x21-\x7e]+$/.test(text)) throw unusable('It has characters that no access token may have.')
+  return text
+}
+
+function toScheme(type: unknown): AuthorizationScheme['scheme'] | undefined {
+  if (type === undefined) return undefined
+  const scheme = typeof type === 'string' ? schemes.get(type.toLowerCase()) : undefined
+  if (!scheme) throw unusable('Its type is neither Bearer nor DPoP.')
+  return scheme
+}
+
+/**
+ * How to show what a factory brought. The token's own type decides; without one `bound` does: whether the fetcher proves
+ * possession of a key. A bound token is never shown as a bearer token (RFC 9449 section 7.2).
+ */
+export function toAuthorizationScheme(brought: unknown, bound: boolean): AuthorizationScheme {
+  const fields = (typeof brought === 'object' && brought !== null ? brought : { token: brought }) as {
+    readonly [field: string]: unknown
+  }
+  const accessToken = checked(fields['token'] ?? fields['accessToken'])
+  const scheme = toScheme(fields['token_type'] ?? fields['tokenType']) ?? (bound ? 'DPoP' : 'Bearer')
+  if (scheme === 'DPoP' && !bound) throw new IdpError('FETCHER_TOKEN_BOUND')
+  return { scheme, accessToken }
+}

@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { randomToken } from '../crypto/random.ts'
+import { freshlyStored } from '../session/model/session.ts'
+import { freshToken } from './fresh-token.ts'
+import { advance, closeFamily, findFamily, markPending, markPersisted, openFamily } from './token-family.ts'
+import { toTokenRequest } from './token-request.ts'
+import { verifyInSession } from './verified.ts'
+
+async function signedIn() {
+  const { clock, engine } = engineFor()
+  const cookies = new Cookies()
+  const first = `rt-${randomToken()}`
+  const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: first }
+  const exchange = cookies.exchange()
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  await engine.sessions.save(exchange, freshlyStored(data, clock.now))
+  cookies.take(exchange)
+  const redeemed: string[] = []
+  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+    redeemed.push(refreshToken)
+    const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
+    return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const { client, config, sealer, sessions } = engine
+  const ask = async (on: ReturnType<Cookies['exchange']>) => {
+    const session = await sessions.load(on)
+    if (!session) throw new Error('no session')
+    const parts = { client, config, sealer, sessions, refresh }
+    return (await freshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
+  }
+  return { ask, clock, cookies, engine, redeemed }
+}
+
+test('[U1c] a session that was loaded before a refresh and saved after it does not bring spent tokens back', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  const quick = cookies.exchange()
+  expect(await ask(quick)).toBe('at-2')
+  cookies.take(quick)
+  if (loaded) await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const session = await engine.sessions.load(cookies.exchange())
+  expect(session?.data.tokenSet).toMatchObject({
+    accessToken: 'at-2',
+    refreshToken: expect.stringMatching(/\+1$/),
+  })
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-3')
+  expect(new Set(redeemed).size).toBe(redeemed.length)
+})
+
+test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard asked for', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  if (!loaded) throw new Error('no session')
+  const exchange = cookies.exchange()
+  const { client, config, sessions } = engine
+  const grant = { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  await verifyInSession({ client, config, sessions }, exchange, {
+    session: loaded,
+    want: toTokenRequest(config.authorization, {}),
+    name: 'popup',
+    verify: async () => ({ ...grant, ownScope: 'transfer' }),
+  })
+  cookies.take(exchange)
+  await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const after = await engine.sessions.load(cookies.exchange())
+  expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
+})
+
+test('where nothing can be written, and too much waits for that already, no token is spent', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const lines = Array.from({ length: 1000 }, (_, at) => openFamily(`waiting-${at}`, session))
+  for (const family of lines) markPending(family, clock.now + 600, clock.now)
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  await expect(ask(readOnly())).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
+  expect(redeemed).toEqual([])
+  for (const family of lines) closeFamily(family)
+  expect(await ask(readOnly())).toBe('at-2')
+})
+
+test('[C2] no more than 1000 sessions wait to be written, also where writes fail', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const lines = Array.from({ length: 1001 }, (_, at) => openFamily(`unwritten-${at}`, session))
+  for (const family of lines) markPending(family, clock.now + 600, clock.now)
+  expect(lines.filter(({ pending: unwritten }) => unwritten).length).toBeLessThanOrEqual(1000)
+  expect(lines.map(({ pending: unwritten }) => unwritten)).toEqual(expect.arrayContaining([true, false]))
+  for (const family of lines) closeFamily(family)
+})
+
+test('[C2] what waits to be written is still known after as many other refreshes as are remembered', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  clock.now += 61
+  expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+  const others = Array.from({ length: 20_001 }, (_, at) => openFamily(`other-${at}`, session))
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  expect(redeemed).toHaveLength(1)
+  for (const family of others) closeFamily(family)
+})
+
+test('[C2] a session that is refreshed for long where nothing can be written keeps what the browser has, and little else', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const family = openFamily('token-0', session)
+  let last = 0
+  const refresh = (times: number): void => {
+    for (let time = 0; time < times; time += 1) {
+      advance(family, session, { from: `token-${last}`, to: `token-${++last}` }, clock.now)
+      markPending(family, clock.now + 86_400, clock.now)
+      clock.now += 61
+    }
+  }
+  const leads = (token: number) => findFamily(`token-${token}`, session, clock.now) === family
+  refresh(100)
+  expect([leads(0), leads(50), leads(100)]).toEqual([true, false, true])
+  expect(family.keys.length).toBeLessThan(6)
+  markPersisted(family)
+  refresh(100)
+  expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([false, true, false, true])
+  expect(family.keys.length).toBeLessThan(6)
+  closeFamily(family)
+})

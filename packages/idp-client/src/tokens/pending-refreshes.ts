@@ -1,0 +1,125 @@
+import type { CookieJar } from '../http/cookie-jar.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Clock } from '../lib/clock.ts'
+import type { CookieSessionStorage } from '../session/cookie/in-cookie.ts'
+import type { SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { copySession } from '../session/model/stored-session.ts'
+import type { SessionStorage } from '../session/storage.ts'
+import type { TokenFamily } from './token-family.ts'
+import {
+  closeFamily,
+  findFamily,
+  hasEnded,
+  hasFamilies,
+  markEnded,
+  markPersisted,
+  tokenKey,
+} from './token-family.ts'
+
+export interface PendingRefreshParts {
+  readonly clock: Clock
+  readonly client: () => Promise<string>
+}
+
+/**
+ * A storage of sessions in cookies that knows what this process refreshed lately: a request that still carries the session from
+ * before gets the one after, and everything that is saved becomes what later requests are led to.
+ */
+export function withPendingRefreshes(
+  storage: CookieSessionStorage,
+  { client, clock }: PendingRefreshParts,
+): SessionStorage {
+  async function familyOf(session: StoredSession): Promise<TokenFamily | undefined> {
+    if (!hasFamilies()) return undefined
+    const { refreshToken } = session.data.tokenSet
+    return refreshToken
+      ? findFamily(await tokenKey(await client(), refreshToken), session, clock())
+      : undefined
+  }
+
+  const found = new WeakMap<CookieJar, StoredSession>()
+
+  async function load(exchange: Exchange): Promise<StoredSession | null> {
+    const session = await storage.load(exchange)
+    if (!session) return null
+    const family = await familyOf(session)
+    if (!family || !isBehind(session, family.latest)) return session
+    const usedAt = Math.max(session.usedAt, family.latest.usedAt)
+    const led: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
+    if (!found.has(exchange.cookies)) found.set(exchange.cookies, copySession(led))
+    return led
+  }
+
+  async function end(sessions: readonly StoredSession[]): Promise<void> {
+    for (const session of sessions) {
+      markEnded(session)
+      const family = await familyOf(session)
+      if (family) closeFamily(family)
+    }
+  }
+
+  return {
+    load,
+
+    async original(exchange) {
+      await load(exchange)
+      return found.get(exchange.cookies) ?? storage.original(exchange)
+    },
+
+    async save(exchange, session, options) {
+      const { stale: _written, ...given } = session
+      // Its cookie would take the place of a logout, or of whoever has logged in since.
+      if (hasEnded(given)) return false
+      const kept = ahead(given, await familyOf(given))
+      const before = await storage.load(exchange)
+      const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
+      const isKept = await storage.save(exchange, kept, options)
+      await end(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
+      // A session that lost its token leads on under the one that it had.
+      const family = (await familyOf(kept)) ?? (before ? await familyOf(before) : undefined)
+      if (!family) return isKept
+      // Without what did not fit: who carries the cookie is not behind.
+      family.latest = copySession((await storage.load(exchange)) ?? kept)
+      exchange.cookies.whenFlushed(() => markPersisted(family))
+      return isKept
+    },
+
+    ...(storage.assertFits ? { assertFits: storage.assertFits } : {}),
+
+    async destroy(exchange) {
+      const sessions = await storage.loadAll(exchange)
+      await storage.destroy(exchange)
+      await end(sessions)
+    },
+
+    sweep: storage.sweep,
+  }
+}
+
+/** A session that was loaded before a refresh and is saved after it gets the tokens of now: the old ones are spent. */
+function ahead(session: StoredSession, family: TokenFamily | undefined): StoredSession {
+  const newer = family?.latest.data
+  if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
+  const { accessTokens: _older, ...data } = session.data
+  const { authentication: _earlier, ownScope: _smaller, ...rest } = session
+  const { authentication, ownScope } = family.latest
+  const { accessTokens, internal, tokenSet } = newer
+  const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
+  return {
+    ...rest,
+    data: { ...data, ...tokens, internal } as SessionData,
+    ...(authentication ? { authentication } : {}),
+    ...(ownScope === undefined ? {} : { ownScope }),
+  }
+}
+
+/** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */
+function isBehind(mine: StoredSession, latest: StoredSession): boolean {
+  const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
+  // With a token that does not rotate, another process may have gone on from here.
+  if (token === newer && mine.usedAt >= latest.usedAt) return false
+  const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
+    JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
+  return tokens(mine) !== tokens(latest)
+}

@@ -1,0 +1,198 @@
+import { hashToken } from '../crypto/random.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import { sweeping } from '../lib/sweep.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { forgetProcessTokens } from '../session/store/process-tokens.ts'
+import type { RedemptionQueue } from './turns.ts'
+
+/**
+ * One session and the refresh tokens that it had lately. Requests that still carry an older one are led to what the
+ * session has become, so that a single-use token is never redeemed twice by this process.
+ */
+export interface TokenFamily extends RedemptionQueue {
+  /** The session as this process knows it last. */
+  latest: StoredSession
+  /** What `latest` holds has reached no browser or store yet: a Server Component refreshed it. */
+  pending: boolean
+  /** The session ended: nothing may be led to it or written of it any more. */
+  closed: boolean
+  /** The key that it was opened under. */
+  readonly key: string
+  /** The tokens that lead here. */
+  readonly keys: FamilyToken[]
+  /** When it went on last, or was written; milliseconds of the monotonic clock. */
+  touchedAt: number
+}
+
+/* There are thousands of them: a list is a third of a map. */
+interface FamilyToken {
+  readonly key: string
+  /** Seconds since the epoch. */
+  until: number
+  /** It came while the session was unwritten: no browser has it. */
+  inProcess: boolean
+}
+
+interface TokenFamilies {
+  readonly byToken: Lru<string, TokenFamily>
+  /** Lines with something unwritten, and when their session ends at the latest. */
+  readonly unwritten: Map<TokenFamily, number>
+  /** Makes sure that lines which nobody asks for are forgotten. */
+  readonly forgetLater: () => void
+}
+
+/** Seconds for which a superseded refresh token still leads to its successor. */
+const JOIN_SECONDS = 60
+/** Milliseconds after which a line that nobody asks for is forgotten. */
+const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
+const TOKENS = 20_000
+const UNWRITTEN = 1000
+
+/** Forgets the tokens of lines that nobody asked for again; returns whether any are left. */
+function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
+  const end = performance.now() - KEPT_MILLISECONDS
+  for (const [key, family] of byToken.entries()) {
+    if (family.touchedAt <= end && !family.pending && !family.inFlight) byToken.delete(key)
+  }
+  return byToken.size > 0
+}
+
+const families = (): TokenFamilies =>
+  shared('refresh-lines/4', () => {
+    const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending: unwritten }) => unwritten)
+    return {
+      byToken,
+      unwritten: new Map(),
+      forgetLater: sweeping(KEPT_MILLISECONDS, () => forgetOld(byToken)),
+    }
+  })
+
+/** Name of a refresh token of one client at one provider; tells nothing of the token. */
+export async function tokenKey(client: string, refreshToken: string): Promise<string> {
+  return hashToken(`${client} ${refreshToken}`, 32)
+}
+
+/** The line of a session, if this process refreshed it lately. */
+export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
+  const { byToken } = families()
+  const family = byToken.get(key)
+  if (!family) return undefined
+  const until = family.keys.find((one) => one.key === key)?.until
+  const over = until !== undefined && until <= now && !family.pending
+  if (over) byToken.delete(key)
+  // The handle is private to one session: a token that turns up in another session leads nowhere.
+  return over || family.latest.sessionKey !== session.sessionKey ? undefined : family
+}
+
+export function openFamily(key: string, session: StoredSession): TokenFamily {
+  const family: TokenFamily = {
+    latest: session,
+    pending: false,
+    closed: false,
+    key,
+    current: undefined,
+    inFlight: undefined,
+    keys: [],
+    touchedAt: performance.now(),
+  }
+  families().byToken.set(key, family)
+  return family
+}
+
+/** Nothing came of a line: it holds no token that leads anywhere. */
+export function dropUnused(key: string, family: TokenFamily): void {
+  if (family.keys.length === 0 && !family.inFlight && families().byToken.get(key) === family) {
+    families().byToken.delete(key)
+  }
+}
+
+/** The session went on: `from` leads to it for a while, `to` (its token now, if it has one) from here on. */
+export function advance(
+  family: TokenFamily,
+  latest: StoredSession,
+  keys: { from: string; to?: string },
+  now: number,
+): void {
+  if (family.closed) return
+  const { byToken } = families()
+  forgetSuperseded(family, now)
+  family.latest = latest
+  for (const key of new Set([keys.from, keys.to ?? keys.from])) {
+    lead(family, key, now + JOIN_SECONDS)
+    byToken.set(key, family)
+  }
+  touch(family)
+}
+
+function lead(family: TokenFamily, key: string, until: number): void {
+  const known = family.keys.find((one) => one.key === key)
+  if (known) known.until = until
+  else family.keys.push({ key, until, inProcess: family.pending })
+}
+
+/** Forgets older tokens that lead nowhere any more; while the session is unwritten, the browser still has one of before. */
+function forgetSuperseded(family: TokenFamily, now: number): void {
+  const { byToken } = families()
+  const kept = family.keys.filter(({ inProcess, until }) => until > now || (family.pending && !inProcess))
+  for (const one of family.keys) {
+    if (!kept.includes(one) && byToken.get(one.key) === family) byToken.delete(one.key)
+  }
+  family.keys.splice(0, family.keys.length, ...kept)
+}
+
+function touch(family: TokenFamily): void {
+  family.touchedAt = performance.now()
+  families().forgetLater()
+}
+
+/** Whether this process refreshed anything lately: if not, no session needs to be looked up. */
+export function hasFamilies(): boolean {
+  return families().byToken.size > 0
+}
+
+/** Whether one more session may be refreshed where nothing can be written. */
+export function canDefer(now: number): boolean {
+  const { unwritten } = families()
+  if (unwritten.size < UNWRITTEN) return true
+  for (const [family, endsAt] of unwritten) if (endsAt <= now) closeFamily(family)
+  return unwritten.size < UNWRITTEN
+}
+
+/**
+ * The session is kept until it was written. When too many are kept already, it leads its requests for `JOIN_SECONDS`, as
+ * every refreshed session does.
+ */
+export function markPending(family: TokenFamily, endsAt: number, now: number): void {
+  if (!family.pending && !canDefer(now)) return
+  family.pending = true
+  families().unwritten.set(family, endsAt)
+}
+
+export function markPersisted(family: TokenFamily): void {
+  if (family.pending) touch(family)
+  family.pending = false
+  for (const one of family.keys) one.inProcess = false
+  families().unwritten.delete(family)
+}
+
+/** The session ended: nothing of it leads anywhere any more. */
+export function closeFamily(family: TokenFamily): void {
+  family.closed = true
+  markPersisted(family)
+  for (const { key } of [family, ...family.keys]) families().byToken.delete(key)
+}
+
+const ENDED = 20_000
+
+const endedHandles = (): Lru<string, true> => shared('ended-sessions/1', () => new Lru(ENDED))
+
+/** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
+export function markEnded({ sessionKey }: StoredSession): void {
+  endedHandles().set(sessionKey, true)
+  forgetProcessTokens(sessionKey)
+}
+
+export function hasEnded({ sessionKey }: StoredSession): boolean {
+  return endedHandles().get(sessionKey) === true
+}

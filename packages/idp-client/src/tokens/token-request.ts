@@ -1,0 +1,96 @@
+import type { AuthorizationConfig } from '../config/config.ts'
+import { unitedScope, withoutScope } from '../session/model/scope.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
+import { loginAudience, mainAudience } from './select.ts'
+
+/** Options of `getAccessToken`. */
+export interface GetAccessTokenOptions {
+  /**
+   * Refresh even if the token is still valid; default false. The old token is then never returned: a refresh that fails
+   * throws `FAILED_TO_REFRESH_TOKEN`, and without a refresh token it is `MISSING_REFRESH_TOKEN`.
+   */
+  refresh?: boolean
+  /** Scope that the token must have, space-delimited. */
+  scope?: string
+  /** API that the token is for; default the one of the login. Further ones need the provider's refresh-token policy. */
+  audience?: string
+  /** Whether `scope` is added to the configured one (default) or stands alone. */
+  mergeScopes?: boolean
+}
+
+/** What a caller wants a token for, with everything that the configuration adds. */
+export interface TokenRequest {
+  /** Undefined: whatever the login was for. */
+  readonly audience?: string
+  /** Scope that the token must have. */
+  readonly scope: string
+  /** What goes into the refresh request: only what the caller named (RFC 6749 section 6). */
+  readonly wireParameters: { readonly audience?: string; readonly scope?: string }
+  readonly force: boolean
+  /** Nothing was named: the token of the login is meant, whatever it was asked for with. */
+  readonly isDefaultRequest: boolean
+  /** The token is kept in this process, and not in the session. */
+  readonly inProcess?: true
+}
+
+function configuredScope(config: AuthorizationConfig, audience: string | undefined): string {
+  const { defaultScope, scope } = config
+  if (scope.kind === 'text') return scope.scope
+  if (scope.kind === 'default') return defaultScope
+  if (audience === undefined) return ''
+  return scope.byAudience.get(audience) ?? (audience === config.audience ? defaultScope : '')
+}
+
+/**
+ * Returns the part of the configured scope that an access token must have. `offline_access` of the default says nothing about access
+ * tokens, and was not even sent where the provider does not list it.
+ */
+function requiredScope(config: AuthorizationConfig, audience: string | undefined): string {
+  const scope = configuredScope(config, audience)
+  return usesDefaultScope(config, audience) ? withoutScope(scope, OFFLINE_ACCESS) : scope
+}
+
+/**
+ * Returns the token that a call with these options requests from a session; without one, from a login as configured. A call that
+ * names nothing wants the main token set, unless that is for another API than the login's (see `loginAudience`).
+ */
+export function toTokenRequest(
+  config: AuthorizationConfig,
+  options: GetAccessTokenOptions,
+  session?: Pick<StoredSession, 'data' | 'ownAudience'>,
+): TokenRequest {
+  const main = session ? mainAudience(config, session.data) : config.audience
+  const named = session ? loginAudience(config, session) : main
+  const sentAudience = options.audience ?? (named === main ? undefined : named)
+  const audience = options.audience ?? named
+  const merged = options.mergeScopes ?? true
+  const requested = (configured: typeof configuredScope): string =>
+    merged ? unitedScope(configured(config, audience), options.scope) : unitedScope(options.scope)
+  return {
+    ...(audience === undefined ? {} : { audience }),
+    scope: requested(requiredScope),
+    wireParameters: {
+      ...(sentAudience === undefined ? {} : { audience: sentAudience }),
+      ...(options.scope === undefined ? {} : { scope: requested(configuredScope) }),
+    },
+    force: options.refresh ?? false,
+    isDefaultRequest: sentAudience === undefined && options.scope === undefined,
+  }
+}
+
+/** The want that a context was kept for; what was not named then means what the session says. */
+export function restoreTokenRequest(
+  config: AuthorizationConfig,
+  { scope, wireParameters: sent }: Pick<TokenRequest, 'scope' | 'wireParameters'>,
+  { data }: Pick<StoredSession, 'data'>,
+): TokenRequest {
+  const audience = sent.audience ?? mainAudience(config, data)
+  return {
+    ...(audience === undefined ? {} : { audience }),
+    scope,
+    wireParameters: sent,
+    force: false,
+    isDefaultRequest: sent.audience === undefined && sent.scope === undefined,
+  }
+}
