@@ -18,6 +18,7 @@ export type {
 } from './config/hooks.ts'
 export type * from './config/mfa.ts'
 export * from './config/options.ts'
+export type { GetAccessTokenOptions } from './config/token-options.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
 export * from './errors/index.ts'
 export type { SessionInfo } from './flows/administer-sessions.ts'
@@ -51,4 +52,3 @@ export type {
   TokenSet,
   User,
 } from './session/model/session-data.ts'
-export type { GetAccessTokenOptions } from './tokens/token-request.ts'

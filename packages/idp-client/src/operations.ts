@@ -2,6 +2,7 @@ import type { Binding } from './binding.ts'
 import { within } from './binding.ts'
 import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
+import type { GetAccessTokenOptions } from './config/token-options.ts'
 import type { Application, Engine } from './engine.ts'
 import type { SessionInfo } from './flows/administer-sessions.ts'
 import type {
@@ -30,7 +31,6 @@ import { serverMfaClient } from './mfa-client.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/model/session-data.ts'
-import type { GetAccessTokenOptions } from './tokens/token-request.ts'
 
 /** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<FrameworkRequest> {

@@ -17,11 +17,11 @@ export function accessToken(options?: AccessTokenOptions): Promise<string | Acce
 export async function accessToken(options: AccessTokenOptions = {}): Promise<string | AccessTokenResponse> {
   browserOnly()
   listen(question, true)
-  const answer = await obtain(toUrl(options), request)
+  const answer = await obtain(routeUrl(options), request)
   return options.includeFullResponse ? answer : answer.token
 }
 
-function toUrl({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
+function routeUrl({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
   const urls = currentUrls()
   const url = path === undefined ? urls.accessToken : urls.locate(path)
   return addressWith(url, { audience, scope, mergeScopes: mergeScopes === false ? 'false' : '' })

@@ -1,8 +1,8 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { GetAccessTokenOptions } from '../tokens/token-request.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
+import type { GetAccessTokenOptions } from './token-options.ts'
 import { nearestName, printable } from './unknown-keys.ts'
 
 /**

@@ -1,5 +1,6 @@
 import type { AccessTokenFactory, FetcherConfig, FetcherOptions } from '../config/fetcher.ts'
 import { apiUrl, resolveFetcher } from '../config/fetcher.ts'
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { apiCall } from '../http/api-call.ts'
@@ -7,7 +8,6 @@ import type { Exchange } from '../http/exchange.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import type { DpopProver } from '../tokens/bound-call.ts'
 import { sendBound } from '../tokens/bound-call.ts'
-import type { GetAccessTokenOptions } from '../tokens/token-request.ts'
 
 /**
  * Calls one or several APIs for the user of one request. Keep it as long as that request, no longer: with each call it

@@ -21,10 +21,10 @@ export type LoginParameters = Readonly<Record<string, string>>
 
 export type Verdict =
   | { readonly kind: 'granted'; readonly session: SessionData }
-  | { readonly kind: 'nobody'; readonly login: LoginParameters }
-  | { readonly kind: 'unmet'; readonly unmet: Unmet; readonly login: LoginParameters }
+  | { readonly kind: 'unauthenticated'; readonly login: LoginParameters }
+  | { readonly kind: 'insufficient'; readonly unmet: Unmet; readonly login: LoginParameters }
   /** Just such a login has not helped. */
-  | { readonly kind: 'futile'; readonly unmet: Unmet }
+  | { readonly kind: 'exhausted'; readonly unmet: Unmet }
 
 /** Seconds within which a login that did not help is not followed by the same again. */
 const PAUSE_SECONDS = 60
@@ -144,11 +144,14 @@ export async function checkSession(
   const { config } = engine
   const session = await engine.sessions.load(exchange)
   if (!session)
-    return { kind: 'nobody', login: await toLoginParameters(engine, toGuardLogin(config, requirements)) }
+    return {
+      kind: 'unauthenticated',
+      login: await toLoginParameters(engine, toGuardLogin(config, requirements)),
+    }
   const missing = findUnmet(requirements, session, toClaimContext(config.clock(), config, session))
   if (missing === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = toGuardLogin(config, requirements, session)
   return (await isTried(engine, session, requirements, login))
-    ? { kind: 'futile', unmet: missing }
-    : { kind: 'unmet', unmet: missing, login: await toLoginParameters(engine, login) }
+    ? { kind: 'exhausted', unmet: missing }
+    : { kind: 'insufficient', unmet: missing, login: await toLoginParameters(engine, login) }
 }

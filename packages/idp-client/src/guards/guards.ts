@@ -30,7 +30,7 @@ async function verdictOn(engine: Engine, exchange: Exchange, requirements: Requi
     return checkSession(engine, exchange, requirements)
   }
   const session = await getSession(engine, exchange)
-  return session ? { kind: 'granted', session } : { kind: 'nobody', login: {} }
+  return session ? { kind: 'granted', session } : { kind: 'unauthenticated', login: {} }
 }
 
 export interface PageGuard {
@@ -52,7 +52,7 @@ export async function pageAccess(
   const engine = application.engine()
   const verdict = await reporting(engine.config.log, () => verdictOn(engine, exchange, requirements))
   if (verdict.kind === 'granted') return verdict
-  if (verdict.kind === 'futile') throw new IdpError(UNMET[verdict.unmet])
+  if (verdict.kind === 'exhausted') throw new IdpError(UNMET[verdict.unmet])
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
   return { kind: 'login', location: loginPath(prefix, routes, await returnTo(), verdict.login) }
@@ -103,11 +103,11 @@ export async function apiRefusal(
   try {
     const verdict = await verdictOn(application.engine(), exchange, requirements)
     if (verdict.kind === 'granted') return null
-    if (verdict.kind === 'nobody') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
+    if (verdict.kind === 'unauthenticated') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
     const error = new IdpError(UNMET[verdict.unmet])
     const challenge = toStepUpChallenge(verdict.unmet, requirements)
     return refusal(toStatus(error), error, {
-      ...(verdict.kind === 'unmet' ? { login: verdict.login } : {}),
+      ...(verdict.kind === 'insufficient' ? { login: verdict.login } : {}),
       ...(challenge === undefined ? {} : { challenge }),
     })
   } catch (thrown) {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, withoutRefreshToken } from './apply.ts'
-import type { GetAccessTokenOptions } from './token-request.ts'
 import { toTokenRequest } from './token-request.ts'
 
 const NOW = 1000

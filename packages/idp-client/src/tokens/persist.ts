@@ -26,7 +26,7 @@ export function deferPersistence(config: Config, family: TokenFamily, { data, us
 /** Where nothing is written for long, nothing else bounds what a session grows to. */
 async function bound(config: Config, family: TokenFamily): Promise<void> {
   if (countFurtherTokens(family.latest) <= FURTHER_TOKENS) return
-  const { withFewerTokens } = await import('../session/further-tokens.ts')
+  const { withFewerTokens } = await import('../session/model/further-tokens.ts')
   family.latest = withFewerTokens(family.latest, config)
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
 import { select } from './select.ts'
-import type { GetAccessTokenOptions } from './token-request.ts'
 import { toTokenRequest } from './token-request.ts'
 
 const NOW = 1000

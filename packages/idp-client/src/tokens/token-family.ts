@@ -3,7 +3,7 @@ import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import { sweeping } from '../lib/sweep.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { forgetProcessTokens } from '../session/store/process-tokens.ts'
+import { forgetProcessTokens } from '../session/process-tokens.ts'
 import type { RedemptionQueue } from './turns.ts'
 
 /**

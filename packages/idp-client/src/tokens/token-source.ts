@@ -1,4 +1,4 @@
-import type { GetAccessTokenOptions } from './token-request.ts'
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 
 /** How a flow gets an access token of the session that it works for: by the flow that hands them out to everybody. */
 export type TokenSource = (

@@ -1,9 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import {
-  forgetProcessTokens,
-  keepProcessToken,
-  processToken,
-} from '../../src/session/store/process-tokens.ts'
+import { forgetProcessTokens, keepProcessToken, processToken } from '../../src/session/process-tokens.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'

@@ -10,6 +10,7 @@ export type {
 } from '../../config/hooks.ts'
 export type * from '../../config/mfa.ts'
 export * from '../../config/options.ts'
+export type { GetAccessTokenOptions } from '../../config/token-options.ts'
 export { generateDpopKeyPair } from '../../crypto/keys.ts'
 export * from '../../errors/index.ts'
 export type { SessionInfo } from '../../flows/administer-sessions.ts'
@@ -43,7 +44,6 @@ export type {
   TokenSet,
   User,
 } from '../../session/model/session-data.ts'
-export type { GetAccessTokenOptions } from '../../tokens/token-request.ts'
 export type { NodeRequest, NodeResponse } from '../node/binding.ts'
 export { isContinue } from '../web/continue.ts'
 export type { HostRequest, HostResponse } from './binding.ts'

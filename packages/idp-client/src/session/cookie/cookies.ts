@@ -78,7 +78,7 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
     async clearReplaced(exchange, kept, sessionKey) {
       const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
       if (stale.length === 0) return
-      const { writtenByOthers } = await import('../cookie-owners.ts')
+      const { writtenByOthers } = await import('./cookie-owners.ts')
       const foreign = await writtenByOthers(parts, exchange.cookies, sessionKey)
       clear(
         exchange,
@@ -87,7 +87,7 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
     },
 
     async clearDead(exchange) {
-      const { deadCookies } = await import('../cookie-owners.ts')
+      const { deadCookies } = await import('./cookie-owners.ts')
       const dead = await deadCookies(parts, exchange.cookies)
       clear(exchange, dead)
       return dead.length > 0

@@ -5,8 +5,8 @@ import { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { encodeReference } from '../store/reference.ts'
 import { inCookie } from './in-cookie.ts'
+import { encodeReference } from './reference.ts'
 
 const MARKER = '__session__ended'
 

@@ -2,10 +2,10 @@ import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { toTimes } from '../cookie/cookies.ts'
+import type { SessionReference } from '../cookie/reference.ts'
+import { decodeReference } from '../cookie/reference.ts'
 import { isAlive, rollIsDue } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import type { SessionReference } from './reference.ts'
-import { decodeReference } from './reference.ts'
 import type { Snapshot, StoreRecords } from './store-records.ts'
 
 export interface StoreReaderParts {

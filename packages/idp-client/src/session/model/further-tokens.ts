@@ -1,8 +1,8 @@
-import type { Config } from '../config/config.ts'
-import { fieldName } from '../errors/session.ts'
-import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './model/session-data.ts'
-import type { StoredSession } from './model/stored-session.ts'
-import { countFurtherTokens, FURTHER_TOKENS } from './model/stored-session.ts'
+import { fieldName } from '../../errors/session.ts'
+import type { Log } from '../../log/log.ts'
+import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
+import { countFurtherTokens, FURTHER_TOKENS } from './stored-session.ts'
 
 /** An access token beside the main one. */
 export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
@@ -52,7 +52,7 @@ export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<Furth
  * Returns the session with at most `FURTHER_TOKENS` tokens beside the main ones, for places where bytes do not count.
  * Reports what is left out.
  */
-export function withFewerTokens(session: StoredSession, { log }: Pick<Config, 'log'>): StoredSession {
+export function withFewerTokens(session: StoredSession, { log }: { readonly log: Log }): StoredSession {
   const surplus = countFurtherTokens(session) - FURTHER_TOKENS
   if (surplus <= 0) return session
   const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { applyRefresh } from '../tokens/apply.ts'
-import type { TokenRequest } from '../tokens/token-request.ts'
+import { applyRefresh } from '../../tokens/apply.ts'
+import type { TokenRequest } from '../../tokens/token-request.ts'
 import { withFewerTokens } from './further-tokens.ts'
-import type { SessionData, StoredAccessTokenSet } from './model/session-data.ts'
-import type { StoredSession } from './model/stored-session.ts'
+import type { SessionData, StoredAccessTokenSet } from './session-data.ts'
+import type { StoredSession } from './stored-session.ts'
 
 const NOW = 1000
 const log = { emit: () => {}, emitFailure: () => {}, once: () => {}, printException: () => {} }

@@ -1,6 +1,6 @@
-import { Lru } from '../../lib/lru.ts'
-import { shared } from '../../lib/registry.ts'
-import type { AccessTokenSet } from '../model/session-data.ts'
+import { Lru } from '../lib/lru.ts'
+import { shared } from '../lib/registry.ts'
+import type { AccessTokenSet } from './model/session-data.ts'
 
 /**
  * Access tokens that live in this process only, in neither cookie nor store: the library alone needs them, and the
