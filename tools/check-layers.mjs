@@ -108,6 +108,8 @@ export function circularLayers(rules) {
 if (isMain(import.meta)) {
   const modules = filesBelow(base, (path) => /\.tsx?$/.test(path) && !/\.test\.tsx?$/.test(path))
   const problems = modules.flatMap((path) => violations(path.slice(base.length + 1), readText(path)))
-  const circular = circularLayers(layers).map((name) => `tools/rules/layers.mjs: ${name} is in a cycle of folders`)
+  const circular = circularLayers(layers).map(
+    (name) => `tools/rules/layers.mjs: ${name} is in a cycle of folders`,
+  )
   finish([...circular, ...problems], `${modules.length} modules`)
 }
