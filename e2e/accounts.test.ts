@@ -94,7 +94,7 @@ test('[S146, S195, S196] an account is connected, listed, used and disconnected'
   await expectNoTokens()
 })
 
-test('whoever cancels is told so, and nothing is connected', async () => {
+test('a user who cancels sees a notice, and nothing is connected', async () => {
   const page = await openAccounts('alice')
   await connect(page, 'Google', 'Cancel')
   await page.getByText('You cancelled.').waitFor()
@@ -119,7 +119,7 @@ test('a wrong code connects nothing, and spends the attempt', async () => {
   await page.getByText('The account is connected.').waitFor()
 })
 
-test('whoever takes too long at the provider is told so there, and may begin again', async () => {
+test('a user who takes too long at the provider sees a notice there, and may start again', async () => {
   const page = await openAccounts('alice')
   await page.getByRole('link', { name: 'Connect GitHub' }).click()
   await page.getByRole('heading', { name: 'Connect an account' }).waitFor()

@@ -389,7 +389,7 @@ describe('requests that the router of Next makes', () => {
     const page = await arrive()
     visitor.announce(403, '/auth/login')
     await page.goto(at('/'), { waitUntil: 'networkidle' })
-    // What a click on <Link href="/auth/login"> does; the example links there by <a>.
+    // The requests of a click on <Link href="/auth/login">; the example uses <a>.
     await page.evaluate("window.next.router.push('/auth/login?returnTo=%2Fclient')")
     await enterAs(page, 'alice')
     await page.waitForURL(at('/client'))
@@ -414,7 +414,7 @@ describe('the production build', () => {
       const session = { user: { sub }, internal: { createdAt: now - 4000 } }
       // Last used so long ago that every page which passes records the use.
       const cookie = await generateCookieHeader(session, { secret: SECRET, now: now - 400 })
-      // Everybody begins elsewhere, so that each path is somebody's first.
+      // Each browser starts elsewhere, so that each path is the first one of some browser.
       const start = index % paths.length
       for (const path of [...paths.slice(start), ...paths.slice(0, start)]) {
         const response = await fetch(cache.url + path, { redirect: 'manual', headers: { cookie } })

@@ -109,7 +109,7 @@ test('ends all others at once, and no session of anybody else', async () => {
   ])
 })
 
-test('an id that is not of the visitor ends nothing', async () => {
+test('an id of another user ends nothing', async () => {
   const desktop = await openDevices(alice, 'firefox')
   const phone = await openDevices(alice, 'safari')
   await desktop.reload()

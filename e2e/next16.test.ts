@@ -126,8 +126,7 @@ describe('auth routes as a catch-all route handler', () => {
     host = hostOf(await start(plain, { FIXTURE_STYLE: 'mounted' }), ['ambient', 'explicit'])
   })
 
-  // What happens to requests that are for the application itself needs a proxy, and Next answers one kind of prefetch
-  // that a proxy would see by itself.
+  // Requests for the application itself need a proxy, and Next responds to one kind of prefetch before a proxy sees it.
   const cases = contractWithout(
     'use extends',
     'prefetches do not',
@@ -337,7 +336,7 @@ describe('a shared cache in front', () => {
     '/auth/profile',
   ]
 
-  test('stores no response with our cookie, whoever of 20 people asks first', async () => {
+  test('stores no response with our cookie, whichever of 20 users asks first', async () => {
     const people = Array.from({ length: 20 }, (_, index) => `test|person-${index}`)
     let rolled = 0
     for (const [index, sub] of people.entries()) {

@@ -182,7 +182,7 @@ describe('the API', () => {
   test.each<[string, Partial<ProofClaims>, Record<string, unknown>?]>([
     ['for another method', { htm: 'POST' }],
     ['for another address', { htu: 'https://other.example/transfers' }],
-    ['for an address that is none', { htu: 'transfers' }],
+    ['for an invalid address', { htu: 'transfers' }],
     ['for another token', { ath: 'other' }],
     ['without identifier', { jti: undefined }],
     ['that is old', { iat: now() - 600 }],

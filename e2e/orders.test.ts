@@ -73,7 +73,7 @@ describe('the orders page', () => {
     expect(await accessibilityProblems(page)).toEqual([])
   })
 
-  test('goes on with one refresh when the token has expired meanwhile', async () => {
+  test('continues with one refresh when the token has expired meanwhile', async () => {
     provider.settings.accessTokenTtl = 1
     const page = await arrive('alice')
     provider.settings.accessTokenTtl = 3600

@@ -46,7 +46,7 @@ async function shoot(page, name) {
   if (size > largest) throw new Error(`${name}.png is larger than ${largest / 1000} kB`)
 }
 
-/** A tour as somebody who is not signed in, then as alice. */
+/** A tour without a session, then as alice. */
 async function tour(page, url) {
   await page.goto(url)
   await shoot(page, 'home')
@@ -99,7 +99,7 @@ async function accounts(page, url) {
   await shoot(page, 'accounts')
 }
 
-/** Somebody who is signed in with a phone as well. */
+/** A user who is signed in on a phone as well. */
 async function devices(browser, page, url) {
   const context = await browser.newContext({ ignoreHTTPSErrors: true, userAgent: safari })
   const other = await context.newPage()

@@ -12,7 +12,7 @@ const AUDIENCE = 'https://orders.example.test/'
 const seconds = Number(process.env['SOAK_SECONDS'] ?? '10')
 const users = Number(process.env['SOAK_USERS'] ?? '40')
 
-// With many people the provider, which shares this process with them, may be slow; a lease lasts longer for it.
+// With many users the provider, which shares this process with them, may be slow; a lock lasts longer for it.
 const timeout = users > 100 ? '15000' : '5000'
 
 let redis: RedisServer

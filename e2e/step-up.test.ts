@@ -220,9 +220,9 @@ interface Factor {
   /** How its button begins. */
   readonly name: string
   enroll(): void
-  /** What a person does to confirm; a push message asks by itself whether it was approved. */
+  /** Confirms as the user would; a push message polls for the approval. */
   prove(page: Page): Promise<void>
-  /** What the page says after another login, where that may have been noticed between the logout and the login. */
+  /** The text of the page after another login, if it may have noticed that between the logout and the login. */
   readonly refusal?: RegExp
 }
 
@@ -295,7 +295,7 @@ describe('a dialogue that is out of date', () => {
   })
 
   test.each(factors)(
-    '[S212] of somebody else, by $name: what alice was asked confirms nothing for bob',
+    '[S212] of another user, by $name: the challenge of alice confirms nothing for bob',
     async (factor) => {
       const page = await arrive('alice')
       await openDialogue(page, factor)
@@ -355,7 +355,7 @@ describe('a dialogue that is out of date', () => {
   })
 })
 
-/** The second step at the provider, where somebody without an app sets one up. */
+/** The second step at the provider, where a user without an app sets one up. */
 async function secondStep(page: Page): Promise<void> {
   visitor.announce(422, /\/interaction\/[\w-]+/)
   await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor()
@@ -387,7 +387,7 @@ describe('at the provider', () => {
     await expectNoTokens()
   })
 
-  test('whoever denies there gets back to the page, and no transfer', async () => {
+  test('a user who denies there gets back to the page, and no transfer', async () => {
     const page = await arrive('alice')
     visitor.announce(401, '/api/transfers')
     visitor.announce(400, '/auth/callback')
@@ -405,7 +405,7 @@ describe('in a popup', () => {
     return popup
   }
 
-  test('the provider asks there, and the page goes on with its session', async () => {
+  test('the provider asks there, and the page continues with its session', async () => {
     const page = await arrive('alice')
     await page.getByRole('navigation').getByRole('link', { name: 'Transfer' }).waitFor()
     const popup = await openPopup(page)
@@ -417,7 +417,7 @@ describe('in a popup', () => {
     await expectNoTokens()
   })
 
-  test('whoever closes it is told that nothing was transferred, and may try again', async () => {
+  test('a user who closes it reads that nothing was transferred, and may try again', async () => {
     const page = await arrive('alice')
     await (await openPopup(page)).close()
     await alert(page, 'You closed the window.').waitFor()
@@ -428,7 +428,7 @@ describe('in a popup', () => {
     expect(await receipt(page).count()).toBe(0)
   })
 
-  test('whoever signs in as somebody else there keeps the session of the page', async () => {
+  test('a login as another user there keeps the session of the page', async () => {
     const page = await arrive('alice')
     await visitor.context.clearCookies({ domain: '127.0.0.1' })
     const popup = await openPopup(page)
@@ -443,7 +443,7 @@ describe('in a popup', () => {
 
   test('a browser that blocks it is told to allow it', async () => {
     const page = await arrive('alice')
-    // What a browser does that opens no window; this one has no such setting while it is driven from outside.
+    // The behaviour of a browser that blocks popups; this one has no such setting while a test controls it.
     await page.evaluate(() => {
       window.open = () => null
     })

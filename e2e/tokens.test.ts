@@ -55,7 +55,7 @@ class Jar {
   }
 }
 
-/** Somebody who is signed in at the application. */
+/** Signs a user in to the application. */
 async function loggedIn({ url }: RunningNext): Promise<Jar> {
   const jar = new Jar()
   const begun = await jar.send(`${url}/auth/login`)

@@ -59,7 +59,7 @@ const allowed = {
   [`${src}/oidc/dates.ts`]: "// Date.now()\nexport const date = [new Date(1), 'Date.now()']\n",
 }
 
-/** What Biome says, by file. */
+/** The diagnostics of Biome, by file. */
 const found = new Map()
 let folder
 

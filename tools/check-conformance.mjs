@@ -42,7 +42,7 @@ export function rowsOf(text) {
 }
 
 /**
- * What is wrong with the rows of a table.
+ * Returns the problems of the rows of a table.
  *
  * @param {ReturnType<typeof rowsOf>} rows
  * @param {(path: string) => string | null} read text of a test file, null if there is none

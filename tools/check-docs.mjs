@@ -34,7 +34,7 @@ const compilerOptions = {
 /**
  * The snippets of a page as files of one small project. A first line `// file: app/page.tsx` names
  * the file; the second snippet with the same name becomes a file of its own, so that variants are
- * checked as well. A fence ```` ```ts continued ```` goes on where the snippet before it ended.
+ * checked as well. A fence ```` ```ts continued ```` continues the snippet before it.
  *
  * @returns {{ files: { path: string, text: string, lines: number[] }[], problems: string[] }} `lines`
  *   has the line of the page for each line of the file

@@ -29,7 +29,7 @@ function loadedWith(outputs, name, seen = new Set()) {
 }
 
 /**
- * What a bundle of one built entry contains.
+ * Returns the contents of a bundle of one built entry.
  *
  * @returns {Promise<{ bytes: number, lazyBytes: number, packages: string[], external: string[] }>} sizes after
  *   minification and gzip, with dependencies, without the host packages; `bytes` load with the
@@ -75,7 +75,7 @@ export async function contentsOf(file, conditions) {
   }
 }
 
-/** What is wrong with the contents of an entry that was resolved for a runtime. */
+/** Returns the problems of an entry that was resolved for a runtime. */
 export function entryProblems(entry, runtime, contents) {
   const problems = []
   const budget = budgets[entry]

@@ -32,7 +32,7 @@ export function importsOf(path, text) {
 }
 
 /**
- * What a module may not import or be, as `path:line message`.
+ * Returns the violations of one module, as `path:line message`.
  *
  * @param {string} path relative to the source folder
  */
@@ -76,7 +76,7 @@ function packageProblem(from, specifier, typeOnly) {
   const row = packagePlaces.find(({ name }) =>
     name.endsWith(':') ? specifier.startsWith(name) : specifier === name || specifier.startsWith(`${name}/`),
   )
-  if (row === undefined) return `imports ${specifier}, which is no dependency of the library`
+  if (row === undefined) return `imports ${specifier}, which is not a dependency of the library`
   const within = (places = []) => places.some((place) => from.startsWith(place))
   if (within(row.places) || (typeOnly && within(row.typePlaces))) return null
   return `may not import ${specifier}: only ${[...row.places, ...(row.typePlaces ?? [])].join(', ') || 'nobody'} may`

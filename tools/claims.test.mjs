@@ -26,7 +26,7 @@ const readers = {
 
 const augment = (entry) => `declare module '${entry}' { interface User { department?: string } }\n`
 
-/** Without the augmentation the claim is `unknown`, which is no string. */
+/** Without the augmentation the claim is `unknown`, which is not a string. */
 const use = 'export const department = (user: U): string | undefined => user.department\n'
 
 const fileOf = (entry) => `${entry.replaceAll('/', '-')}.ts`

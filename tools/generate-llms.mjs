@@ -34,7 +34,7 @@ function groupsOf(readme) {
 
 const llmsText = () => [head, ...groupsOf(readText('README.md'))].join('\n')
 
-/** What is wrong with the file: out of date, or a page that README.md does not name. */
+/** Returns the problems of the file: out of date, or a page that README.md does not name. */
 export function llmsProblems() {
   const text = llmsText()
   const isPage = (path) => /^docs\/(?:(?:guides|reference|migration)\/.+|[^/]+)\.md$/.test(path)

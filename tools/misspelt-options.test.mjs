@@ -56,7 +56,7 @@ const right = [
   "idp.updateSession({ user: { sub: 'a' }, tokenSet: { accessToken: 'b', expiresAt: 1 }, internal: { createdAt: 1 } }, req, res)",
 ]
 
-/** What the compiler says, by the call in whose line it says it. */
+/** The messages of the compiler, by the call in their line. */
 let said
 
 beforeAll(async () => {

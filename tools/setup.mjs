@@ -6,8 +6,8 @@ import { fromRoot, isMain, run } from './lib/run.mjs'
 const minimumNode = [20, 19]
 
 /**
- * What the tests need from the system: the Debian package and how to see that it is there. Servers that
- * an installation starts are of no use to them: every test starts its own, in a folder of its own.
+ * The Debian packages that the tests need, and how to detect each. The tests do not use servers that an installation
+ * starts: every test starts its own, in a folder of its own.
  */
 const systemPackages = [
   {

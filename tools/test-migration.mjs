@@ -5,7 +5,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Visitor } from './lib/app-visit.mjs'
+import { Browser } from './lib/app-visit.mjs'
 import { running } from './lib/consumers.mjs'
 import { migrations } from './lib/migrations.mjs'
 import { freePort } from './lib/ports.mjs'
@@ -136,14 +136,14 @@ async function visit({ name, side, folder, root }) {
   const asked = {
     side,
     provider,
-    visitor: () => new Visitor(base),
+    browser: () => new Browser(base),
     async signIn(user = 'alice') {
-      const visitor = new Visitor(base)
-      const { location } = await provider.login(await application.login(visitor), { user })
+      const browser = new Browser(base)
+      const { location } = await provider.login(await application.login(browser), { user })
       const { pathname, search } = new URL(location)
-      const back = await visitor.request(pathname + search)
+      const back = await browser.request(pathname + search)
       equal(Math.floor(back.status / 100), 3, `callback responds ${back.status}: ${back.text.slice(0, 200)}`)
-      return visitor
+      return browser
     },
   }
   const server = {
@@ -171,9 +171,9 @@ async function visit({ name, side, folder, root }) {
 }
 
 /** Every application of the guides has the same page and the same API behind a login. */
-async function expectSession({ visitor, signIn }, apis = []) {
-  equal((await visitor().request('/api/orders')).status, 401, 'the API without a session')
-  const page = await visitor().request('/orders')
+async function expectSession({ browser, signIn }, apis = []) {
+  equal((await browser().request('/api/orders')).status, 401, 'the API without a session')
+  const page = await browser().request('/orders')
   equal(Math.floor(page.status / 100), 3, 'the page without a session')
   const alice = await signIn()
   equal((await alice.request('/orders')).text.includes('signed in as dev|alice'), true, 'the page')

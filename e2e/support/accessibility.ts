@@ -47,7 +47,7 @@ function findProblems(): string[] {
   return problems
 }
 
-/** What a screen reader user would stumble over on the page that is shown, as far as markup tells. */
+/** Returns the accessibility problems of the current page, as far as its markup shows them. */
 export function accessibilityProblems(page: Page): Promise<string[]> {
   return page.evaluate(findProblems)
 }

@@ -17,7 +17,7 @@ export interface DemoSite {
   /** How the proxy in front reaches it, by http. */
   readonly internalUrl: string
   readonly front: HttpsFront
-  /** What the server has printed. */
+  /** The output of the server. */
   readonly output: () => string
   /** Errors and warnings of the server, to be compared with what a test announces. */
   readonly complaints: Complaints

@@ -19,7 +19,7 @@ function listeningPort(address: ReturnType<ReturnType<typeof createServer>['addr
   return address.port
 }
 
-/** What stands in front of a production server: ends TLS, and tells the server how it was asked. */
+/** Starts a reverse proxy for a production server: terminates TLS and sets the forwarded headers. */
 export async function startHttpsFront(): Promise<HttpsFront> {
   const authority = await createAuthority('localhost')
   let target: URL | undefined

@@ -39,7 +39,7 @@ export async function secretOf(page: Page): Promise<string> {
   return (text ?? '').replace(/^Secret:|\s/g, '')
 }
 
-/** The latest code that was sent to somebody. */
+/** The latest code that was sent to a user. */
 export function codeFor(provider: DevProvider, user: string): string {
   return provider.mfa.inbox(user)[0]?.bindingCode ?? ''
 }

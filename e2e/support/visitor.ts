@@ -91,7 +91,7 @@ export async function signIn(page: Page, url: string, user: string): Promise<voi
   await page.waitForURL(url)
 }
 
-/** Puts a session of somebody into the profile that was last used the given number of seconds ago. */
+/** Adds the session of a user to the profile, last used the given number of seconds ago. */
 export async function plantSession(
   { context }: Visitor,
   url: string,

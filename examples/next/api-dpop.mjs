@@ -78,7 +78,7 @@ function isSameAddress(htu, url) {
 }
 
 /**
- * What is wrong with the proof of a request, as an error code of RFC 9449, or null: then the proof is used up.
+ * Checks the proof of a request. Returns an error code of RFC 9449, or null: then the proof is used up.
  *
  * @param {{ proof: string | undefined, method: string, url: URL, token: string, boundTo: unknown, demandsNonce: boolean }} request
  *   `proof`: the `DPoP` header (several of them arrive joined, which no proof survives); `url`: as callers know it;

@@ -1,6 +1,6 @@
 /*
- * The orders API: a program of its own, as APIs are. It knows nothing of sessions and cookies; whoever brings an access
- * token of the identity provider for this API is served. `npm run demo` starts it; by hand:
+ * The orders API: a program of its own, as APIs are. It knows nothing of sessions and cookies; it serves every request with an
+ * access token of the identity provider for this API. `npm run demo` starts it; by hand:
  *
  *   IDP_DOMAIN=… APP_BASE_URL=… ORDERS_API_PORT=4500 node api-server.mjs
  *
@@ -86,7 +86,7 @@ function refusal(bound, error) {
 /** Not the token is to blame, but the keys could not be had. */
 const faultsOfKeySet = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'])
 
-/** What the token says, or null when it is none for this API. */
+/** Returns the claims of a token, or null if it is not valid for this API. */
 async function claimsOf(token) {
   const { issuer, keys } = await discover()
   try {
@@ -105,7 +105,7 @@ async function claimsOf(token) {
   }
 }
 
-/** Whose token this is, or why it is not accepted. */
+/** Returns the claims of the token, or the reason why it is rejected. */
 async function authorize({ headers, method }, url, onlyBound) {
   const [, scheme = '', token] = /^(Bearer|DPoP) +(\S+)$/i.exec(headers.authorization ?? '') ?? []
   const bound = scheme.toLowerCase() === 'dpop'
@@ -118,7 +118,7 @@ async function authorize({ headers, method }, url, onlyBound) {
     const fault = await proofFault({ ...request, boundTo: claims.cnf?.jkt, demandsNonce: onlyBound })
     if (fault) return refusal(bound, fault)
   } else if (claims.cnf !== undefined) {
-    // Whoever stole a bound token would bring it as a Bearer token, for want of the key.
+    // A thief of a bound token lacks its key and would send it as a Bearer token.
     return refusal(bound, 'invalid_token')
   }
   const granted = typeof claims.scope === 'string' ? claims.scope.split(' ') : []

@@ -1,6 +1,6 @@
 import { decodePart, fingerprint } from './settings.mjs'
 
-/** What the scenarios want to know of a session; fingerprints in place of tokens. */
+/** Describes a session for the scenarios, with fingerprints in place of tokens. */
 function describeSession(session) {
   if (!session) return { sub: null }
   const { internal, tokenSet, user } = session

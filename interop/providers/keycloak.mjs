@@ -121,7 +121,7 @@ async function startApprovals(callbackUrl) {
   return { url: `http://127.0.0.1:${port}/`, stop: () => server.close() }
 }
 
-/** What an administrator of the realm does; clients are named by their `clientId`. */
+/** Actions of an administrator of the realm; clients are named by their `clientId`. */
 function administrator(call) {
   const ids = new Map()
   let priority = 200

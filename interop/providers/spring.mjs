@@ -7,7 +7,7 @@ import { cacheFolder, freePort, startProgram, untilResponding } from '../support
 
 const user = { username: 'alice', password: 'correct horse battery staple' }
 
-/** What this server does not offer, and by what that shows; `metadata` is its discovery document. */
+/** Features that this server lacks, each with its proof; `metadata` is its discovery document. */
 const lacks = {
   certificate: { reason: 'keys of clients are registered as the URL of a JWKS' },
   EdDSA: {
@@ -51,7 +51,7 @@ async function post(url, body) {
   return text === '' ? null : JSON.parse(text)
 }
 
-/** What an administrator does, by the endpoints of `InteropController`. */
+/** Actions of an administrator, through the endpoints of `InteropController`. */
 function administrator(origin, publisher) {
   return {
     async addClient({ accessTokenSeconds = 300, algorithm, apps, idTokenAlgorithm, jwks, method, secret }) {

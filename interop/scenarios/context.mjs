@@ -8,7 +8,7 @@ import { freePort, until } from '../support/program.mjs'
 export const online = { authorizationParameters: { scope: 'openid profile email' } }
 
 /**
- * What a scenario works with: a provider, a host, and applications that end with it.
+ * Creates the environment of a scenario: a provider, a host, and applications that end with it.
  *
  * @param {{ provider: object, host: string, redisUrl: string, certificate: string }} run
  */
@@ -67,7 +67,7 @@ export function createContext({ provider, host, redisUrl, certificate }) {
       return { ...session, filled: page.filled }
     },
 
-    /** What the application knows of the session of the browser. */
+    /** Returns the session of the browser as the application sees it. */
     whoami: async (browser, { url }) => (await browser.json(`${url}/whoami`)).body,
 
     output: () => applications.map((application) => application.output()).join('\n'),

@@ -20,7 +20,7 @@ export const hosts = {
   },
 }
 
-/** What the processes of an application have reported on standard output. */
+/** Collects the reports that the processes of an application write to standard output. */
 function readReports(programs) {
   const lines = programs.flatMap((program) => program.output().split('\n'))
   const reports = lines.filter((line) => /^\{"(?:event|request)":/.test(line)).map((line) => JSON.parse(line))

@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https'
 import { CookieJar } from 'tough-cookie'
 
 /** Visits an application as one user: keeps its cookies, follows no redirect. */
-export class Visitor {
+export class Browser {
   #jar = new CookieJar()
   #base
   #fetch
@@ -18,7 +18,7 @@ export class Visitor {
     return this.request(path)
   }
 
-  /** Like `fetch`, with the cookies of this visitor. */
+  /** Like `fetch`, with the cookies of this user. */
   async request(path, { headers, ...init } = {}) {
     const url = new URL(path, this.#base).href
     const cookie = await this.#jar.getCookieString(url)
@@ -39,14 +39,14 @@ export class Visitor {
     }
   }
 
-  /** Names of the cookies that this visitor has for the first page, sorted. */
+  /** Names of the cookies for the first page, sorted. */
   cookieNames() {
     const cookies = this.#jar.getCookiesSync(this.#base)
     return cookies.map(({ key }) => key).sort()
   }
 }
 
-/** As much of `fetch` as a visitor needs: which certificates Node's own trusts is decided when the process starts. */
+/** The part of `fetch` that is needed here. Node's own decides at the start of the process which certificates it trusts. */
 function fetchTrusting(ca) {
   return (url, { method = 'GET', headers, signal }) =>
     new Promise((resolve, reject) => {
@@ -72,60 +72,60 @@ const pathOf = (location, base) => new URL(location ?? '', base).pathname
 
 /** Without a session, pages lead to the login and APIs refuse. */
 export async function expectDenied(base, { pages, apis }, ca) {
-  const visitor = new Visitor(base, ca)
+  const browser = new Browser(base, ca)
   for (const page of pages) {
-    const answer = await visitor.get(page)
+    const answer = await browser.get(page)
     ok(answer.status >= 300 && answer.status < 400, `${page} answers ${answer.status} without a session`)
     equal(pathOf(answer.location, base), '/auth/login', `${page} leads to the login`)
   }
   for (const api of [...apis, '/auth/profile']) {
-    equal((await visitor.get(api)).status, 401, `${api} without a session`)
+    equal((await browser.get(api)).status, 401, `${api} without a session`)
   }
 }
 
 /** A person logs in, sees protected pages, and logs out; `greeting` is the first page of the quick start. */
 export async function expectLogin(base, { pages, apis, greeting }, provider, { ca, user = 'alice' } = {}) {
-  const visitor = new Visitor(base, ca)
-  if (greeting) match((await visitor.get(greeting)).text, /href="\/auth\/login"/, greeting)
+  const browser = new Browser(base, ca)
+  if (greeting) match((await browser.get(greeting)).text, /href="\/auth\/login"/, greeting)
   const returnTo = pages[0]
-  const begin = await visitor.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
+  const begin = await browser.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
   equal(begin.status, 302, `login answers ${begin.status}: ${begin.text.slice(0, 300)}`)
   const { location } = await provider.login(begin.location, { user })
   const { origin, pathname, search } = new URL(location)
   equal(origin, base, 'the provider sends the browser back to the address that it used')
-  const back = await visitor.get(pathname + search)
+  const back = await browser.get(pathname + search)
   equal(back.status, 302, `callback answers ${back.status}: ${back.text.slice(0, 300)}`)
   equal(pathOf(back.location, base), returnTo, 'the callback leads back')
 
-  const profile = await visitor.get('/auth/profile')
+  const profile = await browser.get('/auth/profile')
   equal(profile.status, 200, 'profile')
   const { sub } = JSON.parse(profile.text)
   ok(sub, 'the profile names the person')
   for (const page of pages) {
-    const answer = await visitor.get(page)
+    const answer = await browser.get(page)
     equal(answer.status, 200, page)
     match(answer.text, new RegExp(`signed in as ${sub.replace(/[^\w]/g, '.')}`), page)
   }
-  if (greeting) match((await visitor.get(greeting)).text, /Hello (?:<!-- -->)?Alice/, greeting)
+  if (greeting) match((await browser.get(greeting)).text, /Hello (?:<!-- -->)?Alice/, greeting)
   for (const api of apis) {
-    const answer = await visitor.get(api)
+    const answer = await browser.get(api)
     equal(answer.status, 200, api)
     equal(JSON.parse(answer.text).sub, sub, api)
   }
 
-  const out = await visitor.get('/auth/logout')
+  const out = await browser.get('/auth/logout')
   equal(out.status, 302, 'logout')
-  ok(out.location.startsWith(provider.issuer), 'the logout goes on at the provider')
-  for (const api of apis) equal((await visitor.get(api)).status, 401, `${api} after the logout`)
+  ok(out.location.startsWith(provider.issuer), 'the logout continues at the provider')
+  for (const api of apis) equal((await browser.get(api)).status, 401, `${api} after the logout`)
 }
 
 /** With nothing configured, guards must refuse, and never show what they guard. */
 export async function expectClosed(base, { pages, apis }) {
-  const visitor = new Visitor(base)
+  const browser = new Browser(base)
   for (const path of [...pages, ...apis]) {
-    const { status, text } = await visitor.get(path)
+    const { status, text } = await browser.get(path)
     ok(status >= 500, `${path} answers ${status} without a configuration`)
     ok(!text.includes('signed in as'), `${path} shows nothing`)
   }
-  equal((await visitor.get('/')).status, 200, 'the public page works without a configuration')
+  equal((await browser.get('/')).status, 200, 'the public page works without a configuration')
 }

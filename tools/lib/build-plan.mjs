@@ -1,5 +1,5 @@
 /**
- * What each package ships. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
+ * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it; `separate` files are chosen by the `imports` map
  * of the package at run time and therefore stay files of their own. `commands` get a shebang,
  * `clientEntries` must keep their "use client" directive.

@@ -28,7 +28,7 @@ export async function bundle(plan, wanted) {
     transform: { target: 'es2022' },
     plugins: [graph.plugin],
     onLog(level, log) {
-      // The directive is for whoever bundles the application; it stays at the top of its entry.
+      // The directive is for the bundler of the application; it stays at the top of its entry.
       if (log.code === 'MODULE_LEVEL_DIRECTIVE') return
       if (level === 'warn') throw new Error(`build: ${log.message}`)
     },

@@ -1,11 +1,11 @@
 import { equal, match, notEqual, ok } from 'node:assert/strict'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Visitor } from './app-visit.mjs'
+import { Browser } from './app-visit.mjs'
 
 const TRIES = 60
 
-async function tokenFrom(visitor, path) {
-  const response = await visitor.get(path)
+async function tokenFrom(browser, path) {
+  const response = await browser.get(path)
   equal(response.status, 200, `${path}: ${response.text.slice(0, 300)}`)
   return { token: JSON.parse(response.text).token, cookies: response.cookies }
 }
@@ -20,15 +20,15 @@ const isSession = (line) => /^__session=[^;]/.test(line)
  * @param {() => string} output what the server has printed
  */
 export async function expectTwoRealms(base, provider, output) {
-  const visitor = new Visitor(base)
-  const begin = await visitor.get('/auth/login')
+  const browser = new Browser(base)
+  const begin = await browser.get('/auth/login')
   const { location } = await provider.login(begin.location, { user: 'alice' })
   const { pathname, search } = new URL(location)
-  equal((await visitor.get(pathname + search)).status, 302, 'callback')
+  equal((await browser.get(pathname + search)).status, 302, 'callback')
 
   let last
   for (const path of ['/api/token', '/auth/access-token', '/api/token', '/auth/access-token']) {
-    const { token } = await tokenFrom(visitor, path)
+    const { token } = await tokenFrom(browser, path)
     notEqual(token, last, `${path} refreshes`)
     last = token
   }
@@ -37,11 +37,11 @@ export async function expectTwoRealms(base, provider, output) {
   let met = 0
   for (let tries = 0; met < 2; tries += 1) {
     ok(tries < TRIES, 'a roll by the middleware meets a refresh by the server')
-    const { cookies, token } = await tokenFrom(visitor, '/api/token')
+    const { cookies, token } = await tokenFrom(browser, '/api/token')
     notEqual(token, last, 'the server refreshes')
     last = token
     if (cookies.filter(isSession).length > 1) met += 1
     await pause(250)
   }
-  await tokenFrom(visitor, '/auth/access-token')
+  await tokenFrom(browser, '/auth/access-token')
 }

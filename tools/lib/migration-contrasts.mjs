@@ -1,10 +1,10 @@
 /**
- * What an application does differently after a migration although it compiles: `ask` puts the same question to
+ * Differences of an application after a migration that the compiler does not show: `ask` puts the same question to
  * both applications of an example. `row` is the first cell of the row in docs/migration that says so.
  *
  * @typedef {object} Asked
- * @property {() => import('./app-visit.mjs').Visitor} visitor somebody who is signed out
- * @property {(user?: string) => Promise<import('./app-visit.mjs').Visitor>} signIn somebody who has logged in
+ * @property {() => import('./app-visit.mjs').Browser} browser a user who is signed out
+ * @property {(user?: string) => Promise<import('./app-visit.mjs').Browser>} signIn a user who has logged in
  * @property {object} provider the development provider
  *
  * @type {Record<string, { row: string, ask: (asked: Asked) => Promise<unknown>, before: unknown, after: unknown }[]>}
@@ -13,38 +13,38 @@ export const contrasts = {
   'nextjs-auth0-v4': [
     {
       row: 'Redirects of the routes',
-      ask: async ({ visitor }) => (await visitor().request('/auth/login')).status,
+      ask: async ({ browser }) => (await browser().request('/auth/login')).status,
       before: 307,
       after: 302,
     },
     {
       row: 'Another method on a route',
-      ask: async ({ visitor }) => (await visitor().request('/auth/login', { method: 'HEAD' })).status,
+      ask: async ({ browser }) => (await browser().request('/auth/login', { method: 'HEAD' })).status,
       before: 404,
       after: 405,
     },
     {
       row: '`fetch` of the login route',
-      ask: async ({ visitor }) => (await visitor().request('/auth/login', { headers: fetched })).status,
+      ask: async ({ browser }) => (await browser().request('/auth/login', { headers: fetched })).status,
       before: 307,
       after: 403,
     },
     {
       row: 'Values of `error.code`',
-      ask: async ({ visitor }) => pathOf(await visitor().request('/auth/callback')),
+      ask: async ({ browser }) => pathOf(await browser().request('/auth/callback')),
       before: '/login-failed?code=missing_state',
       after: '/login-failed?code=MISSING_STATE',
     },
     {
       row: 'A callback whose transaction is gone',
-      ask: async ({ visitor }) => pathOf(await visitor().request('/auth/callback?code=c&state=unknown')),
+      ask: async ({ browser }) => pathOf(await browser().request('/auth/callback?code=c&state=unknown')),
       before: '/login-failed?code=invalid_state',
       after: '/login-failed?code=UNKNOWN_STATE',
     },
     {
       row: 'Body of the access-token route',
-      ask: async ({ visitor }) => {
-        const { status, text } = await visitor().request('/auth/access-token')
+      ask: async ({ browser }) => {
+        const { status, text } = await browser().request('/auth/access-token')
         return [status, JSON.parse(text).error.code]
       },
       before: [401, 'missing_session'],
@@ -53,10 +53,10 @@ export const contrasts = {
     {
       row: 'The provider cannot be used during a refresh',
       ask: async ({ signIn, provider }) => {
-        const visitor = await signIn()
+        const browser = await signIn()
         const recover = provider.faults.set('token', { kind: 'respond', status: 503 })
         // A token for another API is not there yet, so it takes a refresh.
-        const { status } = await visitor.request('/auth/access-token?audience=https://stock.example.com/')
+        const { status } = await browser.request('/auth/access-token?audience=https://stock.example.com/')
         recover()
         return status
       },
@@ -66,15 +66,15 @@ export const contrasts = {
     {
       row: 'Claims in `user`',
       ask: async ({ signIn }) => {
-        const visitor = await signIn('carol')
-        return JSON.parse((await visitor.request('/auth/profile')).text).groups
+        const browser = await signIn('carol')
+        return JSON.parse((await browser.request('/auth/profile')).text).groups
       },
       before: undefined,
       after: ['staff'],
     },
     {
       row: '`withPageAuthRequired` without `returnTo`',
-      ask: async ({ visitor }) => pathOf(await visitor().request('/settings')),
+      ask: async ({ browser }) => pathOf(await browser().request('/settings')),
       before: '/auth/login',
       after: '/auth/login?returnTo=%2Fsettings',
     },
@@ -89,8 +89,8 @@ export const contrasts = {
     },
     {
       row: 'Errors of the back-channel logout route',
-      ask: async ({ visitor }) => {
-        const { status, type } = await visitor().request('/auth/backchannel-logout', { method: 'POST' })
+      ask: async ({ browser }) => {
+        const { status, type } = await browser().request('/auth/backchannel-logout', { method: 'POST' })
         return [status, type]
       },
       before: [400, 'text/plain'],
@@ -100,14 +100,14 @@ export const contrasts = {
   'nextjs-auth0-v3': [
     {
       row: 'The profile route without a session',
-      ask: async ({ visitor }) => (await visitor().request('/api/auth/me')).status,
+      ask: async ({ browser }) => (await browser().request('/api/auth/me')).status,
       before: 204,
       after: 401,
     },
     {
       row: 'The logout route without a session',
-      ask: async ({ visitor, provider }) => {
-        const { location } = await visitor().request('/api/auth/logout')
+      ask: async ({ browser, provider }) => {
+        const { location } = await browser().request('/api/auth/logout')
         return location.startsWith(provider.issuer)
       },
       before: false,
@@ -115,7 +115,7 @@ export const contrasts = {
     },
     {
       row: '`withPageAuthRequired` without `returnTo`',
-      ask: async ({ visitor }) => pathOf(await visitor().request('/account')),
+      ask: async ({ browser }) => pathOf(await browser().request('/account')),
       before: '/api/auth/login?returnTo=%2Faccount',
       after: '/api/auth/login?returnTo=%2Faccount',
     },
@@ -127,21 +127,21 @@ export const contrasts = {
     },
     {
       row: 'A callback that fails',
-      ask: async ({ visitor }) => (await visitor().request('/api/auth/callback?code=c&state=s')).status,
+      ask: async ({ browser }) => (await browser().request('/api/auth/callback?code=c&state=s')).status,
       before: 400,
       after: 400,
     },
     {
       row: '`fetch` of the login route',
-      ask: async ({ visitor }) => (await visitor().request('/api/auth/login', { headers: fetched })).status,
+      ask: async ({ browser }) => (await browser().request('/api/auth/login', { headers: fetched })).status,
       before: 302,
       after: 403,
     },
     {
       row: 'Claims in `user`',
       ask: async ({ signIn }) => {
-        const visitor = await signIn()
-        return 'sid' in JSON.parse((await visitor.request('/api/auth/me')).text)
+        const browser = await signIn()
+        return 'sid' in JSON.parse((await browser.request('/api/auth/me')).text)
       },
       before: true,
       after: false,
@@ -151,18 +151,18 @@ export const contrasts = {
     {
       row: 'What the browser can read',
       ask: async ({ signIn, side }) => {
-        const visitor = await signIn()
+        const browser = await signIn()
         const path = side === 'before' ? '/api/auth/session' : '/auth/profile'
-        return 'accessToken' in JSON.parse((await visitor.request(path)).text)
+        return 'accessToken' in JSON.parse((await browser.request(path)).text)
       },
       before: true,
       after: false,
     },
     {
       row: 'Response to the browser without a session',
-      ask: async ({ visitor, side }) => {
+      ask: async ({ browser, side }) => {
         const path = side === 'before' ? '/api/auth/session' : '/auth/profile'
-        const { status, text } = await visitor().request(path)
+        const { status, text } = await browser().request(path)
         return [status, text]
       },
       before: [200, '{}'],
@@ -170,7 +170,7 @@ export const contrasts = {
     },
     {
       row: 'A protected page without a session',
-      ask: async ({ visitor }) => pathOf(await visitor().request('/orders')),
+      ask: async ({ browser }) => pathOf(await browser().request('/orders')),
       before: '/api/auth/signin?callbackUrl=%2Forders',
       after: '/auth/login?returnTo=%2Forders',
     },
@@ -189,12 +189,12 @@ export const contrasts = {
     {
       row: 'Logging out at the provider',
       ask: async ({ signIn, side, provider }) => {
-        const visitor = await signIn()
+        const browser = await signIn()
         if (side === 'after')
-          return (await visitor.request('/auth/logout')).location.startsWith(provider.issuer)
-        const { csrfToken } = JSON.parse((await visitor.request('/api/auth/csrf')).text)
+          return (await browser.request('/auth/logout')).location.startsWith(provider.issuer)
+        const { csrfToken } = JSON.parse((await browser.request('/api/auth/csrf')).text)
         const body = new URLSearchParams({ csrfToken, callbackUrl: '/' })
-        const { location } = await visitor.request('/api/auth/signout', { method: 'POST', body })
+        const { location } = await browser.request('/api/auth/signout', { method: 'POST', body })
         return location.startsWith(provider.issuer)
       },
       before: false,
@@ -216,8 +216,8 @@ export const contrasts = {
     },
     {
       row: 'A protected page for a client that wants JSON',
-      ask: async ({ visitor }) =>
-        (await visitor().request('/orders', { headers: { accept: 'application/json' } })).status,
+      ask: async ({ browser }) =>
+        (await browser().request('/orders', { headers: { accept: 'application/json' } })).status,
       before: 500,
       after: 302,
     },
@@ -238,8 +238,8 @@ export const contrasts = {
     },
     {
       row: 'A callback that fails',
-      ask: async ({ visitor }) => {
-        const { status, text } = await visitor().request('/callback?code=c&state=s')
+      ask: async ({ browser }) => {
+        const { status, text } = await browser().request('/callback?code=c&state=s')
         return [status, text.slice(0, 15)]
       },
       before: [500, 'BadRequestError'],
@@ -247,7 +247,7 @@ export const contrasts = {
     },
     {
       row: '`fetch` of the login route',
-      ask: async ({ visitor }) => (await visitor().request('/login', { headers: fetched })).status,
+      ask: async ({ browser }) => (await browser().request('/login', { headers: fetched })).status,
       before: 302,
       after: 403,
     },

@@ -28,7 +28,7 @@ export function unifiedDiff(before, after) {
   const { status, stdout, stderr } = spawnSync('git', args, { encoding: 'utf8', env })
   if (status === 0) return ''
   if (status !== 1) throw new Error(`git diff failed: ${stderr}`)
-  // What git puts behind the numbers depends on how it knows the language.
+  // The text that git puts behind the numbers depends on how it knows the language.
   return stdout.slice(stdout.indexOf('\n@@') + 1).replace(/^(@@ .* @@).*$/gm, '$1')
 }
 
@@ -61,7 +61,7 @@ function changedFiles(example) {
 }
 
 /**
- * What is wrong with the diffs of one page: a fence that is out of date, or a changed file that it does not show.
+ * Returns the problems of the diffs of one page: a fence that is out of date, or a changed file that it does not show.
  *
  * @param {string} path of the page
  * @param {string} text

@@ -19,7 +19,7 @@ export { table } from './routes/table.ts'
 `
 
 /**
- * What the source says about itself, loaded from the sources, so that no build is needed.
+ * Reads options, codes and remedies from the sources, so that no build is needed.
  *
  * @returns {Promise<{ optionPaths: string[], variableNames: string[], codes: object, table: object,
  *   remedies: Record<string, string>, resolve: (options: object, env: object) => object, defaultScope: string }>}

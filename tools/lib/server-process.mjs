@@ -31,7 +31,7 @@ export function startServer(args, { cwd, env, show }) {
   }
   const ended = once(child, 'close')
   return {
-    /** What it has printed and nobody has seen yet. */
+    /** Output that was not shown yet. */
     output: () => (show ? '' : Buffer.concat(output).toString('utf8')),
     ended,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,

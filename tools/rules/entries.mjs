@@ -6,7 +6,7 @@ export const budgets = {
   // what processes that do not last may do; 200 give applications a copy of the session; 300 keep apart what an
   // application and a login link asked for.
   '.': 45_800,
-  // What has to be there at once: the user's state, the paths, the window that opens in a click. Asking comes later.
+  // Needed at once: the user's state, the paths, the window that opens in a click. Requests load later.
   './browser': 2_000,
   './react': 3_000,
   './errors': 4_300,
@@ -19,7 +19,7 @@ export const budgets = {
 
 /** Most bytes that an entry may load later, when something is first used. */
 export const lazyBudgets = {
-  // What asks routes and hears of other tabs, tokens, multi-factor authentication, popups: in two, it would be a tenth more.
+  // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups: in two files, a tenth more.
   './browser': 3_500,
   './react': 3_500,
   './errors': 0,
@@ -31,7 +31,7 @@ export const lazyBudgets = {
 /** Everything the library may pull into an application at run time. */
 export const dependencies = ['cookie', 'jose', 'oauth4webapi']
 
-/** What reaches the browser must not contain these packages, nor any module of Node. */
+/** Entries for the browser must not contain these packages, nor any module of Node. */
 export const browserEntries = ['./browser', './react', './errors']
 export const serverPackages = ['jose', 'oauth4webapi', 'cookie']
 

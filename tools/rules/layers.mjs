@@ -1,18 +1,18 @@
-/** What package entries hand on as it is: symbols of options, claim filters, making of keys. */
+/** Modules that package entries re-export: symbols of options, claim filters, creation of keys. */
 const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/model/claims.ts']
 
 const foundation = ['lib', 'errors', 'log', 'http', 'crypto']
 
 const sessions = ['session', 'session/model', 'session/cookie', 'session/store']
 
-/** What an operation is made of. */
+/** The layers that operations consist of. */
 const operationLayers = [...foundation, 'config', 'oidc', ...sessions, 'transaction', 'tokens']
 
 const hostLayers = ['lib', 'errors', 'log', 'http', 'engine', 'root', 'routes', 'guards', 'flows']
 const hostTypes = ['config', ...sessions, 'tokens']
 
 /**
- * What each folder of packages/idp-client/src may import. `values` may be imported for use at run
+ * The allowed imports of each folder of packages/idp-client/src. `values` may be imported for use at run
  * time and as types; `types` only by `import type`. A folder may always import itself, except that
  * flows may not import each other. A path longer than a folder allows that one file.
  */

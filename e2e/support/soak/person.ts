@@ -8,13 +8,13 @@ export interface Answer {
   readonly code: string | undefined
   /** Our code of what stands behind it, for example a timeout. */
   readonly because: string | undefined
-  /** What the provider said, where the code stands for that. */
+  /** The provider's own error, if the code stands for one. */
   readonly said: string | undefined
   readonly body: Readonly<Record<string, unknown>>
   readonly location: string | null
 }
 
-/** Whoever waits longer than this waits for nothing; milliseconds, far more than any answer takes. */
+/** Only ends requests that hang: milliseconds, far longer than any response takes. */
 const HANG_GUARD = 120_000
 
 /** The connection broke before the answer: what happened to the request nobody knows. */
@@ -48,7 +48,7 @@ function codeOf(body: Record<string, unknown>): string | undefined {
   return textOf(nested) ?? textOf(body['code'])
 }
 
-/** Somebody with a browser: one cookie jar, as many requests at once as they like. */
+/** A user with a browser: one cookie jar, any number of parallel requests. */
 export class Person {
   readonly name: string
   readonly cookies = new Map<string, string>()

@@ -13,7 +13,7 @@ export interface SoakOptions {
   readonly log: (line: string) => void
 }
 
-/** What was counted. All that must not happen has a name of its own. */
+/** The counters of a run. Everything that must not happen has a counter of its own. */
 export interface SoakReport {
   requests: number
   logins: number
@@ -56,7 +56,7 @@ function generator(seed: number): () => number {
   }
 }
 
-/** What was written to one note, as far as anybody knows. */
+/** The known writes to one note. */
 interface Lane {
   acknowledged: number
   attempted: number

@@ -55,7 +55,7 @@ export interface AppOptions {
   readonly backChannelLogout?: string | boolean
 }
 
-/** What an application needs to know about a client. */
+/** The configuration of a client that an application needs. */
 export interface RegisteredClient {
   readonly clientId: string
   readonly clientSecret?: string

@@ -6,7 +6,7 @@ export interface VirtualClock {
   now(): number
   /** Moves the provider's time by so many seconds; negative values move it back. */
   advance(seconds: number): void
-  /** Sets the provider's time, which goes on running from there. */
+  /** Sets the provider's time, which continues from there. */
   set(epochSeconds: number): void
   /** Back to real time, or to the clock that the provider was started with. */
   reset(): void
@@ -78,7 +78,7 @@ export function createClock(source?: () => number): ClockScope {
     set: (epochSeconds) => move(epochSeconds * 1000 - current.exit(base)),
     reset: () => move(0),
     run: (work) => {
-      // Fake timers of a test runner may have replaced `Date` since; the shim goes on top of them.
+      // Fake timers of a test runner may have replaced `Date` since; the shim wraps them.
       if (!isReal()) install()
       return current.run(milliseconds, work)
     },

@@ -1,4 +1,4 @@
-/** The provider cannot do what it was asked to; the message names what is wrong and how to go on. */
+/** The provider cannot do what it was asked to; the message names the problem and the fix. */
 export class DevProviderError extends Error {
   override readonly name = 'DevProviderError'
 }

@@ -22,7 +22,7 @@ import { formOf, jsonAnswer, jsonOf, pathOf, readCall, redirectAnswer, withBody 
 import type { RequestLog } from './wire/request-log.ts'
 import type { Rewrites } from './wire/rewrites.ts'
 
-/** What stands between the socket and oidc-provider. */
+/** Everything between the socket and oidc-provider. */
 export interface Front {
   readonly state: ProviderState
   readonly log: RequestLog

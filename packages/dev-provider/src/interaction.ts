@@ -23,7 +23,7 @@ function param(interaction: Interaction, name: string): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Who is signed in without being asked, if anybody. */
+/** Returns the user who is signed in without a login page, if any. */
 function automatic(state: ProviderState, interaction: Interaction): User | undefined {
   const { autoLogin } = state.settings
   if (autoLogin === false) return undefined
@@ -83,7 +83,7 @@ function rejectedForm(html: string, reason: string): Answer {
   return { ...htmlAnswer(422, html), failure: { error: 'invalid_form', reason } }
 }
 
-/** Who signs in, an answer that asks for it, or the end of the login. */
+/** Returns the user who signs in, or the page that asks for one. */
 function firstStep(
   state: ProviderState,
   interaction: Interaction,

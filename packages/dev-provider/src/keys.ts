@@ -83,7 +83,7 @@ export async function signJwt(
 
 const PRIVATE_MEMBERS = new Set(['d', 'p', 'q', 'dp', 'dq', 'qi'])
 
-/** What `jwks_uri` publishes. */
+/** Returns the JWK set that `jwks_uri` publishes. */
 export function publicJwks(ring: KeyRing): { keys: JWK[] } {
   const keys = ring
     .privateJwks()

@@ -67,7 +67,7 @@ async function bindAll(options: ListenOptions): Promise<{ servers: Server[]; por
     await bind(other, port, second)
     return { servers: [primary, other], port }
   } catch (error) {
-    // Taken by somebody else on the second family: with a free choice of port, choose again.
+    // Taken by another program on the second family: with a free choice of port, choose again.
     if (codeOf(error) !== 'EADDRINUSE') return { servers: [primary], port }
     primary.close()
     if (options.port === 0) return bindAll(options)

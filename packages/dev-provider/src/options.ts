@@ -7,10 +7,10 @@ import type { OfflineAccess } from './extensions/offline-access.ts'
 import { OFFLINE_ACCESS } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
 
-/** What may be changed while the provider runs; read again at every use. */
+/** Settings that may change while the provider runs; read again at every use. */
 export interface DevProviderSettings {
   /**
-   * Signs people in without showing the login page: a user name, or `true` for whoever `login_hint` names.
+   * Signs users in without showing the login page: a user name, or `true` for the user that `login_hint` names.
    * A `login_hint` that names a known user wins over the configured name. Off by default.
    */
   autoLogin: string | boolean
@@ -75,7 +75,7 @@ export interface DevProviderSettings {
   mfaInterval: number
   /**
    * Tokens of a connection need an account that the user connected. Default false: a connection that a user never
-   * connected an account of hands out tokens all the same, as if the login had gone through it.
+   * connected an account of still issues tokens, as if the login had used it.
    */
   connectionsNeedAccounts: boolean
   /** Connected accounts on one page of the list, unless the request says otherwise; default 10. */
@@ -199,5 +199,5 @@ function readSetting(name: keyof DevProviderSettings, type: string, text: string
   if (type === 'number' && /^\d+$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   if (name === 'autoLogin' && text !== '') return text
-  throw new DevProviderError(`--set ${name}: use ${type === 'number' ? 'a whole number' : 'true or false'}.`)
+  throw new DevProviderError(`--set ${name}: use ${type === 'number' ? 'an integer' : 'true or false'}.`)
 }

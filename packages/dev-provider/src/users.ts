@@ -10,9 +10,9 @@ export interface Organization {
 
 /** A user as tests and the command line describe one. */
 export interface UserOptions {
-  /** What is typed on the login page and passed as `autoLogin`, `login_hint` or `user`. */
+  /** Name for the login page, `autoLogin`, `login_hint` and `user`. */
   readonly name: string
-  /** What the login page calls the user; default the claim `name`. */
+  /** Name shown on the login page; default the claim `name`. */
   readonly label?: string
   /** Subject identifier; default `dev|<name>`. */
   readonly sub?: string

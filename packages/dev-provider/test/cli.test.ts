@@ -175,7 +175,7 @@ test('explains itself, and refuses what cannot work', async () => {
     [['--unknown'], /--unknown/],
     [['--set', 'offline=refused'], /there is no setting offline\. There are .*offlineAccess/],
     [['--set', 'offlineAccess=none'], /offlineAccess: use listed or unlisted or refused/],
-    [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use a whole number/],
+    [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use an integer/],
     [['--set', 'dpopNonces'], /dpopNonces: use true or false/],
   ] as const
   for (const [args, message] of wrong) {

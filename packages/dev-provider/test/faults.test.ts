@@ -255,7 +255,7 @@ describe('tampered ID tokens', () => {
     expect((await verify(await idToken())).protectedHeader.alg).toBe('ES256')
   })
 
-  test('may be signed by somebody else, not at all, or not match their signature', async () => {
+  test('may be signed with another key, not at all, or not match their signature', async () => {
     const { privateKey } = await generateKeyPair('RS256')
     provider.tamperIdToken(() => ({ key: privateKey }), { times: 1 })
     await expect(verify(await idToken())).rejects.toThrow(errors.JWSSignatureVerificationFailed)

@@ -21,7 +21,7 @@ export interface ApiAnswer {
   readonly body: Record<string, unknown>
 }
 
-/** What an application does that shows the second step itself. */
+/** An application that shows the second step itself. */
 export interface MfaParty {
   /** A refresh for an API that demands a factor. */
   demand(tokens: Tokens, parameters?: Record<string, string>): Promise<Demand>

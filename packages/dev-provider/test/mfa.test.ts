@@ -137,7 +137,7 @@ describe('the mfa-otp grant', () => {
     }
   })
 
-  test('goes on when the refresh token was used meanwhile, and keeps it when rotation is off', async () => {
+  test('continues when the refresh token was used meanwhile, and keeps it when rotation is off', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const first = await app.logIn()
     const demand = await mfa.demand(first)

@@ -80,7 +80,7 @@ test('a user who is added may belong to any', async () => {
   expect(page.kind === 'page' && page.html).toContain('>initech (org_1)<')
 })
 
-test('a token exchange and a backchannel login obey it as well', async () => {
+test('also applies to a token exchange and a backchannel login', async () => {
   const bob = await app.logIn({}, { user: 'bob' })
   const exchange = (organization: string): Promise<client.TokenEndpointResponse> =>
     app.grant('urn:ietf:params:oauth:grant-type:token-exchange', {

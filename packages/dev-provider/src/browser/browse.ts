@@ -16,7 +16,7 @@ export type VisitResult =
   /** A page of the provider that waits for a person, or an error page. */
   | { readonly kind: 'page'; readonly url: string; readonly status: number; readonly html: string }
 
-/** What to do on the page on which an account is connected. */
+/** Actions on the page on which an account is connected. */
 export interface ConnectOptions {
   /** Connects the account, or cancels. */
   readonly connect?: 'accept' | 'cancel'
@@ -27,11 +27,11 @@ export interface ConnectOptions {
 export interface VisitOptions extends ConnectOptions {
   /** Cookies of earlier visits, for single sign-on; default a fresh jar. */
   readonly jar?: CookieJar
-  /** What to do on the login page; default: stop there. */
+  /** Fields to submit on the login page; default: stop there. */
   readonly submit?: Readonly<Record<string, string>>
   /**
-   * What to enter on the page for the second step: a code, or `true` for the right one, enrolling an authenticator app
-   * if the page asks for it. Default: stop there.
+   * Code to enter on the page for the second step; `true` for the right one, enrolling an authenticator app if the page
+   * asks for it. Default: stop there.
    */
   readonly otp?: true | string
 }
@@ -95,7 +95,7 @@ function codeFor({ showCode }: Visitor, html: string, otp: true | string): strin
   return otp === true ? showCode(textOf(html, 'account') ?? '', textOf(html, 'secret')) : otp
 }
 
-/** What a person would enter on a page, as the options say; `undefined`: nothing. */
+/** Returns the fields that the options submit on a page; `undefined`: none. */
 function submission(
   visitor: Visitor,
   page: Page,
@@ -112,7 +112,7 @@ function submission(
   return account === undefined ? form.fields : { ...form.fields, account }
 }
 
-/** What a page leads to: the next page of the provider, or the end of the visit. */
+/** Returns what follows a page: the next page of the provider, or the end of the visit. */
 async function follow(visitor: Visitor, page: Page, options: VisitOptions): Promise<Page | VisitResult> {
   if (page.status >= 300 && page.status < 400 && page.location !== undefined) {
     const target = new URL(page.location, page.url)

@@ -15,7 +15,7 @@ export interface PendingAuthentication {
   readonly scope: string
 }
 
-/** What a user would do on the phone (OpenID Connect CIBA Core 1.0, poll mode). */
+/** The user's side of backchannel authentication (OpenID Connect CIBA Core 1.0, poll mode). */
 export interface Ciba {
   pending(): readonly PendingAuthentication[]
   /** The next poll gets tokens. */
@@ -49,7 +49,7 @@ export function cibaConfiguration(state: ProviderState): CIBAConfiguration {
     enabled: true,
     deliveryModes: ['poll'],
     processLoginHint: (_ctx, hint) => subjectOf(state, hint ?? ''),
-    // Who issues such tokens is agreed elsewhere; here one is the name or `sub` of a user.
+    // The issuer of such tokens is agreed elsewhere; here the token is the name or `sub` of a user.
     processLoginHintToken: (_ctx, token) => state.users.find(token ?? '')?.sub,
     validateBindingMessage: (_ctx, message) => {
       if (message !== undefined && !BINDING_MESSAGE.test(message)) {

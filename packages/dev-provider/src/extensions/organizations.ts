@@ -9,7 +9,7 @@ export function membershipOf(user: User | undefined, asked: string | undefined):
   return user?.organizations.find((one) => one.id === asked || one.name.toLowerCase() === name)
 }
 
-/** Lets a login go on unless it is for an organization that its person does not belong to. */
+/** Rejects a login for an organization that its user does not belong to. */
 export function demandMembership({ oidc: { errors }, users }: ProviderState, ctx: KoaContextWithOIDC): void {
   const asked: unknown = ctx.oidc.params?.['organization']
   const sub = ctx.oidc.account?.accountId

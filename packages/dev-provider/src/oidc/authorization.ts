@@ -67,7 +67,7 @@ export function requestedAudience(ctx: KoaContextWithOIDC): string | undefined {
   return typeof resource === 'string' && resource !== '' ? resource : undefined
 }
 
-/** What the current request asks for this person, to be remembered under the id of its grant. */
+/** Returns the requested properties of the authorization, to be stored under the id of its grant. */
 export function factsOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): AuthorizationFacts {
   const resource = ctx.oidc.params?.['resource']
   return {

@@ -27,7 +27,7 @@ export interface Authentication {
   readonly claims: ClaimsParameter
 }
 
-/** What a custom grant hands out. */
+/** The tokens that a custom grant issues. */
 export interface Order {
   readonly user: User
   readonly grant: InstanceType<Provider['Grant']>

@@ -14,7 +14,7 @@ import type { Organization, UserDirectory } from '../users.ts'
 import type { IssuedToken } from './issued.ts'
 import type { OidcModule } from './load.ts'
 
-/** What an authorization was asked for; oidc-provider has no place to keep it. */
+/** Requested properties of an authorization that oidc-provider does not store. */
 export interface AuthorizationFacts {
   /** The requested scopes, which are fewer than those that the refresh token may be used for. */
   readonly scope: ReadonlySet<string>

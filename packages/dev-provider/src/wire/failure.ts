@@ -5,7 +5,7 @@ import { isRecord, jsonOf } from './message.ts'
 export interface Failure {
   /** OAuth error code, or the title of a problem document (RFC 9457). */
   readonly error: string
-  /** What was wrong with the request, often in more detail than the client is told. */
+  /** The problem with the request, often in more detail than in the response. */
   readonly reason: string
 }
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoints.ts'
 import type { LoggedRequest } from './request-log.ts'
 
-/** What can go wrong on the wire. Unless it says otherwise, the provider has not seen the request. */
+/** A failure on the wire. Unless it says otherwise, the provider has not seen the request. */
 export type Fault =
   /**
    * Responds correctly, but only after that many milliseconds; with `commit` the provider carries the request out first.

@@ -19,7 +19,7 @@ export type TextRewrite = (body: string, request: LoggedRequest) => string
 
 /** How a changed ID token is signed. */
 export interface Forgery {
-  /** Signs with this key instead of the provider's; the header goes on naming the provider's `kid`. */
+  /** Signs with this key instead of the provider's; the header still names the provider's `kid`. */
   readonly key?: SigningKey
   /** Another `alg`; `none` gives an unsigned token. */
   readonly alg?: string

@@ -31,7 +31,7 @@ const inExpress =
       .use(...before, (_req, _res, next) => next())
       .use(prefix || '/', new ExpressClient(options).middleware)
 
-/** What Next does before an API route of the Pages Router: it takes the prefix away and parses the body. */
+/** Like Next before an API route of the Pages Router: removes the prefix and parses the body. */
 const inPagesRouter: Make = (options, prefix) => {
   const handler = new NextClient(options).pagesHandler()
   const unprefixed: RequestHandler = (req, _res, next) => {

@@ -71,7 +71,7 @@ const hosts: Record<string, readonly [create: () => unknown, pair: Pair]> = {
 interface Call {
   readonly title: string
   readonly operation: string
-  /** What the operation takes beside request and response. */
+  /** The arguments of the operation besides request and response. */
   readonly given: unknown
   /** A property of the result, or the code of the error, that shows that request and options were both read. */
   readonly shows: (result: unknown) => unknown

@@ -42,7 +42,7 @@ afterEach(async () => {
   await world.provider.stop()
 })
 
-/** The cookies of somebody whose access token has expired. */
+/** The cookies of a user whose access token has expired. */
 async function expired(): Promise<{ cookie: string }> {
   await world.login(world.browser)
   world.clock.now += TTL + 1

@@ -40,7 +40,7 @@ async function demanded() {
 
 type Demanded = Awaited<ReturnType<typeof demanded>>
 
-/** What the host wrote is the session with the token of the bank. */
+/** Asserts that the host wrote the session with the token of the bank. */
 async function expectKept({ browser, headers }: Demanded, setCookie: readonly string[]): Promise<void> {
   browser.store(new Response(null, { headers: setCookie.map((line) => ['set-cookie', line]) }))
   expect(browser.request('/').headers.get('cookie')).not.toBe(headers.cookie)

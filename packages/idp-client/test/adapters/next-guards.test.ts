@@ -91,7 +91,7 @@ describe('withPageAuthRequired for the Pages Router', () => {
 
   const user = { sub: 'carol', name: 'Carol' }
 
-  test('somebody gets the page, with the user as prop', async () => {
+  test('a signed-in user gets the page, with the user as prop', async () => {
     expect(await visited()).toEqual({ props: { user } })
     expect(await visited({ getServerSideProps: async () => ({ props: { a: 1 } }) })).toEqual({
       props: { user, a: 1 },

@@ -36,7 +36,7 @@ describe('requests that are for the application', () => {
     },
   )
 
-  test('data of pages is no page: a claimed path is removed', async () => {
+  test('page data does not count as a page: a claimed path is removed', async () => {
     const headers = { 'x-idp-return-path': '/claimed', accept: '*/*' }
     const request = new Request(`${APP}/_next/data/build/page.json`, { headers })
     expect(forwarded(await client().middleware(request))).toEqual({ accept: '*/*' })

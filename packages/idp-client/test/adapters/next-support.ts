@@ -39,7 +39,7 @@ export function nextRequest(path: string, sending: Sending = {}): FrameworkReque
 /** Seconds since the last use: too short for a further write, or long enough. */
 const USED_AGO = { fresh: 10, due: 400 } as const
 
-/** The `Cookie` header of somebody who is signed in, beside a cookie of the application. */
+/** The `Cookie` header of a signed-in user, beside a cookie of the application. */
 export async function signedIn(use: keyof typeof USED_AGO = 'fresh'): Promise<{ cookie: string }> {
   const now = Math.floor(Date.now() / 1000)
   const session = { user: { sub: 'carol', name: 'Carol' }, internal: { createdAt: now - 4000 } }

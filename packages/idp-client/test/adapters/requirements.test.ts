@@ -26,7 +26,7 @@ const options: IdpClientOptions = {
   logger: () => {},
 }
 
-/** The session cookie of somebody whose login ended `age` seconds ago with these claims and this scope. */
+/** The session cookie of a user whose login ended `age` seconds ago with these claims and this scope. */
 async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<string> {
   const idToken = `e30.${Buffer.from(JSON.stringify({ sub: 'carol', ...claims })).toString('base64url')}.c2ln`
   const tokenSet = { accessToken: 'a', expiresAt: NOW + 600, idToken, scope }
@@ -34,7 +34,7 @@ async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<s
   return generateCookieHeader(session, { secret: SECRET, now: NOW })
 }
 
-/** What somebody gets: `'in'`, a login with these parameters, an error to throw, or an answer in JSON. */
+/** The result of a guard: `'in'`, a login with these parameters, an error to throw, or a JSON response. */
 type Outcome =
   | 'in'
   | { readonly login: Readonly<Record<string, string>> }
@@ -200,7 +200,7 @@ const everyParameter = {
   scope: 'read:a',
 }
 
-/** What a login asks for besides, so that it does not undo what the session has. */
+/** Further parameters of a login, which preserve the properties of the session. */
 const held = { acr_values: 'gold', organization: 'org_1' }
 
 /** A refusal by one requirement alone: what the page and what the API makes of it. */

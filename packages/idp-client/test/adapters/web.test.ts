@@ -5,7 +5,7 @@ import { listenerOf } from '../support/front.ts'
 import type { MakeApplication } from './hosts.ts'
 import { runContract } from './run-contract.ts'
 
-/** What every handler of the application gets: the query, and the host's objects where the style is explicit. */
+/** The arguments of every handler: the query, and the host's objects if the style is explicit. */
 interface Call {
   readonly request: Request
   readonly query: URLSearchParams

@@ -149,7 +149,7 @@ export const application: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'a proxy that passes on a Host header that is none',
+    mistake: 'a proxy that passes on an invalid Host header',
     remedy: 'BASE_URL_UNKNOWN',
     async make(bench) {
       const world = await bench.start({ appBaseUrl: undefined })
@@ -269,7 +269,7 @@ export const application: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'a parameter of the login route that is none',
+    mistake: 'an unknown parameter of the login route',
     remedy: 'INVALID_REQUEST',
     async make(bench) {
       const world = await bench.start()

@@ -64,7 +64,7 @@ export const configuration: readonly Mistake[] = [
     }),
   },
   {
-    mistake: 'a number of seconds that is none',
+    mistake: 'an invalid number of seconds',
     remedy: 'INVALID_CONFIGURATION',
     make: constructWrongly({ session: { absoluteDuration: '3 days' as never } }),
   },

@@ -48,7 +48,7 @@ const statusOf = async (answer: Promise<{ status: number; code: string | undefin
 }
 
 describe('notifications of the provider', () => {
-  test('[S147,S240,S241,BL-01,BL-05] it ends all sessions of a user: they are over at once, others go on', async () => {
+  test('[S147,S240,S241,BL-01,BL-05] it ends all sessions of a user at once; others continue', async () => {
     const [one, two, other] = [await world.signedIn(), await world.signedIn(), await world.signedIn('bob')]
     const before = world.provider.logoutNotices().length
     await world.provider.endSessions('alice')
@@ -170,7 +170,7 @@ describe('what the store is told', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('[BL-05] sessions of another provider in the same store go on, even under the same names', async () => {
+  test('[BL-05] sessions of another provider in the same store continue, even under the same names', async () => {
     const other = await startLogoutWorld({ sessionStore: world.store })
     onTestFinished(() => other.stop())
     const browser = await other.signedIn()
@@ -326,7 +326,7 @@ describe('the token counts once', () => {
     )
   })
 
-  test('the process that a notification reached may die: another one obeys it', async () => {
+  test('the process that received a notification may die: another one processes it', async () => {
     const name = randomUUID()
     const reached = signal()
     const dying: SessionDataStore = {
@@ -344,7 +344,7 @@ describe('the token counts once', () => {
   })
 })
 
-describe('stores and clients that cannot obey', () => {
+describe('stores and clients without support for back-channel logout', () => {
   const refused = [501, 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED']
 
   test('[BL-06,BL-09] sessions in cookies: 501 whatever comes, and the provider sees it', async () => {

@@ -202,7 +202,7 @@ describe('tokens', () => {
     expect(world.provider.requests('other')).toHaveLength(before)
   })
 
-  test('[BL-02] other tokens of the provider are none: 400', async () => {
+  test('[BL-02] other tokens of the provider are not logout tokens: 400', async () => {
     const session = await world.client.getSession(browser.request('/'))
     const { accessToken = '', idToken = '', refreshToken = '' } = session?.tokenSet ?? {}
     for (const token of [idToken, accessToken, refreshToken, 'a.b.c', '..', 'e30.e30.e30.e30.e30']) {

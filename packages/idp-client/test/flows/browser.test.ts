@@ -41,7 +41,7 @@ async function failure(call: Promise<unknown>): Promise<Record<string, unknown>>
   return Object.assign(error) as never
 }
 
-/** What the provider demands for the bank. */
+/** The error with which the provider requires another factor for the bank. */
 async function demanded(user = 'alice'): Promise<BrowserMfaRequiredError> {
   await world.signedIn(user, browser)
   return Object.assign(await failure(getAccessToken({ audience: BANK }))) as never
@@ -229,7 +229,7 @@ describe('mfa', () => {
     })
   })
 
-  test('an answer that is none is none', async () => {
+  test('an invalid response counts as none', async () => {
     vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}')))
     for (const call of [
       mfa.getAuthenticators({ mfaToken: 'a' }),
@@ -266,7 +266,7 @@ describe('mfa', () => {
 describe('mfa.challengeWithPopup', () => {
   type Visit = Parameters<MfaWorld['authorize']>[1]
 
-  /** What happens in the popup that was opened last. */
+  /** Visits the URL of the popup that was opened last. */
   async function inPopup(visit: Visit = { user: 'alice', otp: true }): Promise<URL> {
     const popup = page.popups.at(-1)
     if (!popup) throw new Error('no popup was opened')
@@ -404,7 +404,7 @@ describe('mfa.challengeWithPopup', () => {
     expect((await token).token).toEqual(expect.any(String))
   })
 
-  test('POPUP_IN_PROGRESS: one at a time, and the first goes on', async () => {
+  test('POPUP_IN_PROGRESS: one at a time, and the first continues', async () => {
     await world.signedIn('alice', browser)
     const first = challenge()
     expect(await failure(challenge())).toMatchObject({ name: 'MfaError', code: 'POPUP_IN_PROGRESS' })

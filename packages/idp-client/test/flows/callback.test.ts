@@ -43,7 +43,7 @@ describe('parallel and repeated logins', () => {
     expect((await browser.send(await world.authorize(newer))).status).toBe(302)
   })
 
-  test('[U5e] the same callback twice at once: one token request, both go on', async () => {
+  test('[U5e] the same callback twice at once: one token request, both succeed', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
     const requests = [browser.request(callback), browser.request(callback)]

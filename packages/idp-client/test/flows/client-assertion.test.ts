@@ -23,7 +23,7 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
 type Bodies = readonly { readonly headers: object; readonly body: Readonly<Record<string, unknown>> }[]
 
-/** What the requests prove themselves with, checked against the public key. */
+/** The client assertions of the requests, verified with the public key. */
 async function assertionsOf(requests: Bodies, pem: string, issuer: string, clientId: string) {
   const publicKey = createPublicKey(createPrivateKey(pem))
   const ids = new Set<string>()

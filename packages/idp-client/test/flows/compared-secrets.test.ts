@@ -58,7 +58,7 @@ describe('[EL-06,I3] how secrets are compared', () => {
     for (const key of asked) expect(key.includes(handle) || handle.includes(key)).toBe(false)
   })
 
-  test('a cookie that was changed at any place is no session, and nothing of it is decoded', async () => {
+  test('a cookie that was changed at any place is rejected, and nothing of it is decoded', async () => {
     const { browser, client } = world.another()
     await world.login(browser)
     const sealed = browser.cookies.get('__session')?.value ?? ''

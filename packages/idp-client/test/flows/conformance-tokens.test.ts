@@ -64,7 +64,7 @@ async function signedIn(options: IdpClientOptions = {}) {
   return made
 }
 
-/** Somebody whose access token has expired, and the cookie header of that browser. */
+/** A user whose access token has expired, and the cookie header of that browser. */
 async function expired(options: IdpClientOptions = {}) {
   const made = await signedIn(options)
   pass(TTL + 1)
@@ -347,7 +347,7 @@ describe('a provider that fails while tokens expire', () => {
     ['429', { kind: 'respond', status: 429, headers: { 'retry-after': '7' } }, 503],
     ['503', { kind: 'respond', status: 503, headers: { 'retry-after': '7' } }, 503],
     ['500', { kind: 'respond', status: 500 }, 502],
-  ])('[RT-06] a refresh is answered with %s: one request, the session stays and goes on', async (...row) => {
+  ])('[RT-06] a refresh that fails with %s: one request, and the session stays valid', async (...row) => {
     const [, fault, status] = row
     const { browser, recover } = await failed(fault)
     const response = await browser.send('/auth/access-token')

@@ -21,7 +21,7 @@ beforeEach(() => {
   world.provider.clearRequests()
 })
 
-/** Somebody who is signed in to an application with these options. */
+/** A signed-in user of an application with these options. */
 async function signedIn(options: IdpClientOptions) {
   const other = world.another(options)
   await world.login(other.browser)
@@ -126,7 +126,7 @@ test('where no cookie can be kept nothing is asked', async () => {
   expect(refused).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
 })
 
-test('an attempt that is carried into the browser of somebody else connects nothing', async () => {
+test('an attempt that is carried into the browser of another user connects nothing', async () => {
   const [alice, bob] = [await world.signedIn('alice'), await world.signedIn('bob')]
   const callback = await world.decide(await world.beginConnect(alice))
   for (const [name, cookie] of alice.cookies) {

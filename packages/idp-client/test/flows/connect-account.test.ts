@@ -356,7 +356,7 @@ describe('the callback', () => {
     expect(world.provider.count('account-complete')).toBe(1)
   })
 
-  test('the same callback twice at once: the code is sent once, both go on', async () => {
+  test('the same callback twice at once: the code is sent once, both succeed', async () => {
     const browser = await world.signedIn()
     const callback = await world.decide(
       await world.beginConnect(browser, '?connection=github&returnTo=/here'),
@@ -407,7 +407,7 @@ describe('whose account it becomes', () => {
     for (const { name } of world.provider.users()) expect(accountsOf(name)).toEqual([])
   }
 
-  test('another user of the same browser does not complete what somebody began', async () => {
+  test('a user of the same browser does not complete the connection of another one', async () => {
     const browser = await world.signedIn('alice')
     const callback = await world.decide(await world.beginConnect(browser), { user: 'alice' })
     await world.signedIn('bob', browser)
@@ -429,7 +429,7 @@ describe('whose account it becomes', () => {
     await complete(browser, callback)
   })
 
-  test('[CB-13] somebody else’s callback connects nothing in a victim’s browser', async () => {
+  test('[CB-13] the callback of another user connects nothing in a victim’s browser', async () => {
     const mallory = await world.signedIn('mallory')
     const callback = await world.decide(await world.beginConnect(mallory))
     const victim = await world.signedIn('alice')

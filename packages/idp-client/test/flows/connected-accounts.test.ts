@@ -433,7 +433,7 @@ describe('deleteConnectedAccount', () => {
     expect(browser.names('__session__conn_')).toEqual([])
   })
 
-  test('an answer that is lost, or a refusal, is told; kept tokens go all the same', async () => {
+  test('a lost response, or a refusal, is reported; stored tokens are removed anyway', async () => {
     const browser = await connected()
     const [account] = world.provider.accounts.list('alice')
     world.provider.faults.set('account-delete', { kind: 'reset', at: 'commit' })

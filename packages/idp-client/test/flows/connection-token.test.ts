@@ -130,7 +130,7 @@ describe('getAccessTokenForConnection', () => {
 })
 
 describe('revokeRefreshToken', () => {
-  test('the provider forgets the token, the session goes on without it', async () => {
+  test('the provider forgets the token, the session continues without it', async () => {
     const browser = await signedIn()
     const headers = new Headers()
     expect(await world.client.revokeRefreshToken(browser.request('/'), headers)).toBe(true)

@@ -132,7 +132,7 @@ class Visitor {
     for (const line of headers.getSetCookie()) this.jar.take(line, this.seen(path))
   }
 
-  /** What the callback route does once the provider has answered. */
+  /** Runs the part of the callback route after the provider's response. */
   async stage(work: (exchange: Exchange) => Promise<unknown>): Promise<void> {
     const request = this.request(CALLBACK)
     const cookies = new CookieJar(parseCookies(request.headers.get('cookie')))

@@ -43,7 +43,7 @@ describe('[D4] several processes refresh one session in a cookie', () => {
     expect(responses.slice(1).flatMap(writes)).toEqual([])
     expect(refreshes()).toHaveLength(4)
 
-    // The browser has the cookie of the winner now, which every process goes on from.
+    // The browser has the cookie of the winner now, and every process continues from it.
     for (const { client, process } of processes) {
       const response = await process.run(() => client.middleware(browser.request(TOKEN)))
       expect(response.status).toBe(200)

@@ -192,7 +192,7 @@ describe('[B3] [S096] every other provider', () => {
   test.each([
     ['lists it', { scopes_supported: ['openid', 'offline_access'] }],
     ['lists nothing', {}],
-    ['lists what is no list', { scopes_supported: 'openid' }],
+    ['lists something else than an array', { scopes_supported: 'openid' }],
   ])('that %s gets the whole default scope', async (_what, members) => {
     world.provider.settings.offlineAccess = 'listed'
     world.provider.rewrite('discovery', ({ scopes_supported: _listed, ...json }) => ({ ...json, ...members }))

@@ -70,7 +70,7 @@ describe('[S248] the page about errors', () => {
   })
 })
 
-/** What may stand behind an error of a route, as far as its status depends on it. */
+/** Possible causes of a route's error, as far as its status depends on them. */
 const causes: readonly (Error | undefined)[] = [
   undefined,
   new OAuthError('OAUTH_ERROR', { error: 'access_denied' }),

@@ -31,7 +31,7 @@ async function codeOf(response: Response): Promise<string> {
 describe('[S137] states of a session', () => {
   async function state(browser: Browser): Promise<'none' | 'active' | 'ended'> {
     if (await world.client.getSession(browser.request('/'))) return 'active'
-    // What a logout leaves is no cookie of a session.
+    // A logout leaves no session cookie, only its marker.
     const left = browser.names('__session').filter((name) => name !== '__session__ended')
     return left.length > 0 ? 'ended' : 'none'
   }

@@ -218,7 +218,7 @@ describe('[S183] an exchange that fails', () => {
   })
 })
 
-test('[S218,TX-03] the session of whoever asks is left alone, and none is needed', async () => {
+test('[S218,TX-03] the session of the caller is left alone, and none is needed', async () => {
   const world = await startWorld()
   await world.login(world.browser, '', { user: 'bob' })
   const before = await world.client.getSession(world.browser.request('/'))

@@ -219,7 +219,7 @@ describe('[A3] a session that cannot be saved', () => {
     })
   }
 
-  test('because of its size: the event has the bytes, the hook hears of an error and of no success', async () => {
+  test('because of its size: the event has the bytes, the hook receives an error and no success', async () => {
     const { browser, told } = listening()
     const stop = makeLarge()
     const response = await world.login(browser)

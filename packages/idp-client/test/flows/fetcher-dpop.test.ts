@@ -34,7 +34,7 @@ async function fetcherOf(browser: Browser, api: ApiServer, options: FetcherOptio
   return world.client.createFetcher(browser.request('/'), { baseUrl: api.origin, ...options })
 }
 
-/** A fetcher of somebody who has just logged in. */
+/** A fetcher of a user who has just logged in. */
 async function signedIn(api: ApiServer, options: FetcherOptions = {}): Promise<Fetcher> {
   await world.login(world.browser)
   return fetcherOf(world.browser, api, options)
@@ -140,7 +140,7 @@ describe('nonces', () => {
     expect(new Set(nonces).size).toBe(4)
   })
 
-  test('[DP-06] each origin has its own, and those of the provider are none of them', async () => {
+  test('[DP-06] each origin has its own, separate from those of the provider', async () => {
     world.provider.settings.dpopNonces = true
     const [one, other] = [await apiWith('any'), await apiWith('any')]
     await world.login(world.browser)

@@ -36,7 +36,7 @@ function pass(seconds: number): void {
 const refreshes = () =>
   world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
 
-/** A fetcher of somebody who has just logged in. */
+/** A fetcher of a user who has just logged in. */
 async function signedIn(options: FetcherOptions = {}, browser: Browser = world.browser): Promise<Fetcher> {
   await world.login(browser)
   return world.client.createFetcher(browser.request('/'), { baseUrl: api.origin, ...options })

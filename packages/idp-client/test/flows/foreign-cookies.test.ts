@@ -111,7 +111,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
     expect(visitor.jar.names().filter((name) => name !== '__session__ended')).toEqual([])
   })
 
-  test('[J3] a login leaves no cookie of the name behind, whoever wrote it', async () => {
+  test('[J3] a login leaves no cookie of the name behind, independent of its origin', async () => {
     const one = appAt(ONE, oneOptions())
     const visitor = new Visitor()
     const names = ['__session__0', '__session__7', '__session__conn_0', '__session__conn_1__0']

@@ -142,7 +142,7 @@ describe('sessions in cookies', () => {
     )
   })
 
-  test('[U20a, CB-03] spoilt transactions are none', async () => {
+  test('[U20a, CB-03] damaged transactions are rejected', async () => {
     const { clock, engine } = made
     const stateHash = 'h'.repeat(22)
     const begun: LoginTransaction = {

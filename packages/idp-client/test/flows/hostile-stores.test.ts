@@ -49,7 +49,7 @@ function pass(seconds: number): void {
   world.clock.now += seconds
 }
 
-/** What the store was asked meanwhile, without leases. */
+/** The calls to the store meanwhile, without those for locks. */
 async function asked(work: () => unknown): Promise<string> {
   calls.length = 0
   await work()
@@ -124,7 +124,7 @@ describe('[U7c] one request asks the store once', () => {
     expect(await asked(() => browser.send('/'))).toBe('get')
   })
 
-  test('a refresh: one read more, under the lease', async () => {
+  test('a refresh: one read more, under the lock', async () => {
     pass(3601)
     expect(await asked(() => browser.send('/auth/access-token'))).toBe('get get update')
   })
@@ -179,7 +179,7 @@ describe('a store that is down', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('[LO-04] a logout goes on its way, and the browser has no session', async () => {
+  test('[LO-04] a logout continues at the provider, and the browser has no session', async () => {
     for (const member of ['get', 'set', 'delete', 'update', 'lock'] as const) down.add(member)
     const response = await browser.send('/auth/logout')
     expect(response.status).toBe(302)
@@ -287,7 +287,7 @@ test('a hook that returns what JSON cannot keep fails the login, in cookies and 
 })
 
 describe('revocation at logout', () => {
-  test('[RT-10] an endpoint that never answers keeps nobody', async () => {
+  test('[RT-10] an endpoint that never responds blocks no user', async () => {
     // Longer than this test may take: what ends the wait is the bound of the logout itself.
     const patient = world.another({ httpTimeout: 60_000 })
     await world.login(patient.browser)

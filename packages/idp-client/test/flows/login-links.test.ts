@@ -91,7 +91,7 @@ describe('[C4] what a login link decides', () => {
     expect(await sent({ [name]: theirs })).toMatchObject({ [name]: theirs })
   })
 
-  test('an empty organization is none', async () => {
+  test('an empty organization counts as absent', async () => {
     expect(await sent({ organization: '' })).not.toHaveProperty('organization')
   })
 
@@ -462,7 +462,7 @@ describe('[C8] scope of a guard where the provider names none', () => {
       await client.getAccessToken(browser.request('/'), headers, { refresh: true })
       browser.store(new Response(null, { headers }))
       expect(await shown()).toEqual([200, 200, 302])
-      // Its query is a visitor's, too.
+      // Its query comes from the browser, too.
       await browser.send('/auth/access-token?scope=c')
       expect(await shown()).toEqual([200, 200, 302])
     } finally {

@@ -82,7 +82,7 @@ describe('a person logs in', () => {
     for (const name of ['state', 'nonce', 'code_challenge']) expect(again[name]).not.toBe(sent[name])
   })
 
-  test('[AR-07] a visitor’s query passes parameters on, but never the protocol’s own', async () => {
+  test('[AR-07] the query passes parameters on, but never the protocol’s own', async () => {
     const owned = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
     const configured = [
       'redirect_uri',

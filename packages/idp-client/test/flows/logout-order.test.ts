@@ -87,7 +87,7 @@ describe.each(stores)(
       expect([response.status, response.user]).toEqual([302, SUB])
     })
 
-    test('the hook hears of it', async () => {
+    test('the hook is notified', async () => {
       const told: (string | undefined)[] = []
       await loginMeeting(0, {
         onCallback({ error }) {

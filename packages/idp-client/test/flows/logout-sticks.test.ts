@@ -60,7 +60,7 @@ function sent(browser: Browser, path: string): () => Promise<Response> {
   return () => world.client.middleware(request)
 }
 
-/** What requests in flight are answered, and a logout between them. */
+/** Sends requests in flight with a logout between them, and applies their responses. */
 async function fly(browser: Browser, flights: readonly Flight[], machines: readonly [Process, Process]) {
   const logout = sent(browser, '/auth/logout')
   const begun = flights.map((one) => ({ ...one, answer: answers[one.kind](browser) }))

@@ -63,7 +63,7 @@ describe('RP-initiated logout', () => {
     })
   })
 
-  test('state and federated of the visitor are passed on, returnTo is made absolute', async () => {
+  test('state and federated of the query are passed on, returnTo is made absolute', async () => {
     const { query } = await logout(world, {}, '?state=abc&federated&returnTo=/bye%3Fa%3Db')
     expect(query).toMatchObject({ state: 'abc', federated: '', post_logout_redirect_uri: `${APP}/bye?a=b` })
     const off = await logout(
@@ -178,7 +178,7 @@ describe("[J7] logoutStrategy 'local'", () => {
 })
 
 describe('a provider that is down', () => {
-  test('[LO-04] the local session ends all the same', async () => {
+  test('[LO-04] the local session ends anyway', async () => {
     const fresh = await startWorld({ httpTimeout: 1000 })
     const browser = fresh.newBrowser()
     await fresh.login(browser)

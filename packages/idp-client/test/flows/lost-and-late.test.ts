@@ -156,7 +156,7 @@ describe('a late refresh undoes nothing', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('a login as somebody else while the token is refreshed stays that login', async () => {
+  test('a login as another user while the token is refreshed stays that login', async () => {
     const hold = holdRefresh()
     const { browser, client } = await expired(hold.options)
     const back = await world.authorize(await world.begin(browser), { user: 'bob' })
@@ -311,7 +311,7 @@ test('grants that died in Server Components leave room for others', async () => 
   expect((await client.getAccessToken(browser.request('/p'))).token).toEqual(expect.any(String))
 })
 
-test('[RT-08] a scope that somebody names in the query does not replace the token of the login', async () => {
+test('[RT-08] a scope from the query does not replace the token of the login', async () => {
   // A provider that grants what it knows of the scope that was asked for (RFC 6749 section 3.3).
   const narrowing: typeof fetch = (input, init) => {
     const body = new URLSearchParams(String(init?.body ?? ''))

@@ -75,7 +75,7 @@ describe('getAccessToken', () => {
     await expect(verifying).rejects.toMatchObject({ name: 'IdpError', code: 'INVALID_REQUEST' })
   })
 
-  test('a token that no header could carry, and requirements that are none, count as missing', async () => {
+  test('a token that no header could carry, and invalid requirements, count as missing', async () => {
     const browser = await world.signedIn()
     demandAlways({
       mfa_token: 'a\nb',

@@ -41,7 +41,7 @@ async function read(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>
 }
 
-/** What the access-token route of somebody who is signed in answers for an API that needs a factor. */
+/** The response of the access-token route for an API that requires another factor. */
 async function demanded(user = 'alice', audience = BANK) {
   const browser = await world.signedIn(user)
   const response = await browser.send(`/auth/access-token?audience=${encodeURIComponent(audience)}`)
@@ -183,7 +183,7 @@ describe('from the 403 to the token', () => {
 })
 
 describe.each(routes)('%s', (_name, ask) => {
-  test('[MF-02] 401 for a token that expired or is none of ours', async () => {
+  test('[MF-02] 401 for a token that expired or was not issued here', async () => {
     const { browser, token } = await demanded()
     const altered = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
     const refused = await browser.send(...ask(altered))
@@ -200,7 +200,7 @@ describe.each(routes)('%s', (_name, ask) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[MF-03] 401 for the token of somebody else, and without a session, which is never made', async () => {
+  test('[MF-03] 401 for the token of another user, and without a session, which is never created', async () => {
     const { token } = await demanded()
     const bob = await world.signedIn('bob')
     expect((await bob.send(...ask(token))).status).toBe(401)

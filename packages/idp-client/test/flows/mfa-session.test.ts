@@ -101,7 +101,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[S212,MF-03] a token of somebody else, or of an earlier login of the same user', async () => {
+  test('[S212,MF-03] a token of another user, or of an earlier login of the same user', async () => {
     const alice = await demanded()
     const bob = await world.signedIn('bob')
     const again = await world.signedIn('alice')
@@ -129,7 +129,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
 })
 
 describe('the session', () => {
-  test('[MF-05,GHSA-xg6x] an mfa_token is no session', async () => {
+  test('[MF-05,GHSA-xg6x] an mfa_token is not accepted as a session', async () => {
     const { browser, mfaToken } = await demanded()
     const [cookie] = browser.cookies.values()
     const thief = world.newBrowser()
@@ -192,7 +192,7 @@ describe('the session', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
-  test('without a refresh token the verified one is kept all the same', async () => {
+  test('without a refresh token the verified one is stored anyway', async () => {
     const { browser, client, mfaToken } = await demanded()
     await withoutRefreshToken(client, browser)
     await verifying(client, browser, { mfaToken, otp: world.otp() })
@@ -283,7 +283,7 @@ describe('at the same time', () => {
 
   const meanwhile: Record<string, (browser: Browser) => Promise<unknown>> = {
     'a logout': (browser) => browser.send('/auth/logout'),
-    'a login of somebody else in the same browser': (browser) => world.login(browser, '', { user: 'bob' }),
+    'a login of another user in the same browser': (browser) => world.login(browser, '', { user: 'bob' }),
   }
   const ends = Object.keys(meanwhile).flatMap((what) =>
     [true, false].map((renewable) => ({ what, renewable })),

@@ -288,7 +288,7 @@ describe('verify', () => {
     const [request] = world.provider.requests('token')
     expect(request?.body).toMatchObject({ audience: BANK, otp: expect.any(String) })
     expect(request?.body).not.toHaveProperty('scope')
-    // Nothing else was asked, and the session goes on refreshing.
+    // There was no other request, and the session still refreshes.
     expect(world.provider.count('token')).toBe(1)
     world.pass(TTL)
     await expect(bankToken(browser)).resolves.toMatchObject({ audience: BANK })

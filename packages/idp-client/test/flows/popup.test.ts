@@ -387,7 +387,7 @@ describe('the page of a popup', () => {
     expect(told.nonce).toMatch(/^[\w-]{22}$/)
   })
 
-  test('onCallback may lead on after a failure, and the opener is told all the same', async () => {
+  test('onCallback may redirect after a failure, and the opener is notified anyway', async () => {
     const { browser } = world.another({
       onCallback: ({ error }) => (error ? { returnTo: '/sorry' } : undefined),
     })

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   await world.provider.stop()
-  // What a process knows of refreshes is not for the next test.
+  // The next test must not see refreshes of this one.
   Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
 })
 
@@ -60,7 +60,7 @@ async function revokeAtProvider({ browser, client }: Made): Promise<void> {
 
 interface Scenario {
   readonly options?: () => IdpClientOptions
-  /** What goes wrong, when the session is there. */
+  /** Arranges the failure once the session exists. */
   readonly arrange: (made: Made) => void | Promise<void>
   /** The client that refreshes, where it is another one than that of the login. */
   readonly refreshing?: (options: IdpClientOptions) => IdpClientOptions
@@ -95,7 +95,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       arrange: () => {
         world.provider.tamperIdToken((claims) => {
           claims['nonce'] = 'another'
-          claims['name'] = 'Somebody Else'
+          claims['name'] = 'Another User'
         })
       },
     }),

@@ -255,7 +255,7 @@ describe('a popup of the same user', () => {
     expect(ignored()).toEqual([])
   })
 
-  test('[B1] of another organization is none', async () => {
+  test('[B1] of another organization is rejected', async () => {
     const made = await signedIn({}, '?organization=acme')
     const before = await sessionOf(made)
     tell({ org_id: 'org_globex', org_name: 'globex' })

@@ -35,7 +35,7 @@ class Visitor {
     this.#visit = { user, jar: world.provider.createJar() }
   }
 
-  /** What the page leads to: `'in'`, the parameters of a login, or the code that it throws. */
+  /** The result of the page: `'in'`, the parameters of a login, or the code that it throws. */
   async page(): Promise<string | Readonly<Record<string, string>>> {
     try {
       const response = await this.#page(this.#browser.request('/vault?a=1'))
@@ -118,7 +118,7 @@ describe('maxAge', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('the age goes on counting over a refresh', async () => {
+  test('the age keeps counting over a refresh', async () => {
     const { client, browser } = world.another()
     const page = client.withPageAuthRequired(() => new Response('in'), { maxAge: 300 })
     await world.login(browser, '?max_age=300')
@@ -247,7 +247,7 @@ describe('organization and scope', () => {
 })
 
 describe('everything at once', () => {
-  test('[CVE-2026-42349] one login for all that is demanded, also of a visitor without session', async () => {
+  test('[CVE-2026-42349] one login for all requirements, also for a browser without session', async () => {
     const requirements = { maxAge: 60, acr: 'urn:gold', amr: 'pwd', organization: 'org_acme', scope: 'email' }
     world.provider.tamperIdToken((claims) => {
       claims['amr'] = ['pwd']
@@ -341,7 +341,7 @@ describe('a login that does not help', () => {
       expect([status, challenge !== null]).toEqual(
         code === 'INSUFFICIENT_USER_AUTHENTICATION' ? [401, true] : [403, code === 'INSUFFICIENT_SCOPE'],
       )
-      // Somebody may have set up a second factor meanwhile.
+      // The user may have set up a second factor meanwhile.
       pass(60)
       expect(await visitor.page()).not.toBe(code)
       expect(await visitor.walk()).toEqual({ end: code, logins: 1 })
@@ -383,7 +383,7 @@ describe('a login that does not help', () => {
 describe('guards with options hold as those without', () => {
   const demand: GuardRequirements = { maxAge: 300, acr: 'urn:gold' }
 
-  test('[PG-01,PG-03,PG-04,CVE-2024-29901] neither headers nor query nor body make somebody of nobody', async () => {
+  test('[PG-01,PG-03,PG-04,CVE-2024-29901] neither headers nor query nor body sign a user in', async () => {
     const handler = vi.fn(() => new Response('in'))
     const page = world.client.withPageAuthRequired(handler, demand)
     const api = world.client.withApiAuthRequired(handler, demand)
@@ -425,7 +425,7 @@ describe('guards with options hold as those without', () => {
     }
   })
 
-  test('[PG-02] a store that fails is no session', async () => {
+  test('[PG-02] a store that fails counts as no session', async () => {
     const failing = async (): Promise<never> => {
       throw new Error('down')
     }

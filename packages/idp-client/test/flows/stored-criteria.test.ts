@@ -155,7 +155,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(refreshes()).toBe(1)
   })
 
-  test('[U2b, U2c] where no cookie can be written a refresh is kept all the same, for every process', async () => {
+  test('[U2b, U2c] where no cookie can be written a refresh is stored anyway, for every process', async () => {
     pass(TTL + 1)
     const { token } = await client.getAccessToken(browser.request('/'))
     expect(refreshes()).toBe(1)
@@ -326,7 +326,7 @@ describe('what a store may give', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('nothing, ever: logins and whoever has no session go on', async () => {
+  test('nothing, ever: logins and requests without a session continue', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     given = new Promise(() => {})

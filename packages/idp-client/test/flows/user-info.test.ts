@@ -60,7 +60,7 @@ describe('getUserInfo', () => {
     expect(world.provider.count('userinfo')).toBe(0)
   })
 
-  test('claims about somebody else are refused', async () => {
+  test('claims about another user are refused', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     for (const sub of ['dev|mallory', '', undefined, 7]) {
@@ -159,7 +159,7 @@ describe('fetchUserInfo', () => {
   })
 
   test.each([
-    ['about somebody else', (json: Record<string, unknown>) => ({ ...json, sub: 'dev|mallory' }), 502],
+    ['about another user', (json: Record<string, unknown>) => ({ ...json, sub: 'dev|mallory' }), 502],
     ['without sub', ({ sub: _sub, ...json }: Record<string, unknown>) => json, 502],
   ])('claims %s: no session', async (_what, change, status) => {
     const errors: unknown[] = []

@@ -5,7 +5,7 @@ import { providerOf, recordingLog, rejection } from './client.ts'
 import type { SigningKey } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
 
-/** What each poll is answered with; after the last one come tokens. */
+/** The response to each poll; after the last one the tokens follow. */
 type Script = readonly (readonly [status: number, body: unknown, headers?: Record<string, string>])[]
 
 let key: SigningKey

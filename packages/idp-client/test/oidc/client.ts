@@ -62,7 +62,7 @@ export function exchange(provider: Provider, changes: Partial<CodeExchange> = {}
   })
 }
 
-/** What `promise` rejects with; fails when it does not. */
+/** Returns the rejection of `promise`; fails if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   const outcome = await promise.then(
     () => ({ rejected: false as const }),

@@ -272,7 +272,7 @@ describe('claims', () => {
     expect(notices).toEqual([])
   })
 
-  test('[B10] another at_hash of an EdDSA token is reported, and the login goes on', async () => {
+  test('[B10] another at_hash of an EdDSA token is reported, and the login succeeds', async () => {
     const { notices } = await withEdwards(createHash('sha384').update(ACCESS_TOKEN).digest().subarray(0, 24))
     expect(notices).toEqual([expect.stringMatching(/^at_hash of the provider's EdDSA ID tokens/)])
   })

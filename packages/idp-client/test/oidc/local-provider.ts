@@ -66,7 +66,7 @@ export class LocalProvider {
   readonly answers = new Map<EndpointKey, Answer>()
   /** Merged into the discovery document; undefined removes a member. */
   metadata: Record<string, unknown> = {}
-  /** What the JWKS endpoint publishes. */
+  /** The keys that the JWKS endpoint publishes. */
   published: unknown[] = []
   /** Merged into the token answer; undefined removes a member. */
   tokens: Record<string, unknown> = {}

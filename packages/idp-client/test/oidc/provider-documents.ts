@@ -3,7 +3,7 @@ import type { JsonObject } from '../../src/oidc/json.ts'
 /** Discovery documents as six kinds of real providers publish them (shortened to what clients read), with their issuers. */
 export interface ProviderDocument {
   readonly name: string
-  /** What the option `domain` of an application there stands for. */
+  /** The issuers that the option `domain` of an application there stands for. */
   readonly issuers: readonly string[]
   readonly wrongIssuers: readonly string[]
   readonly document: JsonObject

@@ -129,7 +129,7 @@ describe('[RT-01] a refreshed ID token speaks about the same user', () => {
   })
 })
 
-/** What forgers and other providers send in place of an ID token for this user. */
+/** Forged ID tokens, and those of other providers, for this user. */
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const forgeries: [string, (claims: Claims) => unknown][] = [
   ['of another user', (claims) => op.sign({ ...claims, sub: 'mallory' })],

@@ -24,7 +24,7 @@ const typed =
     response.end(body)
   }
 
-/** Sends bytes one by one for as long as somebody reads. */
+/** Sends bytes one by one for as long as a client reads. */
 function drip(response: ServerResponse, text: string): void {
   let position = 0
   const timer = setInterval(() => {

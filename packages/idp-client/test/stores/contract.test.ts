@@ -30,7 +30,7 @@ const renamed = (store: Store, name: (id: string) => string): Store => ({
 
 const never = { expiresAt: 99_999_999_999 }
 
-/** What a store may do wrong. The contract notices each, and each of its cases notices one. */
+/** Faults of a store. The contract detects each, and each of its cases detects one. */
 const faults: Readonly<Record<string, Fault>> = {
   'finds what nobody stored': (store) => ({ get: async (id) => (await store.get(id)) ?? someone }),
   'rounds numbers': (store) => mangled(store, (text) => text.replace(/0\.1/g, '0')),
@@ -100,13 +100,13 @@ const faults: Readonly<Record<string, Fault>> = {
   'swallows what a change throws': (store) => ({
     update: (id, change, expiry) => store.update(id, change, expiry).catch(() => null),
   }),
-  'gives the lease to everybody': () => ({ lock: async () => ({ release: async () => {} }) }),
-  'gives the lease to nobody': () => ({ lock: async () => null }),
-  'keeps leases that are released': (store) => ({
+  'gives the lock to everybody': () => ({ lock: async () => ({ release: async () => {} }) }),
+  'gives the lock to nobody': () => ({ lock: async () => null }),
+  'keeps locks that are released': (store) => ({
     lock: async (id, milliseconds) => (await store.lock(id, milliseconds)) && { release: async () => {} },
   }),
-  'has leases without end': (store) => ({ lock: (id) => store.lock(id, 2 ** 31) }),
-  'frees the lease of somebody else': (store) => {
+  'has locks without end': (store) => ({ lock: (id) => store.lock(id, 2 ** 31) }),
+  'frees the lock of another process': (store) => {
     let epoch = 0
     return {
       lock: async (id, milliseconds) =>
@@ -158,7 +158,7 @@ const faults: Readonly<Record<string, Fault>> = {
       return known === null
     },
   }),
-  'has one place for names and leases': (store) => ({
+  'has one place for names and locks': (store) => ({
     once: async (name, { expiresAt }) => (await store.lock(name, expiresAt)) !== null,
   }),
   'ignores logout tokens': () => ({ deleteByLogoutToken: async () => {} }),
@@ -324,7 +324,7 @@ describe('the store contract', () => {
   })
 })
 
-/** The least that somebody may write: three members, and no end of anything. */
+/** The smallest possible store: three methods, and no expiry. */
 function mapStore(): SessionDataStore {
   const sessions = new Map<string, string>()
   return {

@@ -164,7 +164,7 @@ describe('postgresStore', () => {
     },
   )
 
-  test('a record that is no session is none, and stands in nobody’s way', async () => {
+  test('a record that is not a session is ignored, and blocks no user', async () => {
     for (const garbage of ['garbage', '"garbage"', 'null', '[]', '7', '{}', '']) {
       await store.set('good', sessionOf('alice'), later)
       await store.set('bad', sessionOf('alice'), later)

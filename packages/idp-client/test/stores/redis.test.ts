@@ -59,7 +59,7 @@ beforeEach(() => {
 const keys = (): Promise<string[]> => ioRedis.keys(`${prefix}*`)
 
 describe('redisStore', () => {
-  test('updates, leases and names hold across clients of different kinds', async () => {
+  test('updates, locks and names hold across clients of different kinds', async () => {
     const [one, two] = [redisStore(nodeRedis, { prefix }), redisStore(ioRedis, { prefix })]
     await one.set('id', sessionOf('alice'), later)
     const both = Array.from({ length: 50 }, () => [one, two]).flat()
@@ -144,7 +144,7 @@ describe('redisStore', () => {
     await expectNoMeeting(store)
   })
 
-  test('a record that is no session is none, and stands in nobody’s way', async () => {
+  test('a record that is not a session is ignored, and blocks no user', async () => {
     const store = redisStore(nodeRedis, { prefix })
     for (const garbage of ['garbage', '"garbage"', 'null', '[]', '7', '{}', '{"user":{"sub":"alice"}}', '']) {
       await store.set('good', sessionOf('alice'), later)

@@ -12,7 +12,7 @@ import {
 
 export const AUDIENCE = 'https://api.example.test/'
 
-/** What an API was sent. */
+/** A request that an API received. */
 export interface ApiRequest {
   readonly method: string
   readonly path: string

@@ -17,7 +17,7 @@ function withoutLongAttributes(line: string): string {
  */
 export class BrowserJar {
   readonly #jar = new CookieJar(undefined, { prefixSecurity: 'strict', allowSecureOnLocal: false })
-  /** What was not taken, and why. */
+  /** The rejected cookies, each with the reason. */
   readonly refused: string[] = []
 
   /** Takes a `Set-Cookie` line of a response from that URL. */

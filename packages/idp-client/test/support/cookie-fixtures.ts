@@ -20,7 +20,7 @@ import type { Transaction } from '../../src/transaction/transaction.ts'
 import { Cookies, engineFor } from './engine.ts'
 
 /*
- * What the library leaves with browsers and stores, as it was written once. To add a format, add it to the list in
+ * Cookies and records that earlier versions left with browsers and stores. To add a format, add it to the list in
  * `cookie-formats.ts` and run
  *
  *   WRITE_COOKIE_FIXTURES=1 npx vitest run --project flows packages/idp-client/test/flows/cookie-formats.test.ts
@@ -64,7 +64,7 @@ function storeOf(records: Record<string, SessionData>): SessionDataStore {
 function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, SessionData> = {}): Engine {
   if (kind === 'single transaction') return engineFor({ enableParallelTransactions: false }).engine
   const { engine } = engineFor(kind === 'session in a store' ? { sessionStore: storeOf(records) } : {})
-  // What a process remembers of sessions is no part of a format.
+  // The state of a process is not part of a format.
   return kind === 'session in a store'
     ? engine
     : { ...createEngine(engine.config), sessions: inCookie(engine) }
@@ -121,7 +121,7 @@ async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<
   cookies.take(exchange)
 }
 
-/** What the library writes today. */
+/** Returns the cookies that the library writes today. */
 export async function written(format: Format): Promise<Written> {
   const records: Record<string, SessionData> = {}
   const engine = engineOf(format, records)
@@ -134,7 +134,7 @@ export async function written(format: Format): Promise<Written> {
   return format.kind === 'session in a store' ? { values, records } : { values }
 }
 
-/** What the library reads of a fixture today. */
+/** Returns the value that the library reads from a fixture today. */
 export async function read(fixture: Fixture): Promise<unknown> {
   const { records = {}, values } = fixture
   const engine = engineOf(fixture, { ...records })
@@ -162,7 +162,7 @@ export async function read(fixture: Fixture): Promise<unknown> {
   }
 }
 
-/* What is encrypted stands at the end, whatever is in front of it; its header names the purpose. */
+/* The encrypted part is at the end, whatever precedes it; its header names the purpose. */
 const SEALED = /eyJ[\w-]*\.\.[\w-]+\.[\w-]+\.[\w-]+$/
 
 /** Everything that is encrypted in it, by the names of cookies, as text. */

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { sendResponse } from '../../src/adapters/node/send.ts'
 
-/** What a Web application is called with when a real server stands in front of it. */
+/** Returns the Web request for a request that a real server received. */
 export async function requestOf(incoming: IncomingMessage): Promise<Request> {
   const headers = new Headers()
   for (const [name, value] of Object.entries(incoming.headers)) if (value) headers.set(name, String(value))

@@ -17,7 +17,7 @@ export interface Material {
   readonly foreign: readonly string[]
 }
 
-/* What a reader of JOSE headers might be led astray by. */
+/* JOSE headers that might mislead a parser. */
 const headers = [
   { alg: 'none' },
   { alg: 'HS256', typ: 'session' },
@@ -38,7 +38,7 @@ const garbage = fc.oneof(
 
 const percent = (letter = 'x'): string => `%${letter.charCodeAt(0).toString(16)}`
 
-/** What is made of a value by cutting, flipping, swapping its header, encoding parts of it. */
+/** Damages a value: cuts it, flips bits, swaps its header, encodes parts of it. */
 export function spoilt(value: string): fc.Arbitrary<string> {
   const at = fc.nat(value.length - 1)
   const body = value.slice(value.indexOf('.'))

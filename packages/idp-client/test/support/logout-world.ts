@@ -39,7 +39,7 @@ export function toldStore(name: string = randomUUID()): ToldStore {
   }
 }
 
-/** What the route answered, with the code of its JSON. */
+/** The response of the route, with the code of its JSON. */
 export interface RouteAnswer {
   readonly status: number
   readonly code: string | undefined

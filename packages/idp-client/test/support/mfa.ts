@@ -16,13 +16,13 @@ export interface MfaWorld extends World {
   signedIn(user?: string, browser?: Browser): Promise<Browser>
   /** Moves both clocks. */
   pass(seconds: number): void
-  /** What the provider demands of the user for the bank. */
+  /** The error with which the provider requires another factor for the bank. */
   demand(browser: Browser): Promise<MfaRequiredError>
-  /** What alice's app shows. */
+  /** The code that alice's app shows. */
   otp(): string
 }
 
-/** What a token request is refused with, when another factor is demanded. */
+/** The error of a token request for which another factor is required. */
 export async function demandOf(asking: Promise<unknown>): Promise<MfaRequiredError> {
   const error = await asking.then(
     () => null,

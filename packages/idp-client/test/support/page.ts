@@ -18,7 +18,7 @@ export interface Popup {
 export interface Page {
   readonly requests: Request[]
   readonly popups: Popup[]
-  /** What the next `window.open` does: `cut`, as under `Cross-Origin-Opener-Policy: same-origin`. */
+  /** The result of the next `window.open`: `cut`, as under `Cross-Origin-Opener-Policy: same-origin`. */
   opening: 'related' | 'cut' | 'blocked'
   hasFocus: boolean
   /** A message to the window, as another one posts it. */

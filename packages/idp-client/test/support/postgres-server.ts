@@ -11,7 +11,7 @@ export interface PostgresServer {
   readonly port: number
   /** For every client of PostgreSQL. */
   readonly url: string
-  /** Ends it and removes its data; whoever has connections closes them before. */
+  /** Ends it and removes its data; callers close their connections before. */
   stop(): Promise<void>
 }
 
@@ -29,7 +29,7 @@ function programs(): string {
   return folder ?? dirname(elsewhere ?? '')
 }
 
-/** It refuses to run as root: then somebody who may do nothing runs it. */
+/** It refuses to run as root: then a user without privileges runs it. */
 function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const accounts = readFileSync('/etc/passwd', 'utf8')

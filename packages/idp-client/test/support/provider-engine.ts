@@ -33,7 +33,7 @@ export async function startRealm(providerOptions: DevProviderOptions = {}): Prom
   }
 }
 
-/** What a promise rejects with; fails when it does not. */
+/** Returns the rejection of a promise; fails if it resolves. */
 export async function rejectionOf(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   const outcome = await promise.then(
     () => null,

@@ -15,10 +15,10 @@ export interface Service {
 export interface ServiceOptions {
   readonly command: string
   readonly args: readonly string[]
-  /** What it prints once it can be used. */
+  /** Its output once it can be used. */
   readonly ready: RegExp
   readonly cwd: string
-  /** Who it runs as, where that is not the user of the tests. */
+  /** The user that it runs as, if not the one of the tests. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined
 }
 
@@ -96,7 +96,7 @@ async function freePort(): Promise<number> {
   return address.port
 }
 
-/** Starts something on a free port; another one is tried when somebody else was quicker. */
+/** Starts something on a free port; tries another one if the port was taken meanwhile. */
 export async function onFreePort<T>(start: (port: number) => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

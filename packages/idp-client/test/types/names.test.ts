@@ -78,12 +78,12 @@ test('[S004] every host entry exports IdpClient, and no name of a maker', () => 
   expect(react).toHaveProperty('IdpProvider')
   const names = [web, next, express, react, testing].flatMap((entry) => Object.keys(entry))
   for (const name of names) expect(name).not.toMatch(/auth0|okta|clerk|workos|nextauth/i)
-  // What is named after the provider says Idp, what is a failure says Error.
+  // Names after the provider contain Idp, names of failures Error.
   const classes = names.filter((name) => /^[A-Z][a-z]/.test(name))
   for (const name of classes) expect(name).toMatch(/Idp|Error|ContractViolation/)
 })
 
-/** What an entry exports from modules that it shares with the others: values and types, one text each. */
+/** Returns the exports of an entry from modules that it shares with others: values and types, one string each. */
 function sharedExports(entry: string): string[] {
   const file = new URL(entry, import.meta.url)
   const exported = readFileSync(file, 'utf8').matchAll(/export (?:type )?(\*|\{[^}]*\}) from '([^']+)'/g)

@@ -132,7 +132,7 @@ function onTheWire({ id, connection, scopes, createdAt, expiresAt }: ConnectedAc
   }
 }
 
-/** What only the application that began can know: the code from the redirect, and the verifier it kept. */
+/** Proof that the application started the connection: the code from the redirect, and its verifier. */
 interface Evidence {
   readonly authSession: string
   readonly code: string

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 export interface ConnectedAccount {
   readonly id: string
   readonly connection: string
-  /** What `login_hint` chooses it by; a user has one account of a name per connection. */
+  /** Selects the account with `login_hint`; unique per user and connection. */
   readonly name: string
   readonly scopes: readonly string[]
   /** Seconds since the epoch. */
@@ -13,7 +13,7 @@ export interface ConnectedAccount {
   readonly expiresAt?: number
 }
 
-/** What is known of an account before it is connected. */
+/** An account before it is connected. */
 export type NewAccount = Pick<ConnectedAccount, 'connection' | 'name' | 'scopes' | 'expiresAt'>
 
 export interface Page {

@@ -18,7 +18,7 @@ export type MfaRequest = Pick<
 /** Seconds for which an `mfa_token` is good. */
 const TOKEN_TTL = 600
 
-/** What hosted providers call the kinds of factors in `mfa_requirements` and in the list of authenticators. */
+/** Names of the kinds of factors in `mfa_requirements` and in the list of authenticators, as hosted providers use them. */
 export const FACTOR_TYPES: Record<FactorKind, string> = {
   otp: 'otp',
   sms: 'phone',

@@ -40,7 +40,7 @@ export interface Factor {
   readonly lastUsedAt?: number
 }
 
-/** What lets a user in who has lost everything else, once. */
+/** A recovery code, which replaces any other factor once. */
 export interface Recovery {
   readonly id: string
   readonly code: string

@@ -23,7 +23,7 @@ interface Parameters {
 type Context = TokenEndpointGrantContext<Parameters>
 type RefreshToken = InstanceType<Provider['RefreshToken']>
 
-/** What the person proved. */
+/** The factor that the user proved. */
 interface Verified {
   readonly kind: FactorKind
   /** Absent for a recovery code. */
@@ -126,7 +126,7 @@ const checkRecoveryCode: Check = (state, ctx, mfa) => {
   return { kind: mfa.missing[0] ?? lost.kind, parameters }
 }
 
-/** The refresh token that the family goes on from, if the refused request had one. */
+/** The refresh token that the family continues from, if the refused request had one. */
 async function previousOf(
   state: ProviderState,
   mfa: MfaContext,

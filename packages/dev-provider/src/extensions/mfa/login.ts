@@ -55,7 +55,7 @@ export function beginSecondStep(state: ProviderState, interaction: Interaction, 
   return login
 }
 
-/** Reasons for which somebody who is signed in already is asked for the second step alone. */
+/** Reasons to ask a signed-in user for the second step only. */
 const STEP_UP_REASONS = ['acr_values', 'second_step']
 
 /** The login that waits for its second step, if there is one: begun before, or that of a session at the provider. */

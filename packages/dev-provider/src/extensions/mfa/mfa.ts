@@ -10,7 +10,7 @@ export interface InboxMessage {
   /** The `oob_code`. */
   readonly id: string
   readonly channel: OobChannel
-  /** What the application asks the user for; absent when the user approves instead. */
+  /** Present if the application asks the user for a code; absent if the user approves instead. */
   readonly bindingCode?: string
   /**
    * Approves a push message; the next request with its `oob_code` gets tokens.

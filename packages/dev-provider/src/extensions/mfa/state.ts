@@ -7,7 +7,7 @@ export interface MfaRequirements {
   readonly enroll?: readonly { readonly type: string }[]
 }
 
-/** What an `mfa_token` stands for. */
+/** The request that an `mfa_token` stands for. */
 export interface MfaContext {
   readonly token: string
   readonly clientId: string
@@ -38,7 +38,7 @@ export interface Message {
   readonly factorId: string
   readonly channel: OobChannel
   readonly mfaToken: string
-  /** What the message says and the user types in; absent when the user approves instead. */
+  /** The code in the message, which the user types in; absent if the user approves instead. */
   readonly bindingCode?: string
   /** Seconds since the epoch. */
   readonly expiresAt: number

@@ -38,7 +38,7 @@ export function matchesTotp(secret: string, code: string, time: number): boolean
   return isCode && verifySync({ ...options, epochTolerance: TOTP_STEP }).valid
 }
 
-/** What the QR code of an authenticator app contains. */
+/** The contents of the QR code for an authenticator app. */
 export function otpauthUri(secret: string, account: string, parameters: Record<string, string> = {}): string {
   const uri = generateURI({ issuer: 'Development identity provider', label: account, secret })
   const more = Object.entries(parameters).map(([name, value]) => `&${name}=${encodeURIComponent(value)}`)
