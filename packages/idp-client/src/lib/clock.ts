@@ -1,5 +1,8 @@
 /** Seconds since the Unix epoch, whole. The only unit of time that sessions, tokens and transactions use. */
 export type Clock = () => number
 
+/** Returns milliseconds of a clock that nobody sets; for distances only. */
+export const monotonic = (): number => performance.now()
+
 // biome-ignore lint/nursery/noJsRestrictedProperties: the one place that reads the system clock.
 export const systemClock: Clock = () => Math.floor(Date.now() / 1000)

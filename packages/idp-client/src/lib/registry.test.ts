@@ -1,25 +1,39 @@
 import { expect, test, vi } from 'vitest'
-import { shared } from './registry.ts'
+import { identify, shared, toKey } from './registry.ts'
 
 test('one value per slot, made at the first request', () => {
   const create = vi.fn(() => new Map())
-  const slot = shared('registry.test a', create)
-  expect(shared('registry.test a', create)).toBe(slot)
+  const slot = shared('state:registry.test-a/1', create)
+  expect(shared('state:registry.test-a/1', create)).toBe(slot)
   expect(create).toHaveBeenCalledTimes(1)
-  expect(shared('registry.test b', create)).not.toBe(slot)
+  expect(shared('state:registry.test-b/1', create)).not.toBe(slot)
 })
 
 test('a second copy of the module finds the same slots', async () => {
-  const slot = shared('registry.test c', () => ({}))
+  const slot = shared('state:registry.test-c/1', () => ({}))
   vi.resetModules()
   const copy = await import('./registry.ts')
   expect(copy.shared).not.toBe(shared)
-  expect(copy.shared('registry.test c', () => ({}))).toBe(slot)
+  expect(copy.shared('state:registry.test-c/1', () => ({}))).toBe(slot)
 })
 
 test('a slot may hold undefined', () => {
   const create = vi.fn(() => undefined)
-  shared('registry.test d', create)
-  shared('registry.test d', create)
+  shared('state:registry.test-d/1', create)
+  shared('state:registry.test-d/1', create)
   expect(create).toHaveBeenCalledTimes(1)
+})
+
+test('keys of different parts differ', () => {
+  const parts = [['a', 'b'], ['a b'], ['a,b'], ['a', 'b', ''], ['a', ['b']], ['1'], [1]]
+  expect(new Set(parts.map((given) => toKey(...given))).size).toBe(parts.length)
+})
+
+test('an object keeps its number, also for a second copy of the module; no two have the same', async () => {
+  const [one, other] = [{}, () => {}]
+  const number = identify(one)
+  expect([identify(other) === number, identify(one)]).toEqual([false, number])
+  vi.resetModules()
+  const copy = await import('./registry.ts')
+  expect(copy.identify(one)).toBe(number)
 })

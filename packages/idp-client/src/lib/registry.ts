@@ -5,6 +5,17 @@
  */
 const root = Symbol.for('idp-client')
 
+/**
+ * - `cache`: can be fetched or derived again
+ * - `mark`: names that are remembered, so that nothing happens twice; without tokens
+ * - `state`: what no browser, store or provider has (yet)
+ * - `queue`: what is running and what waits for it
+ */
+export type SlotKind = 'cache' | 'mark' | 'state' | 'queue'
+
+/** Kind, name, and a version that changes with the shape: two versions of this package may meet in one process. */
+export type Slot = `${SlotKind}:${string}/${number}`
+
 type Slots = Map<string, unknown>
 
 function slots(): Slots {
@@ -13,9 +24,29 @@ function slots(): Slots {
   return holder[root]
 }
 
-/** The process-wide value of a slot, made at the first request for it. The name carries a version when the shape changes. */
-export function shared<T>(slot: string, create: () => T): T {
+/** Returns the process-wide value of a slot, and creates it at the first call. */
+export function shared<T>(slot: Slot, create: () => T): T {
   const all = slots()
   if (!all.has(slot)) all.set(slot, create())
   return all.get(slot) as T
+}
+
+/** Returns the key of an entry: different parts never have the same key. */
+export function toKey(...parts: readonly unknown[]): string {
+  return JSON.stringify(parts)
+}
+
+interface Identities {
+  readonly known: WeakMap<object, number>
+  last: number
+}
+
+/** Returns a number that names an object of the application in keys, such as its store; it keeps no object alive. */
+export function identify(object: object): number {
+  const identities = shared<Identities>('cache:identities/1', () => ({ known: new WeakMap(), last: 0 }))
+  const known = identities.known.get(object)
+  if (known !== undefined) return known
+  identities.last += 1
+  identities.known.set(object, identities.last)
+  return identities.last
 }

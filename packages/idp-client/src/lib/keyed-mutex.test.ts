@@ -1,0 +1,103 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { KeyedMutex, patience } from './keyed-mutex.ts'
+
+afterEach(() => vi.useRealTimers())
+
+function gate(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {}
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}
+
+function gates(names: readonly string[]) {
+  const order: string[] = []
+  const open: Record<string, () => void> = {}
+  const tasks = names.map((name) => {
+    const { promise, resolve } = gate()
+    open[name] = resolve
+    return async (): Promise<string> => {
+      order.push(`+${name}`)
+      await promise
+      order.push(`-${name}`)
+      return name
+    }
+  })
+  return { order, open: (name: string) => open[name]?.(), tasks }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('tasks of one key run in the order in which they came, those of another key meanwhile', async () => {
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['a1', 'a2', 'b', 'a3'])
+  const results = tasks.map((task, index) => mutex.run(index === 2 ? 'b' : 'a', task))
+  await turn()
+  expect(order).toEqual(['+a1', '+b'])
+  for (const name of ['a3', 'a2', 'a1', 'b']) open(name)
+  expect(await Promise.all(results)).toEqual(['a1', 'a2', 'b', 'a3'])
+  expect(order.filter((one) => one.includes('a'))).toEqual(['+a1', '-a1', '+a2', '-a2', '+a3', '-a3'])
+})
+
+test('a task that fails lets the next one run', async () => {
+  const mutex = new KeyedMutex<object>()
+  const key = {}
+  const failing = mutex.run(key, () => Promise.reject(new Error('no')))
+  const next = mutex.run(key, async () => 'next')
+  await expect(failing).rejects.toThrow('no')
+  expect(await next).toBe('next')
+})
+
+test('with patience a task runs beside one that does not end, and those after it wait for it', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['hangs', 'second', 'third'])
+  const [, second, third] = tasks.map((task) => mutex.run('a', task, patience(700)))
+  await vi.advanceTimersByTimeAsync(699)
+  expect(order).toEqual(['+hangs'])
+  await vi.advanceTimersByTimeAsync(1)
+  open('second')
+  open('third')
+  await vi.runAllTimersAsync()
+  expect(await Promise.all([second, third])).toEqual(['second', 'third'])
+  expect(order.slice(0, 2)).toEqual(['+hangs', '+second'])
+})
+
+test('one that gives up does not run, and those after it still wait for those before it', async () => {
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['first', 'third'])
+  const [one, three] = tasks
+  if (!one || !three) throw new Error('two tasks')
+  const first = mutex.run('a', one)
+  const second = mutex.run(
+    'a',
+    async () => void order.push('second'),
+    () => Promise.reject(new Error('over')),
+  )
+  const third = mutex.run('a', three)
+  await expect(second).rejects.toThrow('over')
+  await turn()
+  expect(order).toEqual(['+first'])
+  open('first')
+  open('third')
+  await Promise.all([first, third])
+  expect(order).toEqual(['+first', '-first', '+third', '-third'])
+})
+
+test('idle waits for what runs and for what is queued, for a while, and says whether there was anything', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  expect(await mutex.idle(1000)).toBe(false)
+  const { open, order, tasks } = gates(['one', 'two'])
+  for (const task of tasks) void mutex.run('a', task)
+  const idle = mutex.idle(1000).then((was) => order.push(`idle ${was}`))
+  open('two')
+  open('one')
+  await idle
+  expect(order).toEqual(['+one', '-one', '+two', '-two', 'idle true'])
+  void mutex.run('a', () => new Promise(() => {}))
+  const given = mutex.idle(1000)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(await given).toBe(true)
+})

@@ -1,0 +1,71 @@
+import { atMost } from './pause.ts'
+
+/** One run of a task. */
+export interface Flight {
+  /**
+   * Rejects the promises of those who wait now. The task goes on, and whoever asks from here on waits for its outcome.
+   * Returns false if that happened before.
+   */
+  dismiss(error: unknown): boolean
+}
+
+interface Running<T> {
+  readonly outcome: Promise<T>
+  /** What callers get who came before `dismiss`. */
+  readonly early: Promise<T>
+  readonly isDismissed: () => boolean
+}
+
+/**
+ * Runs a task once for everyone who asks for its key while it runs. Results and errors are shared, never kept: the first
+ * call after the end runs the task again.
+ */
+export class SingleFlight<T> {
+  readonly #running = new Map<string, Running<T>>()
+
+  get size(): number {
+    return this.#running.size
+  }
+
+  /** Returns the outcome of the run under way, or undefined if there is none. */
+  join(key: string): Promise<T> | undefined {
+    const running = this.#running.get(key)
+    return running && (running.isDismissed() ? running.outcome : running.early)
+  }
+
+  /** Whether there is a run whose first callers were dismissed. */
+  isDismissed(key: string): boolean {
+    return this.#running.get(key)?.isDismissed() ?? false
+  }
+
+  /** Joins the run under way, or starts one. It is shared until it ends, or for at most `limit` milliseconds. */
+  run(key: string, task: (flight: Flight) => Promise<T>, limit?: number): Promise<T> {
+    return this.join(key) ?? this.#start(key, task, limit)
+  }
+
+  #start(key: string, task: (flight: Flight) => Promise<T>, limit?: number): Promise<T> {
+    let isDismissed = false
+    let reject: (error: unknown) => void = () => {}
+    const dismissal = new Promise<never>((_resolve, settle) => {
+      reject = settle
+    })
+    const outcome = task({
+      dismiss(error) {
+        if (isDismissed) return false
+        isDismissed = true
+        reject(error)
+        return true
+      },
+    })
+    const early = Promise.race([outcome, dismissal])
+    const running: Running<T> = { outcome, early, isDismissed: () => isDismissed }
+    this.#running.set(key, running)
+    const end = (): void => {
+      if (this.#running.get(key) === running) this.#running.delete(key)
+    }
+    ;(limit === undefined ? outcome : atMost(limit, outcome)).then(end, end)
+    // Nobody may be left who waits for it.
+    early.catch(() => {})
+    return early
+  }
+}
