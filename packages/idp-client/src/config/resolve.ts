@@ -99,7 +99,7 @@ function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): strin
  * the global at each call, since frameworks put their own in place after this module was loaded.
  */
 function defaultFetch(): typeof globalThis.fetch {
-  return shared('default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
+  return shared('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
 }
 
 function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['hooks'] {

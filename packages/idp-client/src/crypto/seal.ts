@@ -82,7 +82,7 @@ function makeRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
 
 /** The keys of a secret are derived once per process, however many clients and realms of it there are. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const rings = shared('key-rings@1', () => new Lru<string, KeyRing>(KEPT_RINGS))
+  const rings = shared('cache:key-rings/1', () => new Lru<string, KeyRing>(KEPT_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     return (

@@ -29,7 +29,7 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
 }
 
 /** Failures that are in the log: several requests may share one. */
-const reported = (): WeakSet<IdpError> => shared('reported-failures/1', () => new WeakSet())
+const reported = (): WeakSet<IdpError> => shared('mark:reported-failures/1', () => new WeakSet())
 
 /** The event about what lies at the bottom of a failure, unless it was reported already. */
 function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {

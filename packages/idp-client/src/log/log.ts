@@ -128,7 +128,7 @@ export function createLog(logger?: Logger, development = false): Log {
       if (outcome) emit(outcome)
     },
     once(message, remedy) {
-      const told = shared('notices', () => new Lru<string, true>(rememberedNotices))
+      const told = shared('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
       if (told.get(message)) return
       told.set(message, true)
       emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })

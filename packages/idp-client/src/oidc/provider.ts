@@ -43,9 +43,9 @@ const newCaches = (): Caches => ({ metadata: new Lru(LIMIT), keys: new Lru(LIMIT
 
 /** What was fetched through one function is not known to be what another would bring, so each has its own caches. */
 function getCaches(fetch: typeof globalThis.fetch): Caches {
-  const common = shared('provider-caches/1', newCaches)
+  const common = shared('cache:provider-documents/1', newCaches)
   if (fetch === globalThis.fetch) return common
-  const special = shared('provider-caches-by-fetch/1', () => new WeakMap<typeof fetch, Caches>())
+  const special = shared('cache:provider-documents-by-fetch/1', () => new WeakMap<typeof fetch, Caches>())
   const found = special.get(fetch) ?? newCaches()
   special.set(fetch, found)
   return found

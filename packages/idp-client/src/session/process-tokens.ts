@@ -11,7 +11,7 @@ const SESSIONS = 1000
 
 /* By the private name of a session, then by user, client and what the token is for. */
 const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
-  shared('process-tokens/1', () => new Lru(SESSIONS))
+  shared('state:process-tokens/1', () => new Lru(SESSIONS))
 
 export interface ProcessTokenKey {
   /** Private name of the session. */

@@ -347,7 +347,7 @@ test('what a store does not take grows by no refresh, and is still written on to
     while (!isOver) await vi.advanceTimersByTimeAsync(500)
     await redeemed
   }
-  const kept = shared('unwritten-records/1', () => new Map<string, { after: unknown[] }>())
+  const kept = shared('state:pending-writes/2', () => new Map<string, { after: unknown[] }>())
   const [[, late] = []] = [...kept.entries()]
   expect(late?.after.length).toBeLessThanOrEqual(16)
   vi.useRealTimers()

@@ -52,7 +52,7 @@ const NAMES = 20_000
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
 function getMemory(name: string, maxSessions: number): Memory {
-  return shared(`memory-store/2 ${name}`, () => ({
+  return shared(`state:memory-store ${name}/2`, () => ({
     sessions: new Lru(maxSessions),
     leases: new Lru(maxSessions),
     names: new Lru(NAMES),

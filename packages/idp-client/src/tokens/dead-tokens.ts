@@ -14,7 +14,7 @@ const QUIET_SECONDS = 60
  * the token first, and its cookie may be on its way: a cookie of this process would take its place. So the token is
  * remembered instead of removed.
  */
-const deadTokens = (): Lru<string, number> => shared('dead-refresh-tokens/1', () => new Lru(TOKENS))
+const deadTokens = (): Lru<string, number> => shared('mark:dead-refresh-tokens/1', () => new Lru(TOKENS))
 
 export interface DeadTokenParts {
   readonly client: () => Promise<string>

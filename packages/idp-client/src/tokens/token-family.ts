@@ -59,7 +59,7 @@ function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
 }
 
 const families = (): TokenFamilies =>
-  shared('refresh-lines/4', () => {
+  shared('state:token-families/4', () => {
     const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending: unwritten }) => unwritten)
     return {
       byToken,
@@ -185,7 +185,7 @@ export function closeFamily(family: TokenFamily): void {
 
 const ENDED = 20_000
 
-const endedHandles = (): Lru<string, true> => shared('ended-sessions/1', () => new Lru(ENDED))
+const endedHandles = (): Lru<string, true> => shared('mark:ended-sessions/1', () => new Lru(ENDED))
 
 /** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
 export function markEnded({ sessionKey }: StoredSession): void {

@@ -48,7 +48,7 @@ export type OnOverdue = (error: Error, limit: number) => number
 /** Late responses of this process that are waited for at a time. */
 const LATE = 1000
 
-const late = (): { count: number } => shared('late-refreshes/1', () => ({ count: 0 }))
+const late = (): { count: number } => shared('queue:late-refreshes/1', () => ({ count: 0 }))
 
 function overdue(): OAuthError {
   return new OAuthError('REQUEST_TIMEOUT', {

@@ -34,7 +34,7 @@ function forgetOld(flights: Lru<string, Flight>): boolean {
 }
 
 const memory = (): Memory =>
-  shared('callbacks.2', () => {
+  shared('mark:callbacks/2', () => {
     const flights = new Lru<string, Flight>(FLIGHTS)
     const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(flights))
     return { flights, used: new Lru(USED), forgetLater }

@@ -1,6 +1,6 @@
 import type { LogoutToken, SessionDataStore } from '../../config/options.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared } from '../../lib/registry.ts'
+import { identify, shared, toKey } from '../../lib/registry.ts'
 import { askStore } from './store-call.ts'
 
 /** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */
@@ -13,15 +13,11 @@ interface Ended {
   readonly until: number
 }
 
-/** By store, like the logout tokens that count once. */
-function getMemory(store: SessionDataStore): Lru<string, Ended> {
-  const all = shared('ended-at-provider/1', () => new WeakMap<SessionDataStore, Lru<string, Ended>>())
-  const memory = all.get(store) ?? new Lru<string, Ended>(SESSIONS)
-  all.set(store, memory)
-  return memory
-}
+const ended = (): Lru<string, Ended> => shared('mark:ended-at-provider/2', () => new Lru(SESSIONS))
 
-const toKey = ({ iss, sid }: Pick<LogoutToken, 'iss' | 'sid'>): string => JSON.stringify([iss, sid])
+/** By store, like the logout tokens that count once. */
+const nameIn = (store: SessionDataStore, { iss, sid }: Pick<LogoutToken, 'iss' | 'sid'>): string =>
+  toKey(identify(store), iss, sid)
 
 /** Remembers a logout token before its sessions are deleted, unless the store does so. */
 export function rememberEnd(
@@ -30,9 +26,9 @@ export function rememberEnd(
   now: number,
 ): void {
   if (store.endedAt || token.sid === undefined) return
-  const memory = getMemory(store)
-  const iat = Math.max(token.iat, memory.get(toKey(token))?.iat ?? token.iat)
-  memory.set(toKey(token), { iat, until: now + REMEMBERED_SECONDS })
+  const key = nameIn(store, token)
+  const iat = Math.max(token.iat, ended().get(key)?.iat ?? token.iat)
+  ended().set(key, { iat, until: now + REMEMBERED_SECONDS })
 }
 
 export interface IssuedSession {
@@ -54,6 +50,6 @@ export async function wasEnded(
   const endedAt = store.endedAt?.bind(store)
   if (endedAt)
     return issuedAt <= ((await askStore('endedAt', () => endedAt(sid, iss))) ?? Number.NEGATIVE_INFINITY)
-  const known = getMemory(store).get(toKey({ iss, sid }))
+  const known = ended().get(nameIn(store, { iss, sid }))
   return known !== undefined && known.until > now && issuedAt <= known.iat
 }

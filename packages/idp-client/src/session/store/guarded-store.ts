@@ -1,7 +1,10 @@
 import type { Config } from '../../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../../config/options.ts'
-import { atMost, pause } from '../../lib/pause.ts'
+import { monotonic } from '../../lib/clock.ts'
+import { KeyedMutex, patience } from '../../lib/keyed-mutex.ts'
+import { pause } from '../../lib/pause.ts'
 import { shared } from '../../lib/registry.ts'
+import { backoff, retry } from '../../lib/retry.ts'
 import { reportFailure } from '../../log/failure.ts'
 import type { Log } from '../../log/log.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -28,40 +31,13 @@ export interface GuardedStore {
 }
 
 const RETRY_MILLISECONDS = 40
-/** For so long a request waits for a store that does not take what must not be lost, and the process goes on trying. */
+/** How long to retry a failed write of rotated tokens: so long while the request waits, and once more afterwards. */
 export const INSISTENCE_MILLISECONDS = 2000
-/** For so long a request waits for a lock beyond its end. */
+/** How long a request waits for a lock beyond its end. */
 const SLACK_MILLISECONDS = 1000
 
-/** Changes of one record in this process. */
-const turns = (): Map<string, Promise<unknown>> => shared('store-turns/1', () => new Map())
-
-/**
- * Runs what concerns one record after what was begun before, or after so many milliseconds; the key names a session that
- * nobody can guess.
- */
-function inTurn<T>(id: string, work: () => Promise<T>, patience: number): Promise<T> {
-  const all = turns()
-  const before = all.get(id)
-  const mine = (before ? atMost(patience, before) : Promise.resolve()).then(work)
-  const over = mine.then(
-    () => {},
-    () => {},
-  )
-  all.set(id, over)
-  over.then(() => {
-    if (all.get(id) === over) all.delete(id)
-  })
-  return mine
-}
-
-/** Waits for the changes under way, at most that long; false: there were none. */
-async function turnsEnded(milliseconds: number): Promise<boolean> {
-  const running = [...turns().values()]
-  if (running.length === 0) return false
-  await atMost(milliseconds, Promise.all(running))
-  return true
-}
+/** Changes of records in this process, by the key of the record: a hash of a secret name. */
+const changes = (): KeyedMutex<string> => shared('queue:record-changes/1', () => new KeyedMutex())
 
 /**
  * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a
@@ -74,7 +50,7 @@ export async function deleteForGood<T>(
   deletion: () => Promise<T>,
 ): Promise<T> {
   const deleted = await askStore(operation, deletion)
-  if (!store.update && (await turnsEnded(httpTimeout))) await askStore(operation, deletion)
+  if (!store.update && (await changes().idle(httpTimeout))) await askStore(operation, deletion)
   return deleted
 }
 
@@ -93,24 +69,22 @@ function writeTo<T>(
 
 type IsSession = (record: unknown, id: string) => record is SessionData
 
+type InTurn = <T>(id: string, work: () => Promise<T>) => Promise<T>
+
 /** A change for a store that has no `update`: alone in this process, but not across processes. */
 function emulatedUpdate(
   store: SessionDataStore,
   isSession: IsSession,
-  patience: number,
+  inTurn: InTurn,
 ): GuardedStore['update'] {
   return (id, change, expiry) =>
-    inTurn(
-      id,
-      async () => {
-        const current: unknown = await store.get(id)
-        if (!isSession(current, id)) return null
-        const changed = change(current)
-        await store.set(id, changed, expiry)
-        return changed
-      },
-      patience,
-    )
+    inTurn(id, async () => {
+      const current: unknown = await store.get(id)
+      if (!isSession(current, id)) return null
+      const changed = change(current)
+      await store.set(id, changed, expiry)
+      return changed
+    })
 }
 
 /**
@@ -122,7 +96,8 @@ export function guardedStore(
   store: SessionDataStore,
   isSession: IsSession,
 ): GuardedStore {
-  const emulated = emulatedUpdate(store, isSession, httpTimeout)
+  const inTurn: InTurn = (id, work) => changes().run(id, work, patience(httpTimeout))
+  const emulated = emulatedUpdate(store, isSession, inTurn)
   const update = store.update?.bind(store)
 
   /** A change that finds no session makes none of what is there. */
@@ -149,26 +124,32 @@ export function guardedStore(
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
-    // Whoever has the lease loses it after that time, alive or not.
-    const end = performance.now() + sessionLockTimeout + SLACK_MILLISECONDS
-    do {
-      const lock = await take(id, sessionLockTimeout)
-      if (lock) return lock
-      await pause(RETRY_MILLISECONDS)
-    } while (performance.now() < end)
-    throw new Error('the lease of a session was not to be had')
+    // Whoever has the lock loses it after that time, alive or not.
+    const end = monotonic() + sessionLockTimeout + SLACK_MILLISECONDS
+    const attempt = async (): Promise<SessionLock | undefined> =>
+      (await take(id, sessionLockTimeout)) ?? undefined
+    const first = await attempt()
+    if (first) return first
+    const limit = end - monotonic()
+    const later = await retry(
+      attempt,
+      backoff({ first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, limit, now: monotonic }),
+      pause,
+    )
+    if (later) return later
+    throw new Error('the lock of a session could not be acquired')
   }
 
   return {
     get: (id) => askStore('get', () => store.get(id)),
     set: (id, session, expiry) => writeTo(store, 'set', expiry, () => store.set(id, session, expiry)),
     delete: (id) =>
-      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id), httpTimeout))),
+      askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),
     update: (id, change, expiry) =>
       writeTo(store, 'update', expiry, () =>
         update
           ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
-            inTurn(id, () => inStore(update, id, change, expiry), httpTimeout)
+            inTurn(id, () => inStore(update, id, change, expiry))
           : emulated(id, change, expiry),
       ),
     log,

@@ -1,27 +1,18 @@
 import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared } from '../../lib/registry.ts'
+import { identify, shared, toKey } from '../../lib/registry.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
 import { askStore } from './store-call.ts'
 
-/** What this process knows of the orders about one store. */
-interface Memory {
-  /** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
-  readonly processed: Lru<string, number>
-  readonly running: Map<string, Promise<boolean>>
-}
-
-const OBEYED = 10_000
+const PROCESSED = 10_000
 
 /** How often an order is tried whose deletion fails although the store can remember its name. */
 const ATTEMPTS = 3
 
-/** By store, since the provider may send one notice to several applications of a client, each with sessions of its own. */
-function getMemory(store: SessionDataStore): Memory {
-  const all = shared('obeyed-once/1', () => new WeakMap<SessionDataStore, Memory>())
-  const memory = all.get(store) ?? { processed: new Lru(OBEYED), running: new Map() }
-  all.set(store, memory)
-  return memory
-}
+/** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
+const processed = (): Lru<string, number> => shared('mark:processed-once/2', () => new Lru(PROCESSED))
+
+const flights = (): SingleFlight<boolean> => shared('queue:processing-once/1', () => new SingleFlight())
 
 export interface OnceRequest extends SessionExpiry {
   /** Names the order, and whose it is: nobody else may have one of the same name. */
@@ -31,13 +22,13 @@ export interface OnceRequest extends SessionExpiry {
 }
 
 async function inProcess(
-  { processed: obeyed }: Memory,
-  { expiresAt, name, now }: OnceRequest,
+  key: string,
+  { expiresAt, now }: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  if ((obeyed.get(name) ?? now) > now) return false
+  if ((processed().get(key) ?? now) > now) return false
   await work()
-  obeyed.set(name, expiresAt)
+  processed().set(key, expiresAt)
   return true
 }
 
@@ -71,18 +62,13 @@ export async function processOnce(
   order: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  const memory = getMemory(store)
   const { name, expiresAt } = order
-  const running = memory.running.get(name)
-  if (running) return running
+  // By store, since the provider may send one notice to several applications of a client, each with sessions of its own.
+  const key = toKey(identify(store), name)
   const once = store.once?.bind(store)
-  const run = once
-    ? acrossProcesses((part) => askStore('once', () => once(part, { expiresAt })), order, work)
-    : inProcess(memory, order, work)
-  memory.running.set(name, run)
-  try {
-    return await run
-  } finally {
-    memory.running.delete(name)
-  }
+  return flights().run(key, () =>
+    once
+      ? acrossProcesses((part) => askStore('once', () => once(part, { expiresAt })), order, work)
+      : inProcess(key, order, work),
+  )
 }

@@ -1,5 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
+import { monotonic } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
+import { backoff, retry } from '../../lib/retry.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { SessionChange, SharedSessions } from '../storage.ts'
 import type { GuardedStore } from './guarded-store.ts'
@@ -16,23 +18,12 @@ export interface RedemptionParts {
 /** What is left of a lock for writing what a late response brought. */
 const WRITE_MILLISECONDS = INSISTENCE_MILLISECONDS + 1000
 
-const FIRST_RETRY = 50
-const LONGEST_RETRY = 1000
+/* Milliseconds. */
+const RETRIES = { first: 50, longest: 1000, limit: INSISTENCE_MILLISECONDS, now: monotonic }
 
 /** What a redemption tried with; another process may have gone on from it. */
 function isSpent(tried: StoredSession, now: StoredSession): boolean {
   return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
-}
-
-/** Asks again, less and less often, but not for ever; true as soon as `work` says so. */
-async function retryUntil(work: () => Promise<boolean>): Promise<boolean> {
-  const end = performance.now() + INSISTENCE_MILLISECONDS
-  for (let next = FIRST_RETRY; ; next = Math.min(next * 2, LONGEST_RETRY)) {
-    const left = end - performance.now()
-    if (left <= 0) return false
-    await pause(Math.min(next, left))
-    if (await work()) return true
-  }
 }
 
 /**
@@ -57,7 +48,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
   return async (session, work) => {
     const { sessionKey } = session
     const lease = await store.lock?.(await recordId(sessionKey))
-    const until = lease && performance.now() + store.leaseMilliseconds - WRITE_MILLISECONDS
+    const until = lease && monotonic() + store.leaseMilliseconds - WRITE_MILLISECONDS
     const release = async (): Promise<void> => {
       if (!lease) return
       // A connection that was idle for long fails once; otherwise others wait until the lock expires.
@@ -70,11 +61,12 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Shared
       const { from, result } = await attempt(known, (current) => work(current, until))
       if (result.session === from.session) return result
       const kept = await records.persist(from, result.session)
-      const settle = (): Promise<boolean> => records.flush(sessionKey)
-      if (!kept.written && !(await retryUntil(settle))) {
+      const flush = async (): Promise<true | undefined> => (await records.flush(sessionKey)) || undefined
+      const insist = (): Promise<true | undefined> => retry(flush, backoff(RETRIES), pause)
+      if (!kept.written && !(await insist())) {
         settling = true
-        // Else the lease ends by itself: for so long nobody spends again what is spent.
-        retryUntil(settle).then((isSettled) => (isSettled ? release() : undefined), release)
+        // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
+        insist().then((isWritten) => (isWritten ? release() : undefined), release)
       }
       return { ...result, session: kept.session }
     } finally {

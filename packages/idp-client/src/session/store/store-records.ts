@@ -1,8 +1,8 @@
 import { IdpError } from '../../errors/base.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
-import { atMost } from '../../lib/pause.ts'
 import { shared } from '../../lib/registry.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -27,14 +27,14 @@ export interface StoreRecords {
   /** What became of it, with what others changed meanwhile; null when the record is gone. */
   write(known: Snapshot, session: StoredSession): Promise<StoredSession | null>
   /**
-   * As `write`, for what must not be lost: what the store does not take stays in this process, leads its requests, and
-   * is written by `settle` or with the next change. `MISSING_SESSION` when the record is gone.
+   * Like `write`, but never drops the change: if the store rejects it, the change is kept in memory, served to this process,
+   * and written by `flush` or with the next change. `MISSING_SESSION` when the record is gone.
    */
   persist(
     known: Snapshot,
     session: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly written: boolean }>
-  /** Writes what `keep` could not; true when nothing is left to write. */
+  /** Writes what `persist` could not; true when nothing is left to write. */
   flush(sessionKey: string): Promise<boolean>
   forget(sessionKey: string): Promise<void>
 }
@@ -51,16 +51,17 @@ interface PendingWrite extends Change {
   readonly after: readonly (string | undefined)[]
 }
 
-const UNWRITTEN = 1000
+const PENDING_WRITES = 1000
 /** Refresh tokens that what no store has taken yet is known to come after. */
 const MOST_AFTER = 16
 const UNDELETED = 10_000
 
 /* By record id, which is a hash of a secret name: no two sessions meet here. */
-const unwritten = (): Lru<string, PendingWrite> => shared('unwritten-records/1', () => new Lru(UNWRITTEN))
+const pendingWrites = (): Lru<string, PendingWrite> =>
+  shared('state:pending-writes/2', () => new Lru(PENDING_WRITES))
 
 /** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
-const undeleted = (): Lru<string, true> => shared('undeleted-records/1', () => new Lru(UNDELETED))
+const undeleted = (): Lru<string, true> => shared('mark:undeleted-records/1', () => new Lru(UNDELETED))
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -133,10 +134,10 @@ interface Writer {
 
 function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   /** Records of use under way: requests at the same time write it once. */
-  const rolls = new Map<string, Promise<StoredSession | null>>()
+  const rolls = new SingleFlight<StoredSession | null>()
 
   async function forget(id: string): Promise<void> {
-    unwritten().delete(id)
+    pendingWrites().delete(id)
     undeleted().set(id, true)
     // A connection that was idle for long fails once.
     await store.delete(id).catch(() => store.delete(id))
@@ -146,7 +147,7 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   async function write(id: string, { found, session }: Change): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
     const { sessionKey } = session
-    const late = unwritten().get(id)
+    const late = pendingWrites().get(id)
     const change = (record: SessionData): SessionData => {
       const current = fromRecord(record, sessionKey)
       if (!current) return record
@@ -154,24 +155,14 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     }
     const kept = await store.update(id, change, { expiresAt: endsAt(session) })
     // Another redemption may have failed to write meanwhile.
-    if (unwritten().get(id) === late) unwritten().delete(id)
+    if (pendingWrites().get(id) === late) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, sessionKey)
     return stored && copySession(stored)
   }
 
-  function beginRoll(id: string, change: Change): Promise<StoredSession | null> {
-    const begun = write(id, change)
-    rolls.set(id, begun)
-    // A store may never end it: later requests try anew.
-    const forget = (): void => {
-      if (rolls.get(id) === begun) rolls.delete(id)
-    }
-    atMost(store.patience, begun).then(forget, forget)
-    return begun
-  }
-
   async function roll(id: string, change: Change): Promise<StoredSession | null> {
-    const rolled = await (rolls.get(id) ?? beginRoll(id, change))
+    // A store may never end it: later requests try again.
+    const rolled = await rolls.run(id, () => write(id, change), store.patience)
     return rolled && copySession(rolled)
   }
 
@@ -195,11 +186,11 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
       const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
       if (!record) {
-        unwritten().delete(id)
+        pendingWrites().delete(id)
         return null
       }
       const read = detachedSnapshot(record)
-      const late = unwritten().get(id)
+      const late = pendingWrites().get(id)
       return late ? toSnapshot({ ...withLate(read.session, late), stale: read.session.data }) : read
     },
 
@@ -225,8 +216,8 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
         kept = await write(id, change)
       } catch (error) {
         store.report(error)
-        const late = rebase(unwritten().get(id), change)
-        unwritten().set(id, late)
+        const late = rebase(pendingWrites().get(id), change)
+        pendingWrites().set(id, late)
         return { session: late.session, written: false }
       }
       if (!kept) throw new IdpError('MISSING_SESSION')
@@ -235,10 +226,10 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
 
     async flush(sessionKey) {
       const id = await recordId(sessionKey)
-      const late = unwritten().get(id)
+      const late = pendingWrites().get(id)
       if (!late) return true
       return write(id, late).then(
-        () => unwritten().get(id) === undefined,
+        () => pendingWrites().get(id) === undefined,
         () => false,
       )
     },

@@ -1,14 +1,14 @@
 import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { SessionStoreError } from '../../errors/session.ts'
+import { Lru } from '../../lib/lru.ts'
+import { identify, shared } from '../../lib/registry.ts'
 
-/**
- * Throws for the result of an `update` that other libraries define, which would store `change` in place of a session:
- * a boolean or nothing, where ours returns a session or `null`.
- */
-export function assertUpdated<T>(updated: T): T {
-  if (typeof updated === 'object') return updated
-  throw new SessionStoreError('SESSION_STORE_FAILED', {
+/** Other libraries define an `update` that stores `change` in place of a session, and returns a boolean or nothing. */
+const isOurs = (updated: unknown): boolean => typeof updated === 'object'
+
+function wrongSignature(): SessionStoreError {
+  return new SessionStoreError('SESSION_STORE_FAILED', {
     detail:
       'sessionStore.update returned no session and not null: update(id, session) of other libraries does that.',
     operation: 'update',
@@ -16,8 +16,16 @@ export function assertUpdated<T>(updated: T): T {
   })
 }
 
-/** The result of the first call to each store, so that each is probed once. */
-const results = new WeakMap<SessionDataStore, unknown>()
+/** Throws for the result of an `update` of another library. */
+export function assertUpdated<T>(updated: T): T {
+  if (isOurs(updated)) return updated
+  throw wrongSignature()
+}
+
+const STORES = 100
+
+/** Whether `update` of a store is ours, so that each store is asked once. */
+const signatures = (): Lru<number, boolean> => shared('cache:update-signatures/1', () => new Lru(STORES))
 
 /**
  * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
@@ -26,7 +34,9 @@ const results = new WeakMap<SessionDataStore, unknown>()
 export async function assertUpdateSignature(store: SessionDataStore, expiry: SessionExpiry): Promise<void> {
   const { update } = store
   if (!update) return
-  if (!results.has(store))
-    results.set(store, await update.call(store, randomToken(), (current) => current, expiry))
-  assertUpdated(results.get(store))
+  const name = identify(store)
+  const known =
+    signatures().get(name) ?? isOurs(await update.call(store, randomToken(), (current) => current, expiry))
+  signatures().set(name, known)
+  if (!known) throw wrongSignature()
 }
