@@ -46,6 +46,7 @@ const planted = [
     'packages/dev-provider/src/source.ts',
     "import { seal } from '../../idp-client/src/crypto/seal.ts'\nseal()\n",
   ],
+  ['sets the number of runs', `${src}/lib/property.test.ts`, "import fc from 'fast-check'\nfc.nat()\n"],
 ]
 
 const allowed = {
@@ -55,6 +56,7 @@ const allowed = {
     "import { type } from './types.ts'\nexport type Type = string\nexport const b = type('b')\n",
   [`${src}/lib/fits.ts`]: `${func(58)}${'// comment\n\n'.repeat(200)}${lines(240)}`,
   [`${src}/lib/fits.test.ts`]: `describe('long', () => {\n${lines(498)}})\n`,
+  'packages/idp-client/test/support/fast-check.ts': "import fc from 'fast-check'\nfc.nat()\n",
   [`${src}/config/env.ts`]: 'export const mode = process.env.NODE_ENV\n',
   [`${src}/oidc/dates.ts`]: "// Date.now()\nexport const date = [new Date(1), 'Date.now()']\n",
 }

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { RequestView } from '../http/exchange.ts'
 import { isLoopback, resolveAppBaseUrl, resolveBaseUrl } from './base-url.ts'
@@ -364,7 +364,6 @@ describe('baseUrlFor, inferred', () => {
         expect(`${url.protocol}//${url.host}`).toBe(url.origin)
         expect(production && url.protocol === 'http:').toBe(production && isLoopback(url.host))
       }),
-      { numRuns: 2000 },
     )
   })
 

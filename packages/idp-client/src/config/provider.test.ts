@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import type { Problem } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'

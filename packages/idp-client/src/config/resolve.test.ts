@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { systemClock } from '../lib/clock.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Config } from './config.ts'
@@ -411,7 +411,6 @@ describe('any input', () => {
         const { config, problems } = resolve({ ...complete, ...options } as IdpClientOptions, env as Env)
         expect(config === null).toBe(problems.some(({ kind }) => kind !== 'notice'))
       }),
-      { numRuns: 500 },
     )
   })
 

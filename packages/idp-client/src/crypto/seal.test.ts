@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
-import fc from 'fast-check'
 import { CompactEncrypt, compactDecrypt } from 'jose'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { text, utf8 } from '../lib/base64url.ts'
 import * as node from './cipher.node.ts'
@@ -240,7 +240,7 @@ function fuzzed(sealed: string): fc.Arbitrary<string> {
 }
 
 describe('sealer against foreign texts', () => {
-  it('U20a SC-06 opens none of 20 000 fuzzed cookies and never throws', () => {
+  it('U20a SC-06 opens no fuzzed cookie and never throws', () => {
     const sealer = createSealer([secret])
     const sealed = sealer.seal('session', utf8('{"user":{"sub":"alice"}}'))
     if (typeof sealed !== 'string') throw new Error('sealing is synchronous on Node')
@@ -249,11 +249,10 @@ describe('sealer against foreign texts', () => {
         fc.pre(candidate !== sealed)
         expect(sealer.open('session', candidate)).toBeNull()
       }),
-      { numRuns: 20_000 },
     )
   })
 
-  it('U20a opens none of 500 fuzzed cookies on the web platform', async () => {
+  it('U20a opens no fuzzed cookie on the web platform', async () => {
     const sealer = createSealer([secret], web)
     const sealed = await sealer.seal('session', utf8('{"user":{"sub":"alice"}}'))
     await fc.assert(
@@ -261,7 +260,6 @@ describe('sealer against foreign texts', () => {
         fc.pre(candidate !== sealed)
         expect(await sealer.open('session', candidate)).toBeNull()
       }),
-      { numRuns: 500 },
     )
   })
 

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { CookieValues } from './chunks.ts'
 import {
@@ -76,7 +76,6 @@ describe('splitCookie', () => {
         const whole = value(length, seed)
         expect(join(jarOf(splitCookie(name, whole, attributes)))).toBe(whole)
       }),
-      { numRuns: 60 },
     )
   })
 

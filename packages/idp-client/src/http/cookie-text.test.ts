@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
 import { cookieHeader, headersSink, parseCookies, serializeCookie } from './cookie-text.ts'

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { strictText, text, utf8, utf8Length } from './base64url.ts'
 
 test('text and bytes are each other', () => {

@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { editDistance } from './edit-distance.ts'
 
 test.each([

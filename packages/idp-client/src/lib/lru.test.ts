@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fc } from '../../test/support/fast-check.ts'
 import { Lru } from './lru.ts'
 
 test('forgets the entry that was not used for longest', () => {

@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { fc, runsDividedBy } from '../../test/support/fast-check.ts'
 import type { IdpClientOptions, SessionDataStore } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { CookieJar } from '../http/cookie-jar.ts'
@@ -174,7 +174,7 @@ describe.each([
         const reads = expected ? tried.indexOf(expected) + 1 : tried.length
         expect(store.reads).toBe(reads)
       }),
-      { numRuns: 300 },
+      { numRuns: runsDividedBy(2) },
     )
   })
 
@@ -192,7 +192,7 @@ describe.each([
         const names = new Set(all.flatMap(({ cookies }) => [...cookies.keys()]))
         expect(new Set(cleared.map(({ name }) => name))).toEqual(names)
       }),
-      { numRuns: 200 },
+      { numRuns: runsDividedBy(2) },
     )
   })
 
@@ -217,7 +217,7 @@ describe.each([
         expect((await engine.sessions.load(next))?.data.user.sub).toBe('begun')
         expect(await engine.sessions.sweep(next)).toBe(false)
       }),
-      { numRuns: 200 },
+      { numRuns: runsDividedBy(2) },
     )
   })
 })

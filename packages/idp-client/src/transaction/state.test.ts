@@ -1,6 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { SECRET } from '../../test/support/engine.ts'
+import { fc } from '../../test/support/fast-check.ts'
 import { createSealer } from '../crypto/seal.ts'
 import { newState, readState } from './state.ts'
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
@@ -12,6 +11,7 @@ import { memoryStore } from '../../src/stores/memory.ts'
 import type { LoginTransaction } from '../../src/transaction/transaction.ts'
 import { BrowserJar } from '../support/browser-jar.ts'
 import { Cookies, SECRET } from '../support/engine.ts'
+import { fc, RUNS } from '../support/fast-check.ts'
 
 const NOW = 1_800_000_000
 const LOGOUT = '/auth/logout'
@@ -211,9 +211,8 @@ test('[U8b, U4c, SC-02, SC-03, SC-10] every cookie is taken by browsers, and del
       expect(visitor.jar.names().sort()).toEqual([...FOREIGN, ...marker].sort())
       expect(visitor.jar.refused).toEqual([])
     }),
-    { numRuns: 1000 },
   )
   // Else little was proved.
   expect(most).toBeGreaterThan(FOREIGN.length + 10)
-  expect(accepted).toBeGreaterThan(300)
+  expect(accepted).toBeGreaterThan(RUNS / 4)
 })

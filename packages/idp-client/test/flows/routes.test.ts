@@ -1,8 +1,8 @@
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { codes, isContinue } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { APP, Browser, startWorld } from '../support/app.ts'
+import { fc } from '../support/fast-check.ts'
 
 let world: World
 beforeAll(async () => {
@@ -93,7 +93,6 @@ describe('dispatch', () => {
         )
         expect(response.status).toBe(named ? 405 : 200)
       }),
-      { numRuns: 2000 },
     )
   })
 

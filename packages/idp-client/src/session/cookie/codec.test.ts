@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../test/support/fast-check.ts'
 import { utf8 } from '../../lib/base64url.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { decodeSession, encodeSession } from './codec.ts'

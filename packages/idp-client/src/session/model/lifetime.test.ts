@@ -1,5 +1,5 @@
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../test/support/fast-check.ts'
 import { endsAt, isAlive, remaining, rollIsDue } from './lifetime.ts'
 
 const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 86_400 }
