@@ -31,12 +31,12 @@ export interface MfaMethod<
 
 /**
  * Multi-factor authentication for a token that the provider refused with `MfaRequiredError`: `idp.mfa`. Every method
- * needs the encrypted `mfa_token` of that error, in a request of the session that it was thrown in. A token of `customTokenExchange` or
- * `getTokenByBackchannelAuth` belongs to no session and needs no request.
+ * needs the encrypted `mfa_token` of that error, in a request of the session in which it was thrown. A token of
+ * `customTokenExchange` or `getTokenByBackchannelAuth` belongs to no session and needs no request.
  *
- * All throw, before the provider is asked, `INVALID_REQUEST` for a wrong option, and `MfaError`: `MFA_TOKEN_EXPIRED`
- * after `mfaTokenTtl`, `MFA_TOKEN_INVALID` for any other token or session, `MISSING_SESSION`. The `cause` of the errors
- * below is what the provider said (`OAuthError`) or that it could not be heard.
+ * Before any request to the provider, all throw `INVALID_REQUEST` for a wrong option, and `MfaError`:
+ * `MFA_TOKEN_EXPIRED` after `mfaTokenTtl`, `MFA_TOKEN_INVALID` for any other token or session, `MISSING_SESSION`. The
+ * `cause` of the errors below is the provider's error (`OAuthError`) or a network failure.
  *
  * @example
  * const factors = await idp.mfa.getAuthenticators({ mfaToken })
@@ -46,7 +46,7 @@ export interface ServerMfaClient<
   FrameworkRequest extends object = object,
   FrameworkResponse extends object = object,
 > {
-  /** The user's factors, of the kinds that the provider accepts here. Throws `MFA_GET_AUTHENTICATORS_ERROR`. */
+  /** Returns the user's factors of the types that the provider accepts here. Throws `MFA_GET_AUTHENTICATORS_ERROR`. */
   readonly getAuthenticators: MfaMethod<
     FrameworkRequest,
     FrameworkResponse,
@@ -54,33 +54,33 @@ export interface ServerMfaClient<
     Authenticator[]
   >
   /**
-   * Has the provider send a code or a notification (`oob`), or say that the code of an app will do (`otp`, which may be
-   * left out). Throws `MFA_NO_AVAILABLE_FACTORS` without a request when the provider named no such kind, and
-   * `MFA_CHALLENGE_ERROR`.
+   * Makes the provider send a code or a notification (`oob`), or confirm that the code of an authenticator app is
+   * accepted (`otp`; this call may be left out). Throws `MFA_NO_AVAILABLE_FACTORS`, without a request, if the provider
+   * accepts no such type here, and `MFA_CHALLENGE_ERROR`.
    */
   readonly challenge: MfaMethod<FrameworkRequest, FrameworkResponse, MfaChallengeOptions, MfaChallengeResult>
-  /** Begins the enrolment of a factor, which its first `verify` completes. Throws `MFA_ENROLLMENT_ERROR`. */
+  /** Starts the enrolment of a factor, which its first `verify` completes. Throws `MFA_ENROLLMENT_ERROR`. */
   readonly enroll: MfaMethod<FrameworkRequest, FrameworkResponse, MfaEnrollOptions, MfaEnrollment>
   /**
-   * Verifies the factor. The tokens go to the session: those of the default audience in place of the main ones, those
-   * of another beside them; `beforeSessionSaved` runs. A token that belongs to no session has them returned instead.
-   * Throws `MFA_VERIFY_ERROR` (wrong code: its `cause` has the `error` `invalid_grant`, and the token may be used again;
-   * not approved yet: `authorization_pending`), `MfaRequiredError` for one more factor, and `SESSION_NOT_WRITABLE` where
-   * the host takes no cookies.
+   * Verifies the factor and stores the tokens in the session: those of the default audience replace the main ones,
+   * those of another are added; `beforeSessionSaved` runs. The tokens of an `mfa_token` without a session are returned
+   * instead. Throws `MFA_VERIFY_ERROR` (wrong code: its `cause` has the `error` `invalid_grant`, and the token may be
+   * used again; not approved yet: `authorization_pending`), `MfaRequiredError` for one more factor, and
+   * `SESSION_NOT_WRITABLE` where cookies cannot be set.
    */
   readonly verify: MfaMethod<FrameworkRequest, FrameworkResponse, MfaVerifyOptions, MfaVerification>
 }
 
 type Work<T> = (engine: Engine, exchange: Exchange | null, options: unknown) => Promise<T>
 
-/** Runs one operation on a host's request, as `IdpClientBase` does. */
+/** Runs one operation on a host's request, like `IdpClientBase`. */
 type Operate<FrameworkRequest, FrameworkResponse> = <T>(
   request: FrameworkRequest | undefined,
   response: FrameworkResponse | undefined,
   operation: (engine: Engine, exchange: Exchange) => Promise<T>,
 ) => Promise<T>
 
-/** `idp.mfa` of one host; what it does is loaded when it is used. */
+/** Creates `idp.mfa` for one host; its flows are loaded on first use. */
 export function serverMfaClient<FrameworkRequest extends object, FrameworkResponse extends object>(
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<FrameworkRequest, FrameworkResponse>,

@@ -32,25 +32,27 @@ import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/model/session-data.ts'
 
-/** Administration of sessions that lie in a store. Without one every member throws `SESSION_STORE_UNSUPPORTED`. */
+/** Administration of sessions in a store. Without a store every method throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<FrameworkRequest> {
-  /** The user's live sessions on all devices, the latest first. Needs `listBySubject` of the store. */
+  /** Returns the user's live sessions on all devices, most recently used first. Needs `listBySubject` of the store. */
   listBySubject(sub: string): Promise<SessionInfo[]>
-  /** Ends one session at once, on every process; its tokens at the provider stay as they are. */
+  /** Ends one session at once, in every process; its tokens at the provider stay valid. */
   revoke(id: string): Promise<void>
-  /** Ends every session of the user; gives how many. Needs `listBySubject` or `deleteBySubject`. */
+  /**
+   * Ends every session of the user and returns their number. Needs `listBySubject` or `deleteBySubject` of the store.
+   */
   revokeBySubject(sub: string): Promise<number>
-  /** The id of this request's own session, to tell it from the user's others; null without one. */
+  /** Returns the id of this request's own session, to tell it from the user's others, or `null` without one. */
   currentId(request?: FrameworkRequest): Promise<string | null>
 }
 
-/** For operations without options, where other libraries take some. */
+/** Placeholder for operations without options, where other libraries accept some. */
 export type NoOptions = Readonly<Record<string, never>>
 
 /**
- * The operations that every host has, in each calling style: without a request where there is a current one, else with
- * the request and the response that cookies go to, before or behind the options. Anything else is `INVALID_ARGUMENTS`.
- * What is rarely used is loaded when it is.
+ * Operations of every host, in each calling style: without a request where the host knows the current one, otherwise
+ * with the request and the response for cookies, before or after the options. Other arguments throw
+ * `INVALID_ARGUMENTS`. Rarely used operations are loaded on first use.
  */
 export abstract class IdpClientBase<
   FrameworkRequest extends object,
@@ -65,7 +67,7 @@ export abstract class IdpClientBase<
     this.application = application
   }
 
-  /** What an administrator, or the user on a page of devices, does with sessions in a store. */
+  /** Administration of sessions in a store, for administrators or a user's list of devices. */
   readonly sessions: SessionAdministration<FrameworkRequest> = {
     listBySubject: (sub) =>
       this.run(async (engine) => (await this.#administration()).listSessions(engine, sub)),
@@ -79,7 +81,7 @@ export abstract class IdpClientBase<
     },
   }
 
-  /** Factors beyond the password, for a token that the provider refused with `MfaRequiredError`. */
+  /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
   readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse> = serverMfaClient(
     (operation) => this.run(operation),
     (request, response, operation) => this.operate(request, response, operation),
@@ -95,12 +97,14 @@ export abstract class IdpClientBase<
     response?: FrameworkResponse,
   ): Binding | Promise<Binding>
 
-  /** @internal An operation that needs no request. */
+  /** @internal Runs an operation that needs no request. */
   protected run<T>(operation: (engine: Engine) => Promise<T>): Promise<T> {
     return reporting(this.application.settings.log, async () => operation(this.application.engine()))
   }
 
-  /** @internal Bound first: what a host must know of a request comes before everything else. */
+  /**
+   * @internal Binds to the request first, because a missing request or response must be reported before anything else.
+   */
   protected async operate<T>(
     request: FrameworkRequest | undefined,
     response: FrameworkResponse | undefined,
@@ -111,8 +115,8 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * @internal The same for an operation whose result is a response: what it staged is on that response, or where the
-   * host takes cookies.
+   * @internal Runs an operation that returns a response. Its cookies are set on that response, or where the host sets
+   * cookies.
    */
   protected abstract respond(
     request: FrameworkRequest | undefined,
@@ -120,7 +124,7 @@ export abstract class IdpClientBase<
     operation: (exchange: Exchange) => Promise<Response>,
   ): Promise<RedirectResponse>
 
-  /** The session of the request, or null when nobody is signed in. Never writes a cookie. */
+  /** Returns the session of the request, or `null` if no user is signed in. Never writes a cookie. */
   getSession(request?: FrameworkRequest): Promise<SessionData | null>
   async getSession(...given: readonly unknown[]): Promise<SessionData | null> {
     const { request } = readRequest<FrameworkRequest, FrameworkResponse>('getSession', given)
@@ -128,9 +132,10 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Saves changes to the session; `internal` cannot be changed, tokens that were left alone stay the current ones. See
-   * https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md for what is kept. Throws `MISSING_SESSION`, `MISSING_SESSION_DATA`,
-   * `SESSION_NOT_WRITABLE` where the host takes no cookies (a Server Component), `SESSION_TOO_LARGE`.
+   * Saves changes to the session; `internal` cannot be changed, tokens that were not modified keep their current
+   * values. See https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md for what is stored. Throws
+   * `MISSING_SESSION`, `MISSING_SESSION_DATA`, `SESSION_NOT_WRITABLE` where cookies cannot be set (a Server Component),
+   * `SESSION_TOO_LARGE`.
    */
   updateSession(session: SessionData, request: FrameworkRequest, response: FrameworkResponse): Promise<void>
   updateSession(request: FrameworkRequest, response: FrameworkResponse, session: SessionData): Promise<void>
@@ -144,9 +149,10 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Begins a login by code: the redirect to the provider, with the transaction cookie on it. Return that response as it
-   * is; Express sends it with `sendResponse(res, response)`. In a Server Action Next sets the cookie, so a redirect to
-   * its `Location` is enough; so it is in an API route of the Pages Router that passed `res`.
+   * Starts a login from code: returns the redirect to the provider, with the transaction cookie on it. Return that
+   * response as it is; Express sends it with `sendResponse(res, response)`. In a Server Action Next.js sets the cookie,
+   * so a redirect to the response's `Location` is enough; the same applies to an API route of the Pages Router that
+   * passed `res`.
    */
   startInteractiveLogin(
     options: StartInteractiveLoginOptions | undefined,
@@ -174,10 +180,10 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * An access token of the session, refreshed when it has expired. The refreshed session is written where cookies can
-   * be; elsewhere (a Server Component, a request without response) it stays in the process until the next request that
-   * can. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its
-   * `cause`), `REFRESH_NOT_PERSISTABLE`.
+   * Returns an access token of the session, refreshed if it has expired. The refreshed session is written where cookies
+   * can be set; elsewhere (a Server Component, a request without response) it stays in the process until the next
+   * request that can write it. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * `FAILED_TO_REFRESH_TOKEN` (see its `cause`), `REFRESH_NOT_PERSISTABLE`.
    */
   getAccessToken(
     options: GetAccessTokenOptions | undefined,
@@ -200,8 +206,8 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * An access token for the API of a connected account's provider, kept in the session until it expires. Throws
-   * `AccessTokenForConnectionError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * Returns an access token for the API of a connected account's provider, stored in the session until it expires.
+   * Throws `AccessTokenForConnectionError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
    * `FAILED_TO_EXCHANGE_REFRESH_TOKEN` (see its `cause`).
    */
   getAccessTokenForConnection(
@@ -228,10 +234,10 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Sends the user to the provider to connect an account of another provider (a connection), whose tokens
-   * `getAccessTokenForConnection` hands out afterwards. Return the response as it is: it carries cookies. Throws
+   * Redirects the user to connect an account of another provider (a connection), whose tokens
+   * `getAccessTokenForConnection` returns afterwards. Return the response as it is: it carries cookies. Throws
    * `ConnectAccountError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `FAILED_TO_INITIATE` (see its `cause`);
-   * `MfaRequiredError`; `SESSION_NOT_WRITABLE` where no cookie can be kept (a Server Component).
+   * `MfaRequiredError`; `SESSION_NOT_WRITABLE` where cookies cannot be set (a Server Component).
    */
   connectAccount(
     options: ConnectAccountOptions,
@@ -265,8 +271,8 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * The accounts that are connected to the user. Throws `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_LIST` (see
-   * its `cause`), and `MfaRequiredError`.
+   * Returns the accounts that are connected to the user. Throws `ConnectedAccountsError` `MISSING_SESSION`,
+   * `FAILED_TO_LIST` (see its `cause`), and `MfaRequiredError`.
    */
   listConnectedAccounts(request?: FrameworkRequest, response?: FrameworkResponse): Promise<ConnectedAccount[]>
   async listConnectedAccounts(...given: readonly unknown[]): Promise<ConnectedAccount[]> {
@@ -281,9 +287,9 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Disconnects an account of the user, and forgets what the session keeps of tokens of its connection. Throws
-   * `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_DELETE` (see its `cause`); `INVALID_REQUEST` for an id that is
-   * none; `MfaRequiredError`; `SESSION_NOT_WRITABLE`.
+   * Disconnects an account of the user, and removes stored tokens of its connection from the session. Throws
+   * `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_DELETE` (see its `cause`); `INVALID_REQUEST` for an invalid
+   * id; `MfaRequiredError`; `SESSION_NOT_WRITABLE`.
    *
    * @example
    * const [account] = await idp.listConnectedAccounts()
@@ -316,9 +322,9 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Exchanges a token of another kind for tokens of this provider (RFC 8693). Needs no session and changes none.
-   * Throws `CustomTokenExchangeError`: `MISSING_SUBJECT_TOKEN`, `INVALID_SUBJECT_TOKEN_TYPE` and other codes for its
-   * input, `EXCHANGE_FAILED` with the provider's words in the `cause`.
+   * Exchanges a token of another kind for tokens of this provider (RFC 8693). Needs no session and changes none. Throws
+   * `CustomTokenExchangeError`: `MISSING_SUBJECT_TOKEN`, `INVALID_SUBJECT_TOKEN_TYPE` and other codes for its input,
+   * `EXCHANGE_FAILED` with the provider's error as `cause`.
    */
   customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
     return this.run(async (engine) => {
@@ -328,9 +334,9 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Asks a user on another device to sign in or to approve something (OpenID Connect CIBA, poll mode), and waits for the
-   * answer, at most as long as the provider granted. Needs no session and changes none. Throws
-   * `BackchannelAuthenticationError`, and ends early by `signal`.
+   * Asks a user on another device to sign in or approve something (OpenID Connect CIBA, poll mode), and waits for the
+   * decision, at most as long as the provider granted. Needs no session and changes none. Throws
+   * `BackchannelAuthenticationError`; `signal` ends the wait early.
    */
   getTokenByBackchannelAuth(
     options: BackchannelAuthenticationOptions,
@@ -342,8 +348,8 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * The claims that the provider's UserInfo endpoint has about the user now; the session stays as it is. Throws what
-   * `getAccessToken` throws, `OAuthError` and `DiscoveryError`.
+   * Returns the current claims of the user from the provider's UserInfo endpoint; the session is unchanged. Throws
+   * errors of `getAccessToken`, `OAuthError` and `DiscoveryError`.
    */
   getUserInfo(request?: FrameworkRequest, response?: FrameworkResponse): Promise<User>
   async getUserInfo(...given: readonly unknown[]): Promise<User> {
@@ -355,8 +361,8 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Revokes the session's refresh token at the provider (RFC 7009); the session lives on without it. False when the
-   * provider offers no revocation. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
+   * Revokes the session's refresh token at the provider (RFC 7009); the session stays valid without it. Returns false
+   * if the provider supports no revocation. Throws `AccessTokenError`: `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`,
    * `FAILED_TO_REVOKE`, and `SESSION_NOT_WRITABLE`.
    */
   revokeRefreshToken(
@@ -377,9 +383,9 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * A `fetch` that calls APIs with an access token of the user, DPoP proofs included; see `Fetcher`. It keeps what a
-   * refresh brings as `getAccessToken` does. Asks neither provider nor API by itself. Throws `AccessTokenError`
-   * `MISSING_SESSION`, and `InvalidConfigurationError` for a wrong option.
+   * Returns a `fetch` that calls APIs with an access token of the user, including DPoP proofs; see `Fetcher`. It stores
+   * refreshed tokens like `getAccessToken`. Sends no request itself. Throws `AccessTokenError` `MISSING_SESSION`, and
+   * `InvalidConfigurationError` for a wrong option.
    *
    * @example
    * const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
@@ -403,11 +409,11 @@ export abstract class IdpClientBase<
       response,
       options = {},
     } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', given)
-    const ofSession: AccessTokenFactory = (wanted) =>
-      this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, wanted))
+    const getSessionToken: AccessTokenFactory = (tokenOptions) =>
+      this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {
       const { createFetcher } = await import('./flows/fetcher.ts')
-      return createFetcher(engine, exchange, options, ofSession)
+      return createFetcher(engine, exchange, options, getSessionToken)
     })
   }
 }

@@ -11,12 +11,12 @@ import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from '../session/hooks.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
-/** What comes of an attempt; the route knows how each kind looks. */
+/** Outcome of an attempt; the route turns it into a response. */
 export type AttemptOutcome =
   | {
       readonly kind: 'redirect'
       readonly location: string
-      /** The application leads on although the attempt failed. */
+      /** Set when `onCallback` redirects although the attempt failed. */
       readonly error?: IdpError
       readonly cspNonce?: string
     }
@@ -25,9 +25,9 @@ export type AttemptOutcome =
       readonly kind: 'failure'
       readonly error: IdpError
       readonly returnTo?: string
-      /** The login may begin again by itself, since only its transaction was lost. */
+      /** The login may be restarted automatically, because only its transaction was lost. */
       readonly restart: boolean
-      /** The page of the application that began what failed, where that was no login. */
+      /** Page that started the failed attempt; unset for a login. */
       readonly page?: string
       readonly cspNonce?: string
     }
@@ -35,57 +35,55 @@ export type AttemptOutcome =
 type Redirect = Extract<AttemptOutcome, { readonly kind: 'redirect' }>
 type Failure = Extract<AttemptOutcome, { readonly kind: 'failure' }>
 
-/** What a callback is answered with. */
+/** Outcome of a callback. */
 export type CallbackOutcome =
   | AttemptOutcome
   | {
       readonly kind: 'popup'
       readonly popup: PopupLogin
-      /** Who is signed in, or why the login failed. */
-      readonly told: { readonly user: PopupUser } | { readonly error: IdpError }
+      /** The signed-in user, or why the login failed. */
+      readonly result: { readonly user: PopupUser } | { readonly error: IdpError }
     }
 
-/** What one attempt came to, before anything is staged in the browser that asked. */
+/** Result of one attempt, before anything is staged in the requesting browser. */
 export interface Attempt {
   readonly outcome: AttemptOutcome
-  /** Stages what the attempt leaves behind, in every request that shares its result. */
+  /** Stages the changes of the attempt, in every request that shares its result. */
   readonly stage?: (exchange: Exchange) => Promise<void>
 }
 
-/** What is known of an attempt whatever comes of it; `onCallback` is told all of it. */
+/** What is known of an attempt regardless of its outcome; `onCallback` gets all of it. */
 export type AttemptContext = Omit<OnCallbackContext, 'session' | 'error'>
 
-function absolute(config: Config, baseUrl: string, returnTo: string | undefined): string {
-  const wanted = safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(config.signInReturnToPath, baseUrl)
-  return wanted === null
-    ? baseUrl
-    : resolveReturnPath(wanted, baseUrl, publicPrefix(config.basePath, baseUrl))
+function toReturnUrl(config: Config, baseUrl: string, returnTo: string | undefined): string {
+  const path = safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(config.signInReturnToPath, baseUrl)
+  return path === null ? baseUrl : resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
 }
 
-/** On to a page of the application: `returnTo` if it is one, else `signInReturnToPath`. */
-export function goOn(config: Config, baseUrl: string, returnTo: string | undefined): Redirect {
-  return { kind: 'redirect', location: absolute(config, baseUrl, returnTo) }
+/** Redirects to a page of the application: `returnTo` if it is valid, otherwise `signInReturnToPath`. */
+export function redirectToApp(config: Config, baseUrl: string, returnTo: string | undefined): Redirect {
+  return { kind: 'redirect', location: toReturnUrl(config, baseUrl, returnTo) }
 }
 
-interface Failing {
+interface FailureContext {
   readonly context: AttemptContext
   readonly error: IdpError
   readonly restart?: boolean
 }
 
-function failure(config: Config, { context, error, restart = false }: Failing): Failure {
+function failure(config: Config, { context, error, restart = false }: FailureContext): Failure {
   const { appBaseUrl, responseType, returnTo } = context
-  const began = responseType === 'connect_code' && appBaseUrl !== undefined
+  const isConnection = responseType === 'connect_code' && appBaseUrl !== undefined
   return {
     kind: 'failure',
     error,
     restart,
     ...(returnTo === undefined ? {} : { returnTo }),
-    ...(began ? { page: absolute(config, appBaseUrl, returnTo) } : {}),
+    ...(isConnection ? { page: toReturnUrl(config, appBaseUrl, returnTo) } : {}),
   }
 }
 
-/** What the provider or the user decided is nobody's fault, and no alarm. */
+/** Decisions of the user or the provider: expected, logged at info level. */
 const DECISIONS: ReadonlySet<string> = new Set([
   'access_denied',
   'login_required',
@@ -94,24 +92,24 @@ const DECISIONS: ReadonlySet<string> = new Set([
   'account_selection_required',
 ])
 
-export interface Failed extends Failing {
+export interface FailedAttempt extends FailureContext {
   /** Correlation id. */
   readonly id: string
 }
 
 function toLevel({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
-  const said = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
-  if (DECISIONS.has(said)) return 'info'
+  const oauthError = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
+  if (DECISIONS.has(oauthError)) return 'info'
   return codes[code].status < 500 ? 'warn' : 'error'
 }
 
-function report({ log }: Config, { context, error, id }: Failed): void {
+function report({ log }: Config, { context, error, id }: FailedAttempt): void {
   const code = context.responseType === 'connect_code' ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
   reportOutcome(log, error, { level: toLevel(error), code, id })
 }
 
-/** The answer to an attempt that failed: the application's, if it has one, else the failure page. */
-export async function failed(config: Config, failing: Failed): Promise<AttemptOutcome> {
+/** Logs a failed attempt and returns its outcome: the decision of `onCallback`, or the failure page. */
+export async function failAttempt(config: Config, failing: FailedAttempt): Promise<AttemptOutcome> {
   const { context, error } = failing
   const { appBaseUrl } = context
   report(config, failing)
@@ -120,79 +118,88 @@ export async function failed(config: Config, failing: Failed): Promise<AttemptOu
     if (decision.kind === 'response') return decision
     const { returnTo } = decision
     if (returnTo === undefined || appBaseUrl === undefined)
-      return { ...failure(config, failing), ...nonceIn(decision) }
-    return { ...goOn(config, appBaseUrl, returnTo), ...nonceIn(decision), error }
+      return { ...failure(config, failing), ...pickNonce(decision) }
+    return { ...redirectToApp(config, appBaseUrl, returnTo), ...pickNonce(decision), error }
   } catch (thrown) {
-    return brokenOff(config, { ...failing, error: asIdpError(thrown) })
+    return reportAsFailure(config, { ...failing, error: asIdpError(thrown) })
   }
 }
 
-/** Whether it is `onCallback` that failed, which is not asked what to do about that. */
-function isOwnFault(error: IdpError): boolean {
+/** Returns whether `onCallback` itself failed; it is then not called again. */
+function isOnCallbackFailure(error: IdpError): boolean {
   return 'hook' in error && error.hook === 'onCallback'
 }
 
-function brokenOff(config: Config, failing: Failed): Failure {
+function reportAsFailure(config: Config, failing: FailedAttempt): Failure {
   report(config, failing)
   return failure(config, failing)
 }
 
-const nonceIn = ({ cspNonce }: { readonly cspNonce?: string }): { readonly cspNonce?: string } =>
+const pickNonce = ({ cspNonce }: { readonly cspNonce?: string }): { readonly cspNonce?: string } =>
   cspNonce === undefined ? {} : { cspNonce }
 
 interface PopupContext extends Pick<AttemptContext, 'returnTo'> {
   readonly appBaseUrl: string
-  /** The name that the page which opened the popup waits under, or empty. */
+  /** Name of the channel on which the opener of the popup waits, or an empty string. */
   readonly popup: string
 }
 
-/** What a popup shows: it tells the page that opened it who is signed in, or why nobody is. */
-export function inPopup(
+/** Creates the outcome of a popup, which posts the signed-in user or the error to its opener. */
+export function toPopupOutcome(
   config: Config,
   { appBaseUrl, popup, returnTo }: PopupContext,
   outcome: Redirect | Failure,
   user: PopupUser | undefined,
 ): CallbackOutcome {
   const { cspNonce: nonce = randomToken(16), error } = outcome
-  const { location: nextUrl } = outcome.kind === 'redirect' ? outcome : goOn(config, appBaseUrl, returnTo)
-  const told = user && !error ? { user } : { error: error ?? new IdpError('MISSING_SESSION') }
-  return { kind: 'popup', popup: { channel: popup, nonce, nextUrl }, told }
+  const { location: nextUrl } =
+    outcome.kind === 'redirect' ? outcome : redirectToApp(config, appBaseUrl, returnTo)
+  const result = user && !error ? { user } : { error: error ?? new IdpError('MISSING_SESSION') }
+  return { kind: 'popup', popup: { channel: popup, nonce, nextUrl }, result }
 }
 
-export interface Completed {
+export interface CompletedAttempt {
   readonly context: AttemptContext & { readonly appBaseUrl: string }
   /** Correlation id. */
   readonly id: string
-  /** With every claim of the user. */
+  /** The session with every claim of the user. */
   readonly session: SessionData
-  /** Has `beforeSessionSaved` decide and returns what is then left to stage. */
+  /** Runs `beforeSessionSaved` and returns the remaining staging. */
   readonly prepare: () => Promise<NonNullable<Attempt['stage']>>
 }
 
-/** A hook may write into what it is given, but `internal` is not its to change. */
+/** Copies `internal`: a hook may modify the session that it gets, but not `internal`. */
 function withOwnInternal(session: SessionData): SessionData {
   return { ...session, internal: { ...session.internal } }
 }
 
 /**
- * The provider has spoken: the application's hooks decide, in the order `onCallback`, `beforeSessionSaved`. What fails
- * after that is told to `onCallback` as an error, as every other failure is.
+ * Runs the hooks after the provider's response, in the order `onCallback`, `beforeSessionSaved`. A later failure is
+ * passed to `onCallback` as an error, like every other failure.
  */
-export async function completed(
+export async function completeAttempt(
   config: Config,
-  { context, id, session, prepare }: Completed,
+  { context, id, session, prepare }: CompletedAttempt,
 ): Promise<Attempt> {
   try {
-    // Without the second hook it is known what will be stored: a session that cannot be is no success to tell of.
+    // Without `beforeSessionSaved` the stored session is known already: do not report success for a session that cannot
+    // be stored.
     const early = config.hooks.beforeSessionSaved ? undefined : await prepare()
     const decision = await decideCallback(config, { ...context, session: withOwnInternal(session) })
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const stage = early ?? (await prepare())
     if (decision.kind === 'response') return { outcome: decision, stage }
     const { returnTo = context.returnTo } = decision
-    return { outcome: { ...goOn(config, context.appBaseUrl, returnTo), ...nonceIn(decision) }, stage }
+    return {
+      outcome: { ...redirectToApp(config, context.appBaseUrl, returnTo), ...pickNonce(decision) },
+      stage,
+    }
   } catch (thrown) {
     const failing = { context, error: asIdpError(thrown), id }
-    return { outcome: isOwnFault(failing.error) ? brokenOff(config, failing) : await failed(config, failing) }
+    return {
+      outcome: isOnCallbackFailure(failing.error)
+        ? reportAsFailure(config, failing)
+        : await failAttempt(config, failing),
+    }
   }
 }

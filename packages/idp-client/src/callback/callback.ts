@@ -8,35 +8,37 @@ import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 import type { Attempt, AttemptContext, CallbackOutcome } from './attempt.ts'
-import { failed, goOn, inPopup } from './attempt.ts'
+import { failAttempt, redirectToApp, toPopupOutcome } from './attempt.ts'
 import type { Complete, Found } from './completion.ts'
 
 export interface CallbackInput {
-  /** Query or form of the callback, as it came. */
+  /** Query or form of the callback, unvalidated. */
   readonly parameters: URLSearchParams
-  /** The request as the host knows it, for `onCallback`. */
+  /** The host's own request object, for `onCallback`. */
   readonly request: unknown
   readonly correlationId: string
 }
 
-interface Lost {
+interface LostTransaction {
   readonly note: StateNote
   readonly error: CallbackError
   readonly input: CallbackInput
 }
 
-/** The state is ours but its transaction is gone: whoever is signed in anyway goes on, everybody else may begin again. */
-async function lost(
+/**
+ * Handles a valid state whose transaction is missing: redirects if there is a session, otherwise the login may restart.
+ */
+async function handleLostTransaction(
   engine: Engine,
   exchange: Exchange,
-  { note, error, input }: Lost,
+  { note, error, input }: LostTransaction,
 ): Promise<CallbackOutcome> {
   const appBaseUrl = engine.baseUrl(exchange)
   const { returnTo } = note
-  if (await engine.sessions.load(exchange)) return goOn(engine.config, appBaseUrl, returnTo)
+  if (await engine.sessions.load(exchange)) return redirectToApp(engine.config, appBaseUrl, returnTo)
   const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
-  // A browser that keeps no cookie would come back like this for ever.
-  return failed(engine.config, { context, error, id: input.correlationId, restart: !note.restarted })
+  // A browser that stores no cookies would restart in an endless loop.
+  return failAttempt(engine.config, { context, error, id: input.correlationId, restart: !note.restarted })
 }
 
 function getPopup(transaction: Transaction): string | undefined {
@@ -57,34 +59,35 @@ function toContext(
   }
 }
 
-/** Stages what an attempt leaves behind. A popup leads nowhere: it tells the page that opened it. */
-async function answered(
+/** Stages the changes of an attempt. A popup does not redirect: it posts the outcome to its opener. */
+async function applyAttempt(
   { config, sessions }: Engine,
   exchange: Exchange,
   { context, id, transaction }: Found,
   { outcome, stage }: Attempt,
 ): Promise<CallbackOutcome> {
   const popup = getPopup(transaction)
-  let answer = outcome
+  let result = outcome
   try {
     await stage?.(exchange)
   } catch (thrown) {
-    answer = await failed(config, { context, error: asIdpError(thrown), id })
+    result = await failAttempt(config, { context, error: asIdpError(thrown), id })
   }
-  if (answer.kind === 'response') return { kind: 'response', response: answer.response.clone() }
-  if (popup === undefined) return answer
+  if (result.kind === 'response') return { kind: 'response', response: result.response.clone() }
+  if (popup === undefined) return result
   const session = await sessions.load(exchange)
-  return inPopup(config, { ...context, popup }, answer, session?.data.user)
+  return toPopupOutcome(config, { ...context, popup }, result, session?.data.user)
 }
 
 /**
- * Ends what a transaction began:
- * 1. the state must be one that we made;
- * 2. its transaction must lie in this browser; it is staged for deletion before anything else can fail;
- * 3. the same callback runs once in this process, a second identical request shares its result;
- * 4. `complete` does what the transaction is for;
- * 5. what it leaves behind is staged, and a popup is told how it ended.
- * An older session is untouched unless a new one takes its place. Never throws what belongs to the attempt.
+ * Completes a transaction:
+ * 1. verifies that the state was issued by this application;
+ * 2. loads its transaction from this browser and stages its deletion, before anything else can fail;
+ * 3. runs the same callback once in this process; an identical second request shares the result;
+ * 4. calls `complete` for the purpose of the transaction;
+ * 5. stages the changes, and posts the outcome of a popup to its opener.
+ *
+ * An older session is unchanged unless a new one replaces it. Failures of the attempt are returned, never thrown.
  */
 export async function callback(
   engine: Engine,
@@ -98,7 +101,7 @@ export async function callback(
     known = await knownState(engine.sealer, parameters)
   } catch (thrown) {
     const context = { request: input.request, appBaseUrl: engine.baseUrl(exchange) }
-    return failed(engine.config, { context, error: asIdpError(thrown), id })
+    return failAttempt(engine.config, { context, error: asIdpError(thrown), id })
   }
   const { state, note } = known
   const lookup = await engine.transactions.load(exchange, await hashToken(state))
@@ -106,7 +109,7 @@ export async function callback(
   if (lookup.kind !== 'found') {
     const { host } = new URL(engine.baseUrl(exchange))
     const error = missingTransaction(engine.config, host, note, lookup)
-    return lost(engine, exchange, { note, error, input })
+    return handleLostTransaction(engine, exchange, { note, error, input })
   }
   const { transaction, sealed } = lookup
   engine.transactions.clear(exchange, transaction)
@@ -114,9 +117,12 @@ export async function callback(
   const use = { key: await hashToken(sealed, 32), request: await hashToken(`${parameters}`, 32) }
   const context = toContext(input, transaction)
   const found = { transaction, parameters, context, id }
-  const joined = await onlyOnce({ ...use, now: engine.config.clock }, () => complete(found))
-  if (joined.kind === 'result') return answered(engine, exchange, found, joined.result)
+  const attempt = await onlyOnce({ ...use, now: engine.config.clock }, () => complete(found))
+  if (attempt.kind === 'result') return applyAttempt(engine, exchange, found, attempt.result)
   const error = new CallbackError('REPLAYED_STATE')
-  if (getPopup(transaction) === undefined) return lost(engine, exchange, { note, error, input })
-  return answered(engine, exchange, found, { outcome: await failed(engine.config, { context, error, id }) })
+  if (getPopup(transaction) === undefined)
+    return handleLostTransaction(engine, exchange, { note, error, input })
+  return applyAttempt(engine, exchange, found, {
+    outcome: await failAttempt(engine.config, { context, error, id }),
+  })
 }

@@ -19,15 +19,18 @@ import { forgetConnection } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 import type { ConnectTransaction } from '../transaction/transaction.ts'
 import type { Attempt } from './attempt.ts'
-import { completed, failed } from './attempt.ts'
+import { completeAttempt, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
-const READ = ['connect_code', 'state', 'iss', 'error', 'error_description'] as const
+const CALLBACK_PARAMETERS = ['connect_code', 'state', 'iss', 'error', 'error_description'] as const
 
-/** The code of the callback: what another provider sent is not even read, and a refusal comes before everything else. */
+/**
+ * Returns the code of the callback. Checks `iss` before reading anything else, and reports an error response before a
+ * missing code.
+ */
 async function readConnectCode(provider: Provider, parameters: URLSearchParams): Promise<string> {
-  const callback = onceEach(parameters, READ)
+  const callback = onceEach(parameters, CALLBACK_PARAMETERS)
   const issuer = callback.get('iss')
   if (issuer !== undefined && issuer !== (await provider.metadata()).issuer) {
     throw new CallbackError('ISSUER_MISMATCH')
@@ -42,8 +45,8 @@ async function readConnectCode(provider: Provider, parameters: URLSearchParams):
   return code
 }
 
-/** Whether the session began the attempt, and is still that of the same user. */
-async function hasBegun(
+/** Returns whether the session started the attempt and still belongs to the same user. */
+async function isInitiator(
   session: StoredSession,
   { session: sessionKey, user }: ConnectTransaction,
 ): Promise<boolean> {
@@ -51,14 +54,17 @@ async function hasBegun(
   return user === undefined || user === (await subjectTag(session.data))
 }
 
-/** The session that began the attempt, as it is now; `MISSING_SESSION` when the browser has another one, or none. */
+/**
+ * Returns the current state of the session that started the attempt; throws `MISSING_SESSION` if the browser has
+ * another one or none.
+ */
 async function loadSameSession(
   { sessions }: Engine,
   exchange: Exchange,
   transaction: ConnectTransaction,
 ): Promise<StoredSession> {
   const session = await sessions.load(exchange)
-  if (session && (await hasBegun(session, transaction))) return session
+  if (session && (await isInitiator(session, transaction))) return session
   throw new ConnectAccountError('MISSING_SESSION')
 }
 
@@ -66,7 +72,7 @@ async function connect(
   engine: Engine,
   exchange: Exchange,
   { parameters, transaction }: Found<ConnectTransaction>,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<ConnectedAccount> {
   const provider = getProvider(engine.config)
   const { authSession, codeVerifier, redirectUri } = transaction
@@ -74,7 +80,7 @@ async function connect(
   try {
     const connectCode = await readConnectCode(provider, parameters)
     await loadSameSession(engine, exchange, transaction)
-    const access = await tokenFor(accountToken(engine.config))
+    const access = await getToken(accountToken(engine.config))
     return await completeConnect(provider, access, { ...completion, connectCode })
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_COMPLETE', { cause })
@@ -83,30 +89,31 @@ async function connect(
 }
 
 /**
- * Completes the connection of an account whose transaction was found:
- * 1. the provider's refusal comes first, then the code must be there;
- * 2. the session must be the one that began it: nobody connects an account to another user;
- * 3. the code goes to the account API, exactly once, with a token of that session;
- * 4. `onCallback`, then `beforeSessionSaved` decide;
- * 5. the session keeps its identity; what it kept of tokens of the connection is stale and goes.
+ * Completes the connection of an account:
+ * 1. reports an error response first, then a missing code;
+ * 2. checks that the session is the one that started the attempt, so that an account cannot be connected to another
+ *    user;
+ * 3. sends the code to the account API, exactly once, with a token of that session;
+ * 4. runs `onCallback`, then `beforeSessionSaved`;
+ * 5. saves the session under the same identity, without the now outdated tokens of the connection.
  */
 export async function completeConnection(
   engine: Engine,
   exchange: Exchange,
   found: Found<ConnectTransaction>,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<Attempt> {
   const { config, sessions } = engine
   const { context, id, transaction } = found
   let connectedAccount: ConnectedAccount
   let session: StoredSession
   try {
-    connectedAccount = await connect(engine, exchange, found, tokenFor)
+    connectedAccount = await connect(engine, exchange, found, getToken)
     session = await loadSameSession(engine, exchange, transaction)
   } catch (thrown) {
-    return { outcome: await failed(config, { context, error: asIdpError(thrown), id }) }
+    return { outcome: await failAttempt(config, { context, error: asIdpError(thrown), id }) }
   }
-  return completed(config, {
+  return completeAttempt(config, {
     context: { ...context, connectedAccount },
     id,
     session: withKnownClaims(config, session.data),
@@ -117,8 +124,8 @@ export async function completeConnection(
         config.log.emit({ level: 'info', code: 'CONNECT_COMPLETED', id })
         const current = await sessions.load(sharing)
         // The browser may have logged out or in again before an identical callback shares this result.
-        if (!current || !(await hasBegun(current, transaction))) return
-        // Nor does it undo what the session became meanwhile.
+        if (!current || !(await isInitiator(current, transaction))) return
+        // Changes that were made to the session meanwhile are preserved.
         const data = withChanges({ current: current.data, found, changes })
         await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
       }

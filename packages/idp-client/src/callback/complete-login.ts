@@ -24,12 +24,12 @@ import type { FactorTokens } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 import type { Attempt } from './attempt.ts'
-import { completed, failed } from './attempt.ts'
+import { completeAttempt, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
-/** The parameters that the protocol defines for a code response. */
-const READ = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
+/** Parameters that the protocol defines for a code response. */
+const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
 
 function toTokenSet(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransaction): TokenSet {
   const { audience, scope } = transaction
@@ -45,7 +45,7 @@ function toTokenSet(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransac
   }
 }
 
-/** The claims of the user: those of the ID token, over those of UserInfo if they are wanted (`fetchUserInfo`). */
+/** Returns the claims of the user: those of the ID token, which override those of UserInfo (`fetchUserInfo`). */
 async function loadClaims(
   provider: Provider,
   { accessToken, claims, tokenType }: Awaited<ReturnType<typeof exchangeCode>>,
@@ -61,7 +61,7 @@ async function loadClaims(
   }
 }
 
-/** What the provider's answer brings, with every claim of the user. */
+/** The token response, with every claim of the user. */
 type Redeemed = Omit<TokenGrant, 'claims'> & { readonly claims: User }
 
 async function redeem(
@@ -69,7 +69,7 @@ async function redeem(
   { parameters, transaction }: Found<LoginTransaction>,
 ): Promise<Redeemed> {
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = transaction
-  const callback = onceEach(parameters, READ)
+  const callback = onceEach(parameters, CALLBACK_PARAMETERS)
   const checks = {
     redirectUri,
     codeVerifier,
@@ -84,8 +84,11 @@ async function redeem(
   return { ...grant, claims: await loadClaims(provider, grant) }
 }
 
-/** Whom a popup steps up; null where nobody is signed in. `POPUP_USER_MISMATCH`: it takes nobody's place. */
-function steppedUp(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
+/**
+ * Returns the session that a popup steps up, or `null` without one. Throws `POPUP_USER_MISMATCH` for another user: a
+ * popup never replaces a session.
+ */
+function assertSameUser(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
   if (!session) return null
   const proven = provenIn(session)
   const isSame = isSameOrganization(toAuthentication(decodeClaims(idToken)), proven)
@@ -94,8 +97,11 @@ function steppedUp(session: StoredSession | null, { claims, idToken }: Redeemed)
   return session
 }
 
-/** What the tokens of a popup are for; without that they would pass for those of the first login. */
-function wantIn({ authorization }: Config, { audience, scope }: LoginTransaction): TokenRequest {
+/**
+ * Returns the token request of a popup; without its audience and scope the tokens would be mistaken for those of the
+ * first login.
+ */
+function toPopupTokenRequest({ authorization }: Config, { audience, scope }: LoginTransaction): TokenRequest {
   if (scope === undefined) {
     const detail = 'Its scope and audience did not fit into the transaction cookie.'
     throw new CallbackError('INVALID_CALLBACK', { detail })
@@ -104,8 +110,9 @@ function wantIn({ authorization }: Config, { audience, scope }: LoginTransaction
 }
 
 /**
- * What of a popup goes to a session: for its own audience all of it, for another one the access token alone. ID token
- * and refresh token belong together, and a refresh token gives tokens for the audience that it was asked for with.
+ * Returns what a session takes from the token response of a popup: for the session's own audience all of it, for
+ * another one only the access token. ID token and refresh token belong together, and a refresh token yields tokens of
+ * the audience that it was requested with.
  */
 function findSharedGrant(
   { authorization }: Config,
@@ -120,8 +127,8 @@ function findSharedGrant(
 }
 
 /**
- * Ends a session that was just stored, and throws, when the provider has ended it meanwhile: its logout token came before
- * there was a record to delete.
+ * Ends a session that was just stored, and throws, if the provider has ended it meanwhile: the logout token arrived
+ * before there was a record to delete.
  */
 async function assertNotEnded(
   { config, sessions }: Engine,
@@ -143,7 +150,7 @@ async function assertNotEnded(
   }
 }
 
-/** The session of the same user goes on with the tokens that a popup brought. */
+/** Adds the tokens of a popup to the existing session of the same user. */
 async function stepUp(
   engine: Engine,
   { context, id, transaction }: Found<LoginTransaction>,
@@ -151,7 +158,7 @@ async function stepUp(
   redeemed: Redeemed,
 ): Promise<Attempt> {
   const { config, sessions } = engine
-  const want = wantIn(config, transaction)
+  const want = toPopupTokenRequest(config, transaction)
   const { ownScope } = transaction
   const grant = findSharedGrant(config, session, want, {
     ...redeemed,
@@ -159,26 +166,26 @@ async function stepUp(
   })
   const now = config.clock()
   const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
-  let keeping: Promise<unknown> | undefined
-  return completed(config, {
+  let saving: Promise<unknown> | undefined
+  return completeAttempt(config, {
     context,
     id,
     session: { ...after, user: redeemed.claims },
-    // Like a refresh, in turn with all others: `beforeSessionSaved` runs there, on what the session is by then.
+    // Like a refresh, one at a time: `beforeSessionSaved` runs there, on the then current session.
     prepare: async () => async (exchange) => {
-      const isJoining = keeping !== undefined
-      await keeping
+      const isJoining = saving !== undefined
+      await saving
       const current = await sessions.load(exchange)
       if (current?.sessionKey !== session.sessionKey) throw new IdpError('MISSING_SESSION')
-      // Led to a successor that has the tokens, and perhaps newer ones by now.
-      const isLed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
-      if (isJoining && isLed) {
+      // The loaded session has the tokens already, perhaps even newer ones.
+      const isRefreshed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
+      if (isJoining && isRefreshed) {
         await sessions.save(exchange, current)
         return
       }
       const verification = { session: current, want, name: transaction.stateHash, verify: async () => grant }
-      keeping = verifyInSession(engine, exchange, verification)
-      await keeping
+      saving = verifyInSession(engine, exchange, verification)
+      await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.
       await assertNotEnded(engine, exchange, grant)
       config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
@@ -186,8 +193,11 @@ async function stepUp(
   })
 }
 
-/** Writes a new session in every request that shares its login; holds nothing of the first one. */
-function storing(
+/**
+ * Returns the staging of a new session, for every request that shares its login; it keeps no reference to the first
+ * request.
+ */
+function stageNewSession(
   engine: Engine,
   stored: StoredSession,
   grant: Redeemed,
@@ -201,7 +211,7 @@ function storing(
   }
 }
 
-/** A session of its own for whoever has logged in, in place of an older one. */
+/** Creates a new session, which replaces an older one. */
 async function begin(
   engine: Engine,
   exchange: Exchange,
@@ -213,7 +223,7 @@ async function begin(
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   // Before the hook, which may remove the ID token.
   const authentication = provenIn({ data: session })
-  return completed(config, {
+  return completeAttempt(config, {
     context,
     id,
     session,
@@ -221,17 +231,17 @@ async function begin(
       const data = await beforeSaved(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
       await sessions.assertFits?.(exchange, stored)
-      return storing(engine, stored, grant, id)
+      return stageNewSession(engine, stored, grant, id)
     },
   })
 }
 
 /**
- * Completes a login whose transaction was found:
- * 1. the code goes to the provider, exactly once, and everything that comes back is checked;
- * 2. `onCallback`, then `beforeSessionSaved` decide;
- * 3. the session gets a new identity and is staged in place of an older one; after a login in a popup that of the same
- *    user keeps its identity and gets new tokens, and that of another user stays as it was.
+ * Completes a login:
+ * 1. redeems the code, exactly once, and validates the response;
+ * 2. runs `onCallback`, then `beforeSessionSaved`;
+ * 3. stages the session under a new identity, in place of an older one. After a login in a popup, the session of the
+ *    same user keeps its identity and gets the new tokens; that of another user is unchanged.
  */
 export async function completeLogin(
   engine: Engine,
@@ -243,9 +253,9 @@ export async function completeLogin(
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
     if (transaction.stepUpOnly && !before) throw new IdpError('MISSING_SESSION')
     const grant = await redeem(engine, found)
-    const session = steppedUp(before, grant)
+    const session = assertSameUser(before, grant)
     return await (session ? stepUp(engine, found, session, grant) : begin(engine, exchange, found, grant))
   } catch (thrown) {
-    return { outcome: await failed(engine.config, { context, error: asIdpError(thrown), id }) }
+    return { outcome: await failAttempt(engine.config, { context, error: asIdpError(thrown), id }) }
   }
 }

@@ -2,20 +2,22 @@ import { CallbackError } from '../errors/callback.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 import type { Attempt, AttemptContext } from './attempt.ts'
 
-/** A callback whose transaction was found: what completes it needs to know. */
+/** A callback whose transaction was found. */
 export interface Found<T extends Transaction = Transaction> {
   readonly transaction: T
-  /** Query or form of the callback, as it came. */
+  /** Query or form of the callback, unvalidated. */
   readonly parameters: URLSearchParams
   readonly context: AttemptContext & { readonly appBaseUrl: string }
   /** Correlation id. */
   readonly id: string
 }
 
-/** Ends what a transaction began. Never throws what belongs to the attempt; it runs once for identical requests. */
+/**
+ * Completes a transaction. Returns failures of the attempt instead of throwing them. Runs once for identical requests.
+ */
 export type Complete = (found: Found) => Promise<Attempt>
 
-/** The parameters of these names, once each; all others are not even looked at. `INVALID_CALLBACK` for a repeated one. */
+/** Returns the named parameters and ignores all others. Throws `INVALID_CALLBACK` if one is repeated. */
 export function onceEach(parameters: URLSearchParams, names: readonly string[]): ReadonlyMap<string, string> {
   const read = new Map<string, string>()
   for (const name of names) {

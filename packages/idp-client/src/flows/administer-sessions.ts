@@ -10,53 +10,54 @@ import { deleteForGood } from '../session/store/guarded-store.ts'
 import { fromRecord, isRecordId, subjectIn } from '../session/store/record.ts'
 import { askStore } from '../session/store/store-call.ts'
 
-/** One session of a user, without anything that could be used in its place. */
+/** A session of a user, without secrets. */
 export interface SessionInfo {
-  /** Names the session for `revoke`; whoever knows it cannot use the session. */
+  /** Identifies the session for `revoke`. Knowing it does not grant access to the session. */
   id: string
-  /** The provider's session id, when it sent one. */
+  /** The provider's session id (`sid`), if it sent one. */
   sid?: string
-  /** When the user logged in, seconds since the epoch. */
+  /** Time of the login, in seconds since the epoch. */
   createdAt: number
-  /** When use was last recorded, seconds since the epoch. */
+  /** Time of the last recorded use, in seconds since the epoch. */
   lastUsedAt: number
-  /** When it ends if it is not used again, seconds since the epoch. */
+  /** Time at which the session expires unless it is used, in seconds since the epoch. */
   expiresAt: number
-  /** The session without its tokens: `user`, and what hooks and `updateSession` added. */
+  /** The session without its tokens: `user` and what hooks and `updateSession` added. */
   data: Omit<SessionData, 'tokenSet' | 'accessTokens' | 'connectionTokenSets' | 'internal'>
 }
 
-type Member = 'listBySubject' | 'deleteBySubject'
+type StoreMethod = 'listBySubject' | 'deleteBySubject'
 
 function requireStore({ config }: Engine): SessionDataStore {
   if (config.sessionStore) return config.sessionStore
   throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
 }
 
-function incapable(member: Member): SessionStoreError {
-  return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${member}.` })
+function unsupported(method: StoreMethod): SessionStoreError {
+  return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${method}.` })
 }
 
-function checked(value: unknown, name: string): string {
+function assertNonEmptyString(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value
   throw new IdpError('INVALID_REQUEST', { detail: `${name} must be a text that is not empty.` })
 }
 
 /**
- * The live sessions of a user at this provider and client, the latest first, whatever else is in the store. Throws
- * `SESSION_STORE_UNSUPPORTED` without a store that has `listBySubject`, `SESSION_STORE_FAILED`, `INVALID_REQUEST`.
+ * Returns the live sessions of a user at this provider and client, most recently used first; other entries of the store
+ * are left out. Throws `SESSION_STORE_UNSUPPORTED` if the store has no `listBySubject`, `SESSION_STORE_FAILED`,
+ * `INVALID_REQUEST`.
  */
 export async function listSessions(engine: Engine, sub: string): Promise<SessionInfo[]> {
   const store = requireStore(engine)
-  const subject = checked(sub, 'sub')
+  const subject = assertNonEmptyString(sub, 'sub')
   const listBySubject = store.listBySubject?.bind(store)
-  if (!listBySubject) throw incapable('listBySubject')
+  if (!listBySubject) throw unsupported('listBySubject')
   const records = await askStore('list', () => listBySubject(subject))
   const client = await engine.client()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
     const session = fromRecord(record, '')
-    // Where names are compared loosely, a store may find somebody else's, too.
+    // A store that compares case-insensitively may return the sessions of another user.
     if (!session || subjectIn(record) !== subject) return []
     if (session.client !== undefined && session.client !== client) return []
     const times = toTimes(session)
@@ -71,35 +72,35 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
 }
 
 /**
- * Ends one session, wherever its browser is. One that does not exist is no error; what `listBySubject` or `currentId`
- * cannot have given is: `INVALID_REQUEST`, and the store is not asked.
+ * Ends one session on any device; an unknown id is not an error. Throws `INVALID_REQUEST`, without a request to the
+ * store, for a value that `listBySubject` and `currentId` cannot have returned.
  */
 export async function revokeSession(engine: Engine, id: string): Promise<void> {
   const store = requireStore(engine)
-  const named = checked(id, 'id')
-  if (!isRecordId(named)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
-  await deleteForGood(engine.config, store, 'delete', () => store.delete(named))
+  const sessionId = assertNonEmptyString(id, 'id')
+  if (!isRecordId(sessionId)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
+  await deleteForGood(engine.config, store, 'delete', () => store.delete(sessionId))
 }
 
 /**
- * Ends every session of a user; gives how many there were. Throws `SESSION_STORE_UNSUPPORTED` without a store that has
- * `listBySubject` or `deleteBySubject`.
+ * Ends every session of a user and returns their number. Throws `SESSION_STORE_UNSUPPORTED` if the store has neither
+ * `listBySubject` nor `deleteBySubject`.
  */
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
   const store = requireStore(engine)
   if (store.listBySubject) {
-    // One by one, since a store may hold sessions of other applications too.
+    // One by one, because the store may also hold sessions of other applications.
     const sessions = await listSessions(engine, sub)
     await Promise.all(sessions.map(({ id }) => revokeSession(engine, id)))
     return sessions.length
   }
-  const subject = checked(sub, 'sub')
+  const subject = assertNonEmptyString(sub, 'sub')
   const deleteBySubject = store.deleteBySubject?.bind(store)
-  if (!deleteBySubject) throw incapable('deleteBySubject')
+  if (!deleteBySubject) throw unsupported('deleteBySubject')
   return deleteForGood(engine.config, store, 'delete', () => deleteBySubject(subject))
 }
 
-/** The id of this request's own session; null without a live one. */
+/** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
   if (!sessions.shared) {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })

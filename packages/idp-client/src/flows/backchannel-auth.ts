@@ -13,58 +13,58 @@ import { withOfferedScope } from '../tokens/offered-scope.ts'
 import type { EffectiveAuthorization } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 
-/** One entry of `authorization_details` (RFC 9396). */
+/** One entry of `authorization_details` (RFC 9396 section 2). */
 export interface AuthorizationDetail {
   type: string
-  [member: string]: unknown
+  [property: string]: unknown
 }
 
-/** Who is asked to approve: exactly one of three hints (OpenID Connect CIBA section 7.1). */
+/** The user who is to approve: exactly one of three hints (OpenID Connect CIBA section 7.1). */
 export type BackchannelHint =
   | {
       /**
-       * The `sub` of the user at the provider, which the ID token must be about; or a text that the provider understands
-       * (an e-mail address, a telephone number), sent as it is. With a text, check in the result who approved.
+       * The `sub` of the user, which the ID token must match; or a string that the provider understands (an e-mail
+       * address, a telephone number), sent unchanged. With a string, check in the result who approved.
        */
       loginHint: { sub: string } | string
       loginHintToken?: undefined
       idTokenHint?: undefined
     }
   | {
-      /** A token that names the user to the provider, sent as it is. Check in the result who approved. */
+      /** A token that identifies the user to the provider, sent unchanged. Check in the result who approved. */
       loginHintToken: string
       loginHint?: undefined
       idTokenHint?: undefined
     }
   | {
-      /** An ID token of the user from this provider; the new one must be about the same `sub`. */
+      /** An ID token of the user from this provider; the new one must have the same `sub`. */
       idTokenHint: string
       loginHint?: undefined
       loginHintToken?: undefined
     }
 
 interface BackchannelRequestOptions {
-  /** Shown to the user on both devices, sent as it is. Providers limit its length and characters. */
+  /** Message shown to the user on both devices, sent unchanged. Providers limit its length and characters. */
   bindingMessage: string
-  /** Seconds that the user has to answer; default 300. The provider may grant fewer. */
+  /** Seconds until the request expires; default 300. The provider may grant fewer. */
   requestedExpiry?: number | undefined
-  /** What the user is asked to approve in detail (Rich Authorization Requests). */
+  /** Details that the user is requested to approve (Rich Authorization Requests, RFC 9396). */
   authorizationDetails?: readonly AuthorizationDetail[] | undefined
-  /** `scope`, `audience` and further parameters, over the configured `authorizationParameters`. */
+  /** `scope`, `audience` and further parameters; they override the configured `authorizationParameters`. */
   authorizationParams?: AuthorizationParameters | undefined
-  /** Ends the waiting, with the code `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
+  /** Stops waiting; the call then throws `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
   signal?: AbortSignal | undefined
 }
 
 /** Options of `getTokenByBackchannelAuth`. */
 export type BackchannelAuthenticationOptions = BackchannelRequestOptions & BackchannelHint
 
-/** What the user's approval brought. None of it is kept: the session is untouched. */
+/** Result of an approved request. Nothing is stored: the session is unchanged. */
 export interface BackchannelAuthenticationResult {
   tokenSet: TokenSet
   /** All claims of the validated ID token. */
   idTokenClaims: User
-  /** What was granted of the details that were asked for. */
+  /** The granted authorization details. */
   authorizationDetails?: AuthorizationDetail[]
 }
 
@@ -75,29 +75,31 @@ function refuse(option: string): never {
   throw new BackchannelAuthenticationError('INVALID_BACKCHANNEL_REQUEST', { detail: `Option: ${option}.` })
 }
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-interface Checked {
+interface ValidatedOptions {
   readonly bindingMessage: string
   readonly hint: LoginHint
   readonly requestedExpiry: number
   readonly authorizationDetails?: string
 }
 
-function readLoginHint(given: unknown): LoginHint {
-  if (isText(given)) return { kind: 'text', text: given }
-  const subject = typeof given === 'object' && given !== null && 'sub' in given ? given.sub : undefined
-  if (!isText(subject)) refuse('loginHint.sub, or loginHint as a text (not blank)')
+function readLoginHint(loginHint: unknown): LoginHint {
+  if (isNonBlankString(loginHint)) return { kind: 'text', text: loginHint }
+  const subject =
+    typeof loginHint === 'object' && loginHint !== null && 'sub' in loginHint ? loginHint.sub : undefined
+  if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a text (not blank)')
   return { kind: 'subject', subject }
 }
 
-function readIdTokenHint(given: unknown): LoginHint {
-  const claims = typeof given === 'string' ? decodeClaims(given) : undefined
-  if (typeof given !== 'string' || !isText(claims?.sub)) refuse('idTokenHint (an ID token with a sub)')
-  return { kind: 'id-token', idToken: given, subject: claims.sub }
+function readIdTokenHint(idTokenHint: unknown): LoginHint {
+  const claims = typeof idTokenHint === 'string' ? decodeClaims(idTokenHint) : undefined
+  if (typeof idTokenHint !== 'string' || !isNonBlankString(claims?.sub))
+    refuse('idTokenHint (an ID token with a sub)')
+  return { kind: 'id-token', idToken: idTokenHint, subject: claims.sub }
 }
 
-/** The one hint that is given. */
+/** Validates that exactly one hint is set and returns it. */
 function readHint(
   options: Partial<Record<'loginHint' | 'loginHintToken' | 'idTokenHint', unknown>>,
 ): LoginHint {
@@ -107,25 +109,25 @@ function readHint(
   if (name === 'loginHint') return readLoginHint(options.loginHint)
   if (name === 'idTokenHint') return readIdTokenHint(options.idTokenHint)
   const { loginHintToken: token } = options
-  if (!isText(token)) refuse('loginHintToken (a text that is not blank)')
+  if (!isNonBlankString(token)) refuse('loginHintToken (a text that is not blank)')
   return { kind: 'token', token }
 }
 
-function checkOptions(options: Partial<BackchannelAuthenticationOptions>): Checked {
+function validateOptions(options: Partial<BackchannelAuthenticationOptions>): ValidatedOptions {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
-  if (!isText(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
+  if (!isNonBlankString(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
   const hint = readHint(options)
   const isExpiry =
     Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY
   if (!isExpiry) refuse(`requestedExpiry (whole seconds from 1 to ${LONGEST_EXPIRY})`)
   if (details === undefined || details === null) return { bindingMessage, hint, requestedExpiry }
-  if (!Array.isArray(details) || !details.every((detail) => isText(detail?.type))) {
+  if (!Array.isArray(details) || !details.every((detail) => isNonBlankString(detail?.type))) {
     refuse('authorizationDetails (a list of objects with a type)')
   }
   return { bindingMessage, hint, requestedExpiry, authorizationDetails: JSON.stringify(details) }
 }
 
-/** What belongs to the browser's request only, or would be a second hint beside ours. */
+/** Parameters that belong to the browser's authorization request only, or would add a second hint. */
 const DROPPED: ReadonlySet<string> = new Set([
   'redirect_uri',
   'response_mode',
@@ -148,7 +150,10 @@ function toParameters(
   return new Map([...parameters].filter(([name]) => !DROPPED.has(name) && maySet(name)))
 }
 
-function toResult(grant: BackchannelGrant, asked: EffectiveAuthorization): BackchannelAuthenticationResult {
+function toResult(
+  grant: BackchannelGrant,
+  requested: EffectiveAuthorization,
+): BackchannelAuthenticationResult {
   const { authorizationDetails: details } = grant
   const isDetail = (detail: object): detail is AuthorizationDetail =>
     'type' in detail && typeof detail.type === 'string'
@@ -158,10 +163,10 @@ function toResult(grant: BackchannelGrant, asked: EffectiveAuthorization): Backc
       expiresAt: grant.expiresAt,
       token_type: grant.tokenType,
       idToken: grant.idToken,
-      requestedScope: asked.scope,
+      requestedScope: requested.scope,
       ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
       ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-      ...(asked.audience === undefined ? {} : { audience: asked.audience }),
+      ...(requested.audience === undefined ? {} : { audience: requested.audience }),
     },
     idTokenClaims: { ...grant.claims } as User,
     ...(details ? { authorizationDetails: details.filter(isDetail) } : {}),
@@ -180,55 +185,55 @@ function toRequestedToken({ audience, scope }: EffectiveAuthorization): Requeste
   return { wireParameters: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
 }
 
-function failedWith(cause: unknown): unknown {
+function toBackchannelError(cause: unknown): unknown {
   const isOurs = isIdpError(cause) && cause.name === 'BackchannelAuthenticationError'
   if (isOurs || isIdpError(cause, 'INVALID_CONFIGURATION')) return cause
   return new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ERROR', { cause })
 }
 
 /**
- * Has a user approve on another device (OpenID Connect CIBA, poll mode) and waits for it:
- * 1. the options are checked before anything is sent;
- * 2. the provider is told whom to ask;
- * 3. the token endpoint is polled, no faster than the provider wants, until the user has decided or the time is up; a
- *    provider that cannot be reached for a while does not end it;
- * 4. the ID token must be about the user who was asked, where the hint tells the `sub`.
- * Reads and writes no session. Throws `BackchannelAuthenticationError`, and `MfaRequiredError` when the provider demands
- * another factor.
+ * Asks a user to approve on another device and waits for the decision (OpenID Connect CIBA, poll mode):
+ * 1. validates the options before any request;
+ * 2. sends the backchannel authentication request;
+ * 3. polls the token endpoint, no faster than the provider allows, until the user decides or the request expires;
+ *    temporary network failures do not end the polling;
+ * 4. checks that the ID token is about the requested user, if the hint contains the `sub`.
+ *
+ * Reads and writes no session. Throws `BackchannelAuthenticationError`, and `MfaRequiredError` when the provider
+ * requires another factor.
  */
 export async function backchannelAuthentication(
   engine: Engine,
   options: BackchannelAuthenticationOptions,
 ): Promise<BackchannelAuthenticationResult> {
   const { config } = engine
-  const checked = checkOptions(options ?? {})
+  const validated = validateOptions(options ?? {})
   const { authorizationParams = {} } = options
   const intended = effectiveAuthorization(config, authorizationParams)
-  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { getProvider: providerFor }] =
-    await Promise.all([
-      import('../oidc/ciba.ts'),
-      import('../oidc/authorize.ts'),
-      import('../oidc/provider.ts'),
-    ])
+  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { getProvider }] = await Promise.all([
+    import('../oidc/ciba.ts'),
+    import('../oidc/authorize.ts'),
+    import('../oidc/provider.ts'),
+  ])
   const parameters = toParameters(intended, mayConfigurationSet)
-  const provider = providerFor(config)
+  const provider = getProvider(config)
   const { signal } = options
-  let asked = intended
+  let requested = intended
   try {
     if (isDefaultScope(config, authorizationParams, intended)) {
       const authorization = withOfferedScope(config, await provider.metadata())
-      asked = effectiveAuthorization({ ...config, authorization }, authorizationParams)
+      requested = effectiveAuthorization({ ...config, authorization }, authorizationParams)
     }
     const grant = await authenticateByBackchannel(provider, {
-      ...checked,
-      parameters: new Map([...parameters, ['scope', asked.scope]]),
+      ...validated,
+      parameters: new Map([...parameters, ['scope', requested.scope]]),
       ...(signal ? { signal } : {}),
     })
-    return toResult(grant, asked)
+    return toResult(grant, requested)
   } catch (cause) {
-    const { hint } = checked
-    throw await orMfaRequired(engine, failedWith(cause), {
-      wanted: toRequestedToken(asked),
+    const { hint } = validated
+    throw await orMfaRequired(engine, toBackchannelError(cause), {
+      wanted: toRequestedToken(requested),
       ...('subject' in hint ? { subject: hint.subject } : {}),
     })
   }

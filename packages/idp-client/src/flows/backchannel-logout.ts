@@ -10,7 +10,7 @@ import { deleteForGood } from '../session/store/guarded-store.ts'
 import { processOnce } from '../session/store/process-once.ts'
 
 export interface BackchannelLogoutInput {
-  /** Reads the token; not asked where no notification can be obeyed. */
+  /** Reads the token; called only if the store supports back-channel logout. */
   readonly logoutToken: () => Promise<string>
   readonly correlationId: string
 }
@@ -21,18 +21,18 @@ function isDeleting(store: SessionDataStore | undefined): store is Deleting {
   return store?.deleteByLogoutToken !== undefined
 }
 
-/** The name under which a token counts once, whatever else is remembered beside it. */
+/** Returns the key of a logout token in the replay cache. */
 async function toReplayKey({ config }: Engine, { iss, jti }: LogoutNotice): Promise<string> {
   return `logout.${await hashToken(JSON.stringify([iss, config.clientId, jti]), 32)}`
 }
 
 /**
- * Ends the sessions that the provider says are over (OIDC Back-Channel Logout 1.0).
- * 1. Without a store that can find them nothing is read.
- * 2. The token is validated.
- * 3. The end is remembered, for a login that is being completed, and the store deletes: the session of `sid`, else all of
- *    `sub` that began before the token was issued. A token counts once it was obeyed, not before, so that
- *    the provider can repeat what failed, and nobody can end a later session with it.
+ * Ends the sessions that a logout token names (OIDC Back-Channel Logout 1.0 section 2.6):
+ * 1. checks that the store can delete by logout token, before anything is read;
+ * 2. validates the token;
+ * 3. records the end, for a login that is being completed, and deletes the session of `sid`, or every session of `sub`
+ *    that began before the token was issued. The `jti` is recorded as used only after the deletion, so that the
+ *    provider can retry after a failure and a replay cannot end a later session.
  *
  * Throws `LogoutTokenError`, `DiscoveryError`, `SESSION_STORE_FAILED`.
  */
@@ -42,13 +42,13 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   if (!isDeleting(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
-  const order = { name: await toReplayKey(engine, notice), expiresAt, now: config.clock() }
-  // First: a login that is being completed asks for it once its session is stored.
+  const use = { name: await toReplayKey(engine, notice), expiresAt, now: config.clock() }
+  // Recorded first: a login that is being completed checks for it after storing its session.
   rememberEnd(store, token, config.clock())
-  const obeyed = await processOnce(store, order, () =>
+  const isFirstUse = await processOnce(store, use, () =>
     deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
   )
-  if (!obeyed) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
+  if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })
 }

@@ -6,7 +6,7 @@ import { isProviderFailure } from '../errors/provider-failure.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Connecting, ConnectRequest } from '../oidc/account-api.ts'
 import { accountToken, beginConnect } from '../oidc/account-api.ts'
-import { mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
+import { mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { subjectTag } from '../session/model/claims.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
@@ -17,36 +17,36 @@ import { newState } from '../transaction/state.ts'
 export interface ConnectAccountOptions {
   /** Name of the connection at the provider, for example `google-oauth2`. */
   connection: string
-  /** Scopes that the connected provider is asked for; default: those of the connection. */
+  /** Scopes to request from the connected provider; default: those of the connection. */
   scopes?: readonly string[]
-  /** Parameters for the connected provider's authorization request; null and undefined are left out. */
+  /** Parameters for the connected provider's authorization request; `null` and `undefined` are left out. */
   authorizationParams?: Readonly<Record<string, string | number | boolean | null | undefined>>
-  /** Same-origin path to go to afterwards; default `signInReturnToPath`. */
+  /** Same-origin path to redirect to afterwards; default `signInReturnToPath`. */
   returnTo?: string
 }
 
 export interface ConnectAccountInput {
   readonly options: Partial<ConnectAccountOptions>
-  /** Who asks: somebody's query string, or the application's own code. */
-  readonly source: 'visitor' | 'application'
+  /** Origin of the options: the query string of a request, or the application's code. */
+  readonly source: 'query' | 'application'
   readonly correlationId: string
 }
 
 function toParameters({ options, source }: ConnectAccountInput): Record<string, string> {
-  const maySet = source === 'visitor' ? mayVisitorSet : mayConfigurationSet
-  const given = Object.entries(options.authorizationParams ?? {}).flatMap(([name, value]) =>
+  const maySet = source === 'query' ? mayQuerySet : mayConfigurationSet
+  const parameters = Object.entries(options.authorizationParams ?? {}).flatMap(([name, value]) =>
     value === undefined || value === null || !maySet(name) ? [] : [[name, String(value)] as const],
   )
-  return Object.fromEntries(given)
+  return Object.fromEntries(parameters)
 }
 
-async function begin(
+async function requestConnect(
   { config }: Engine,
   request: ConnectRequest,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<Connecting> {
   try {
-    const access = await tokenFor(accountToken(config))
+    const access = await getToken(accountToken(config))
     return await beginConnect(getProvider(config), access, request)
   } catch (cause) {
     if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_INITIATE', { cause })
@@ -55,35 +55,35 @@ async function begin(
 }
 
 /**
- * Begins to connect an account of another provider to the user of the session, and says where the user decides:
- * 1. no connection: `MISSING_CONNECTION`; no session: `MISSING_SESSION`; nowhere to keep a cookie:
- *    `SESSION_NOT_WRITABLE`;
- * 2. `tokenFor` brings a token for the account API, and keeps what that brought, whatever fails afterwards;
- * 3. the account API begins the attempt: `FAILED_TO_INITIATE` when it or the token is refused;
- * 4. the transaction, which only this session can complete, is staged last, so that a failure leaves none behind.
+ * Starts connecting an account of another provider to the user of the session, and returns the URL to redirect to:
+ * 1. checks the input: `MISSING_CONNECTION`, `MISSING_SESSION`, `SESSION_NOT_WRITABLE` if no cookie can be set;
+ * 2. gets a token for the account API from `getToken`, which stores refreshed tokens even if a later step fails;
+ * 3. starts the attempt at the account API: `FAILED_TO_INITIATE` if the API or the token request is refused;
+ * 4. saves the transaction, which only this session can complete. This comes last, so that a failure leaves none
+ *    behind.
  */
 export async function connectAccount(
   engine: Engine,
   exchange: Exchange,
   input: ConnectAccountInput,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<URL> {
   const { config } = engine
-  const { connection, returnTo: wanted, scopes = [] } = input.options
+  const { connection, returnTo: requestedPath, scopes = [] } = input.options
   if (typeof connection !== 'string' || connection === '') throw new ConnectAccountError('MISSING_CONNECTION')
   const session = await engine.sessions.load(exchange)
   if (!session) throw new ConnectAccountError('MISSING_SESSION')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const appBaseUrl = engine.baseUrl(exchange)
   const redirectUri = toRedirectUri(config, appBaseUrl, config.authorization.redirectUri)
-  const returnTo = toReturnPath(config, appBaseUrl, wanted)
+  const returnTo = toReturnPath(config, appBaseUrl, requestedPath)
   const startedAt = config.clock()
   const { host } = new URL(appBaseUrl)
   const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
   const codeVerifier = newCodeVerifier()
   const parameters = toParameters(input)
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
-  const { authSession, url } = await begin(engine, request, tokenFor)
+  const { authSession, url } = await requestConnect(engine, request, getToken)
   await engine.transactions.save(exchange, {
     stateHash: await hashToken(state),
     responseType: 'connect_code',

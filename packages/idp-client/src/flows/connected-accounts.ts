@@ -11,17 +11,20 @@ import type { SessionData } from '../session/model/session-data.ts'
 import { forgetConnection, keepConnections } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 
-/** Options of `deleteConnectedAccount`; an account as `listConnectedAccounts` returns it will do. */
+/** Options of `deleteConnectedAccount`; an account from `listConnectedAccounts` can be passed as it is. */
 export interface DeleteConnectedAccountOptions {
-  /** Id of the account, as the provider names it. */
+  /** Id of the account at the provider. */
   id: string
-  /** Its connection: then only tokens of that connection are forgotten, else those of all connections. */
+  /**
+   * Connection of the account. If set, only tokens of that connection are removed from the session, otherwise those of
+   * all connections.
+   */
   connection?: string
 }
 
 /**
- * Saves the session without tokens of connections. The provider has decided by now: a session that cannot be written is
- * reported, and no failure.
+ * Removes connection tokens from the session. Best effort: the provider has already acted, so a failed write is logged
+ * and not thrown.
  */
 async function forget(
   { config, sessions }: Engine,
@@ -40,19 +43,19 @@ async function forget(
 }
 
 /**
- * Returns the accounts that are connected to the user of the session. Where cookies can be written, the session forgets
- * tokens of connections that have no account any more. Throws `ConnectedAccountsError` `MISSING_SESSION`,
+ * Returns the accounts that are connected to the user of the session. Where cookies can be written, tokens of
+ * connections without an account are removed from the session. Throws `ConnectedAccountsError` `MISSING_SESSION`,
  * `FAILED_TO_LIST`.
  */
 export async function listConnectedAccounts(
   engine: Engine,
   exchange: Exchange,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<ConnectedAccount[]> {
   const { config, sessions } = engine
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   try {
-    const access = await tokenFor(accountToken(config))
+    const access = await getToken(accountToken(config))
     const accounts = await listAccounts(getProvider(config), access)
     const connected = new Set(accounts.map(({ connection }) => connection))
     if (exchange.canWrite())
@@ -66,34 +69,37 @@ export async function listConnectedAccounts(
 
 const LONGEST_ID = 512
 
-/** A path segment of its own: dots alone would name another path, and half a character none. */
+/**
+ * Returns whether `value` is a path segment: dots alone would change the path, and lone surrogates cannot be encoded.
+ */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && value.length <= LONGEST_ID && !/^\.{0,2}$|\p{Cs}/u.test(value)
 }
 
 /**
- * Disconnects an account of the user of the session; the provider decides whose it is. What the session kept of tokens
- * of its connection is forgotten, also when the answer was lost: nobody else tells that they are revoked. Throws `ConnectedAccountsError`
- * `MISSING_SESSION`, `FAILED_TO_DELETE`, `INVALID_REQUEST` for an id that is none, and `SESSION_NOT_WRITABLE`.
+ * Disconnects an account of the user; the provider checks that it belongs to the user. Stored tokens of its connection
+ * are removed, even if the response was lost, because no later signal says that they are revoked. Throws
+ * `ConnectedAccountsError` `MISSING_SESSION`, `FAILED_TO_DELETE`; `INVALID_REQUEST` for an invalid id;
+ * `SESSION_NOT_WRITABLE`.
  */
 export async function deleteConnectedAccount(
   engine: Engine,
   exchange: Exchange,
   { connection, id }: Partial<DeleteConnectedAccountOptions>,
-  tokenFor: TokenSource,
+  getToken: TokenSource,
 ): Promise<void> {
   const { config, sessions } = engine
   if (!isId(id)) throw new IdpError('INVALID_REQUEST', { detail: 'Option: id.' })
   if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  let isAsked = false
+  let isRequested = false
   try {
-    const access = await tokenFor(accountToken(config))
-    isAsked = true
+    const access = await getToken(accountToken(config))
+    isRequested = true
     await deleteAccount(getProvider(config), access, id)
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause
-    if (isAsked) await forget(engine, exchange, (data) => forgetConnection(data, connection))
+    if (isRequested) await forget(engine, exchange, (data) => forgetConnection(data, connection))
     throw new ConnectedAccountsError('FAILED_TO_DELETE', { cause })
   }
   await forget(engine, exchange, (data) => forgetConnection(data, connection))

@@ -10,36 +10,39 @@ import { withOfferedScope } from '../tokens/offered-scope.ts'
 export interface CustomTokenExchangeOptions {
   /** The token to exchange. */
   subjectToken: string
-  /** What kind of token that is: a URI of 10 to 100 characters, as agreed with the provider. */
+  /** Type of `subjectToken`: a URI of 10 to 100 characters, as agreed with the provider. */
   subjectTokenType: string
   /** API that the new access token is for. */
   audience?: string | undefined
-  /** Space-delimited; default `openid profile email offline_access`, or what of it the provider lists. */
+  /**
+   * Space-delimited scope; default `openid profile email offline_access`, limited to the scopes that the provider
+   * supports.
+   */
   scope?: string | undefined
   organization?: string | undefined
-  /** Token of the party that acts for the subject (RFC 8693 section 1.1). */
+  /** Token of the acting party (RFC 8693 section 1.1). */
   actorToken?: string | undefined
-  /** What kind of token the actor's is; needed with `actorToken`, ignored without. */
+  /** Type of `actorToken`; required with it, ignored without it. */
   actorTokenType?: string | undefined
   /**
-   * Further parameters of the request, sent as text, a list once per entry; null and undefined are left out. Names that
-   * have an option of their own, and `grant_type` and `client_*`, are refused.
+   * Further parameters of the request. Values are converted to strings, arrays are sent as repeated parameters, `null`
+   * and `undefined` are left out. Rejects names that have an option of their own, `grant_type` and `client_*`.
    */
   additionalParameters?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What a token exchange brought. None of it is kept: the session is untouched. */
+/** Result of a token exchange. Nothing is stored: the session is unchanged. */
 export interface CustomTokenExchangeResult {
   accessToken: string
-  /** Validated, when the provider sent one. */
+  /** The validated ID token, if the provider sent one. */
   idToken?: string
   refreshToken?: string
   /** `Bearer`, or `DPoP` for a token that is bound to this client's key. */
   tokenType: string
-  /** Seconds that the access token is valid from now. */
+  /** Lifetime of the access token, in seconds from now. */
   expiresIn: number
   scope?: string
-  /** Who acts for the subject: the claim of the ID token (RFC 8693 section 4.1). */
+  /** The acting party: the `act` claim of the ID token (RFC 8693 section 4.1). */
   act?: { sub: string; [claim: string]: unknown }
 }
 
@@ -59,7 +62,7 @@ function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
   if (isBlank(subjectToken)) throw new CustomTokenExchangeError('MISSING_SUBJECT_TOKEN')
   if (!isTokenType(subjectTokenType)) throw new CustomTokenExchangeError('INVALID_SUBJECT_TOKEN_TYPE')
   if (actorToken === undefined || actorToken === null) return
-  // To send none instead would turn a delegation into an impersonation.
+  // Dropping the actor token would turn a delegation into an impersonation.
   if (isBlank(actorToken)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN')
   if (isBlank(actorTokenType)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN_TYPE')
   if (!isTokenType(actorTokenType)) throw new CustomTokenExchangeError('INVALID_ACTOR_TOKEN_TYPE')
@@ -67,15 +70,15 @@ function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
 
 type Pair = readonly [string, string]
 
-function pair(name: string, value: string | null | undefined): Pair[] {
+function optionalPair(name: string, value: string | null | undefined): Pair[] {
   return value === undefined || value === null || value === '' ? [] : [[name, value]]
 }
 
-function additional(
-  given: CustomTokenExchangeOptions['additionalParameters'],
+function toPairs(
+  parameters: CustomTokenExchangeOptions['additionalParameters'],
   maySet: (name: string) => boolean,
 ): Pair[] {
-  return Object.entries(given ?? {}).flatMap(([name, value]) => {
+  return Object.entries(parameters ?? {}).flatMap(([name, value]) => {
     if (!maySet(name)) throw new CustomTokenExchangeError('RESERVED_PARAMETER')
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
     return values.flatMap((each) =>
@@ -90,13 +93,13 @@ function toParameters(
 ): ExchangeParameters {
   const { actorToken, actorTokenType, additionalParameters, audience, organization } = options
   return [
-    ...additional(additionalParameters, maySet),
-    ...pair('subject_token', options.subjectToken),
-    ...pair('subject_token_type', options.subjectTokenType),
-    ...pair('actor_token', actorToken),
-    ...(actorToken ? pair('actor_token_type', actorTokenType) : []),
-    ...pair('audience', audience),
-    ...pair('organization', organization),
+    ...toPairs(additionalParameters, maySet),
+    ...optionalPair('subject_token', options.subjectToken),
+    ...optionalPair('subject_token_type', options.subjectTokenType),
+    ...optionalPair('actor_token', actorToken),
+    ...(actorToken ? optionalPair('actor_token_type', actorTokenType) : []),
+    ...optionalPair('audience', audience),
+    ...optionalPair('organization', organization),
   ]
 }
 
@@ -111,11 +114,12 @@ function toActor(act: unknown): CustomTokenExchangeResult['act'] {
 
 /**
  * Exchanges a token for tokens of this provider (RFC 8693):
- * 1. the options are checked before anything is sent;
- * 2. the provider is asked, once;
- * 3. an ID token that comes back is validated.
- * Reads and writes no session. Throws `CustomTokenExchangeError`, and `MfaRequiredError` when the provider demands
- * another factor; the subject token is in no error.
+ * 1. validates the options before any request;
+ * 2. sends one token request;
+ * 3. validates the ID token, if the response has one.
+ *
+ * Reads and writes no session. Throws `CustomTokenExchangeError`, and `MfaRequiredError` when the provider requires
+ * another factor. No error contains the subject token.
  */
 export async function exchangeToken(
   engine: Engine,
@@ -123,12 +127,12 @@ export async function exchangeToken(
 ): Promise<CustomTokenExchangeResult> {
   checkOptions(options ?? {})
   const { config } = engine
-  const [{ exchangeTokens, mayExchangeSet }, { getProvider: providerFor }] = await Promise.all([
+  const [{ exchangeTokens, mayExchangeSet }, { getProvider }] = await Promise.all([
     import('../oidc/token-exchange.ts'),
     import('../oidc/provider.ts'),
   ])
   const parameters = toParameters(options, mayExchangeSet)
-  const provider = providerFor(config)
+  const provider = getProvider(config)
   let scope = options.scope || config.authorization.defaultScope
   try {
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope

@@ -10,28 +10,29 @@ import type { DpopProver } from '../tokens/bound-call.ts'
 import { sendBound } from '../tokens/bound-call.ts'
 
 /**
- * Calls one or several APIs for the user of one request. Keep it as long as that request, no longer: with each call it
- * asks for the token of that user anew.
+ * Calls APIs for the user of one request. Each call gets the current access token of that user, so do not keep a
+ * fetcher longer than its request.
  */
 export interface Fetcher {
   /**
-   * `fetch` with the user's access token in the `Authorization` header, which replaces one of the caller; with a DPoP
-   * proof when the token is bound to the client's key (RFC 9449). Everything else of `input` and `init` passes as it is.
+   * Calls `fetch` with the user's access token in the `Authorization` header, replacing one that the caller set. Adds a
+   * DPoP proof if the token is bound to the client's key (RFC 9449). The rest of `input` and `init` is passed on
+   * unchanged.
    *
-   * - The token is refreshed first when need be, and what that brought is kept, as with `getAccessToken`.
-   * - Any answer of the API is returned, a 401 or a redirect too: redirects are not followed, for the token is not meant
-   *   for where they lead. There is no time limit but that of `init.signal`.
-   * - A call whose response demands a DPoP nonce is repeated up to twice, after `dpopOptions.retry`. For that, strings,
-   *   buffers, blobs and forms are sent again, and the body of a `Request` up to 1 MiB.
+   * - The token is refreshed first if necessary, and the new tokens are stored, as with `getAccessToken`.
+   * - Every response of the API is returned, including 401 and redirects. Redirects are not followed, because the token
+   *   is not meant for their target. The only time limit is `init.signal`.
+   * - A request whose response demands a DPoP nonce is repeated up to twice, after `dpopOptions.retry`. Strings,
+   *   buffers, blobs and forms can be sent again, as can the body of a `Request` up to 1 MiB.
    *
-   * @param input URL, absolute or behind `baseUrl`, https unless on this machine.
-   * @param init what `fetch` takes. With two arguments, an object that has `refresh`, `scope` or `audience`, and nothing
-   * that `fetch` takes, are the token options.
-   * @param tokenOptions which access token; default: the one of the login.
-   * @throws IdpError before anything is sent: `FETCHER_BASE_URL_MISSING`, `FETCHER_URL_REFUSED`,
-   * `FETCHER_TOKEN_UNUSABLE`, `FETCHER_TOKEN_BOUND`; afterwards `FETCHER_NONCE_REFUSED` and `FETCHER_BODY_NOT_REPLAYABLE` (the
-   * API asked for a nonce, and the body was a stream).
-   * @throws AccessTokenError as `getAccessToken`. What `fetch` throws passes as it is.
+   * @param input URL, absolute or relative to `baseUrl`; https except on localhost.
+   * @param init options of `fetch`. With two arguments, an object with `refresh`, `scope` or `audience` and no option
+   * of `fetch` is taken as the token options.
+   * @param tokenOptions options of the access token; default: the token of the login.
+   * @throws IdpError before the request: `FETCHER_BASE_URL_MISSING`, `FETCHER_URL_REFUSED`, `FETCHER_TOKEN_UNUSABLE`,
+   * `FETCHER_TOKEN_BOUND`; after it: `FETCHER_NONCE_REFUSED`, `FETCHER_BODY_NOT_REPLAYABLE` (the API demanded a nonce
+   * and the body was a stream).
+   * @throws AccessTokenError as `getAccessToken`. Errors of `fetch` are not wrapped.
    */
   fetchWithAuth(
     input: string | URL | Request,
@@ -43,7 +44,7 @@ export interface Fetcher {
 
 const tokenOptionNames = ['refresh', 'scope', 'audience'] as const
 
-/** Of `RequestInit`, and what the hosts add to it. */
+/** Options of `RequestInit`, and those that hosts add to it. */
 const initNames: ReadonlySet<string> = new Set([
   'body',
   'cache',
@@ -64,12 +65,12 @@ const initNames: ReadonlySet<string> = new Set([
   'window',
 ])
 
-function areTokenOptions(given: RequestInit | GetAccessTokenOptions): given is GetAccessTokenOptions {
-  if (!tokenOptionNames.some((name) => Object.hasOwn(given, name))) return false
-  return !Object.keys(given).some((name) => initNames.has(name))
+function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options is GetAccessTokenOptions {
+  if (!tokenOptionNames.some((name) => Object.hasOwn(options, name))) return false
+  return !Object.keys(options).some((name) => initNames.has(name))
 }
 
-/** The protocol is loaded when a proof is made, not before. */
+/** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
 async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   const dpop = await import('../oidc/dpop.ts')
   return {
@@ -86,10 +87,10 @@ function toFetcher(config: FetcherConfig, tokens: AccessTokenFactory, engine: En
     second: RequestInit | GetAccessTokenOptions = {},
     third?: GetAccessTokenOptions,
   ): Promise<Response> {
-    const [init, wanted] =
+    const [init, tokenOptions] =
       third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
     const call = apiCall({ input, init, fetch: config.fetch, resolve: (address) => apiUrl(config, address) })
-    const { scheme, accessToken } = toAuthorizationScheme(await tokens(wanted ?? {}), config.bound)
+    const { scheme, accessToken } = toAuthorizationScheme(await tokens(tokenOptions ?? {}), config.bound)
     if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
     return call.send({ authorization: `Bearer ${accessToken}` })
   }
@@ -97,21 +98,21 @@ function toFetcher(config: FetcherConfig, tokens: AccessTokenFactory, engine: En
 }
 
 /**
- * A fetcher for the user of this exchange:
- * 1. wrong options: `InvalidConfigurationError`;
- * 2. no session: `MISSING_SESSION`, also with a factory of the application's own;
- * 3. nothing is asked of provider or API yet; each call then brings its own token and its own proof, so that no two
- *    calls can take each other's.
+ * Creates a fetcher for the user of this exchange:
+ * 1. validates the options: `InvalidConfigurationError`;
+ * 2. checks that there is a session: `MISSING_SESSION`, also if the application passes its own `getAccessToken`.
  *
- * @param ofSession brings the access token of the session, in a binding of its own.
+ * Sends no request. Each call of the fetcher gets its own token and proof, so that concurrent calls cannot mix them up.
+ *
+ * @param getSessionToken returns the access token of the session, in its own binding to the request.
  */
 export async function createFetcher(
   engine: Engine,
   exchange: Exchange,
   options: FetcherOptions,
-  ofSession: AccessTokenFactory,
+  getSessionToken: AccessTokenFactory,
 ): Promise<Fetcher> {
   const config = resolveFetcher(options, engine.config)
   if (!(await engine.sessions.load(exchange))) throw new AccessTokenError('MISSING_SESSION')
-  return toFetcher(config, config.getAccessToken ?? ofSession, engine)
+  return toFetcher(config, config.getAccessToken ?? getSessionToken, engine)
 }

@@ -12,52 +12,48 @@ import type { TokenRequest } from '../tokens/token-request.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 
-/** An access token as it is handed to the application. */
+/** An access token as the application gets it. */
 export interface AccessToken {
   token: string
-  /** Seconds since the epoch. */
+  /** Expiry, in seconds since the epoch. */
   expiresAt: number
-  /** Granted scope, when the provider named it. */
+  /** Granted scope, if the provider returned it. */
   scope?: string
   /** `Bearer` or `DPoP`. */
   token_type?: string
   audience?: string
 }
 
-/** The protocol is loaded when a token is refreshed, not before. */
-function refreshGrant({ config }: Engine, wanted: Parameters<typeof refreshScope>[2]): RefreshGrant {
-  return async (request) => {
-    const [{ refreshTokens }, { getProvider: providerFor }, offered] = await Promise.all([
+/** Creates the refresh request. The protocol code is loaded at the first refresh. */
+function refreshGrant({ config }: Engine, request: Parameters<typeof refreshScope>[2]): RefreshGrant {
+  return async (grant) => {
+    const [{ refreshTokens }, { getProvider }, offered] = await Promise.all([
       import('../oidc/refresh.ts'),
       import('../oidc/provider.ts'),
       import('../tokens/offered-scope.ts'),
     ])
-    const provider = providerFor(config)
-    const scope = await offered.refreshScope(config, provider.metadata, wanted)
-    return refreshTokens(provider, { ...request, ...scope })
+    const provider = getProvider(config)
+    const scope = await offered.refreshScope(config, provider.metadata, request)
+    return refreshTokens(provider, { ...grant, ...scope })
   }
 }
 
-/** Whether another request has brought what this one forces: its token is not the one that the browser still has. */
-function isNewer(
-  { authorization }: Config,
-  { stale: behind, data }: StoredSession,
-  want: TokenRequest,
-): boolean {
-  if (!behind) return false
-  const [older, newer] = [behind, data].map(
+/** Returns whether another request has already refreshed the token that the browser's cookie still has. */
+function isNewer({ authorization }: Config, { stale, data }: StoredSession, want: TokenRequest): boolean {
+  if (!stale) return false
+  const [older, newer] = [stale, data].map(
     (session) => storedEntry(authorization, session, want)?.accessToken,
   )
   return older !== newer
 }
 
 /**
- * An access token of the session for what `options` ask for:
- * 1. no session: `MISSING_SESSION`;
- * 2. a stored token that covers audience and scope and is still valid is handed out;
- * 3. else the refresh token is redeemed, once for all who wait, and the session that comes of it is kept.
+ * Returns an access token of the session for the requested audience and scope:
+ * 1. throws `MISSING_SESSION` without a session;
+ * 2. returns a stored token that covers audience and scope and has not expired;
+ * 3. otherwise redeems the refresh token, once for all concurrent callers, and stores the new session.
  *
- * With `inProcess` the token itself is kept in this process, and not in the session.
+ * With `inProcess` the new access token is cached in this process instead of the session.
  */
 export async function getAccessToken(
   engine: Engine,
@@ -87,7 +83,10 @@ export async function getAccessToken(
   }
 }
 
-/** Gets the tokens that the library needs itself, for the account API: an application has no use for them in its session. */
+/**
+ * Creates the source of tokens for the account API. They are not stored in the session, since only the library uses
+ * them.
+ */
 export function accountTokens(engine: Engine, exchange: Exchange): TokenSource {
   return (options) => getAccessToken(engine, exchange, options, true)
 }

@@ -9,9 +9,9 @@ import { toTokenRequest } from '../tokens/token-request.ts'
 export interface GetAccessTokenForConnectionOptions {
   /** Name of the connection at the provider, for example `google-oauth2`. */
   connection: string
-  /** Account at the connection, when the user has several there. */
+  /** Account at the connection, if the user has several there. */
   login_hint?: string
-  /** What is exchanged: the session's refresh token (default) or its access token (RFC 8693 section 3). */
+  /** Token to exchange: the session's refresh token (default) or its access token (RFC 8693 section 3). */
   subject_token_type?:
     | 'urn:ietf:params:oauth:token-type:refresh_token'
     | 'urn:ietf:params:oauth:token-type:access_token'
@@ -20,7 +20,7 @@ export interface GetAccessTokenForConnectionOptions {
 /** An access token for the API of a connected account's provider. */
 export interface ConnectionAccessToken {
   token: string
-  /** Seconds since the epoch. */
+  /** Expiry, in seconds since the epoch. */
   expiresAt: number
   scope?: string
 }
@@ -28,8 +28,9 @@ export interface ConnectionAccessToken {
 const REFRESH_TOKEN = 'urn:ietf:params:oauth:token-type:refresh_token'
 
 /**
- * The token of a connection: the stored one while it is valid, else one that the provider hands out for the session. If
- * that demands another factor (`MfaRequiredError`), the verification brings a token of the login; ask again then.
+ * Returns the access token of a connection: the stored one until it expires, then a new one from the provider. If the
+ * provider requires another factor (`MfaRequiredError`), verify it and call again; the verification itself yields a
+ * token of the login, not of the connection.
  */
 export async function getConnectionToken(
   engine: Engine,
@@ -45,13 +46,13 @@ export async function getConnectionToken(
   const hint = loginHint === undefined ? {} : { loginHint }
   const { client, config, sessions } = engine
   const exchangeToken: Parameters<typeof connectionToken>[0]['exchange'] = async (latest, refreshToken) => {
-    const [grants, { getProvider: providerFor }] = await Promise.all([
+    const [grants, { getProvider }] = await Promise.all([
       import('../oidc/grants.ts'),
       import('../oidc/provider.ts'),
     ])
     const subjectToken = type === REFRESH_TOKEN ? refreshToken : latest.data.tokenSet.accessToken
     const request = { connection, subjectToken, subjectTokenType: type, ...hint }
-    return grants.connectionToken(providerFor(config), request)
+    return grants.connectionToken(getProvider(config), request)
   }
   const parts = { client, config, sessions, exchange: exchangeToken }
   const want = { connection, ...hint }

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { authorizationUrl, mayConfigurationSet, mayVisitorSet, newCodeVerifier } from '../oidc/authorize.ts'
+import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { beyondScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -17,7 +17,7 @@ import {
   effectiveScope,
   extendedScope,
   isStepUpOnly,
-  visitorChanges,
+  queryChanges,
   withGuardParameters,
 } from '../transaction/authorization.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
@@ -28,47 +28,52 @@ import { newState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 
 export interface LoginInput {
-  /** Authorization parameters of this login; what their source may not set has no effect. */
+  /** Authorization parameters of this login; those that `source` may not set are ignored. */
   readonly parameters: ParameterChanges
-  /** Who asks: somebody's query string, or the application's own code. */
-  readonly source: 'visitor' | 'application'
-  /** Where to go afterwards, as it came from outside. */
+  /** Origin of the parameters: the query string of a request, or the application's code. */
+  readonly source: 'query' | 'application'
+  /** Unvalidated path to redirect to afterwards. */
   readonly returnTo?: unknown
-  /** It begins by itself, in place of one whose transaction was lost. Default false. */
+  /** True if this login was started automatically because a transaction was lost. Default false. */
   readonly restarted?: boolean
-  /** It runs in a popup: the name that the page which opened it waits under, or empty. */
+  /** Set for a login in a popup: the name of the channel on which the opener waits, or an empty string. */
   readonly popup?: string
   readonly correlationId: string
 }
 
-function allowed(given: ParameterChanges, maySet: (name: string) => boolean): ParameterChanges {
-  return Object.fromEntries(Object.entries(given).filter(([name]) => maySet(name)))
+function allowed(parameters: ParameterChanges, maySet: (name: string) => boolean): ParameterChanges {
+  return Object.fromEntries(Object.entries(parameters).filter(([name]) => maySet(name)))
 }
 
-const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const asString = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Parameters of a login on top of the configured ones. */
+/** Parameters of a login that change the configured ones. */
 interface Request {
   /** Without `scope`. */
   readonly changes: ParameterChanges
-  /** In place of the configured scope. */
+  /** Replaces the configured scope. */
   readonly scope?: unknown
-  /** On top of the configured scope. */
+  /** Extends the configured scope. */
   readonly furtherScope?: string
-  /** The parameters among them that a guard requires. */
+  /** Those of the parameters that a guard requires. */
   readonly guard?: GuardParameters
 }
 
-/** Parameters from the application's own code. In a popup a scope is added, because its token belongs to a session. */
-function ofApplication({ parameters, popup }: LoginInput): Request {
+/**
+ * Returns the parameters that the application's code sets. In a popup `scope` extends the configured one, because the
+ * token is added to a session.
+ */
+function requestFromApplication({ parameters, popup }: LoginInput): Request {
   const { scope, ...changes } = allowed(parameters, mayConfigurationSet)
   if (popup === undefined) return { changes, scope }
-  const furtherScope = textIn(scope)
+  const furtherScope = asString(scope)
   return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
 }
 
-/** Parameters from the query of the login route: those that a link may set, and those of one of our guards. */
-async function ofQuery(
+/**
+ * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard.
+ */
+async function requestFromQuery(
   engine: Engine,
   { parameters }: LoginInput,
   session: StoredSession | null,
@@ -77,21 +82,21 @@ async function ofQuery(
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
   if (iss !== undefined && iss !== (await getProvider(config).metadata()).issuer)
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
-  const { scope, ...given } = allowed(query, mayVisitorSet)
+  const { scope, ...settable } = allowed(query, mayQuerySet)
   const guard = await openGuardParameters(engine, sealed)
-  const { scope: guardScope, ...demanded } = guard
-  const changes = visitorChanges(config.authorization, given, session !== null)
-  const furtherScope = unitedScope(textIn(scope), guardScope)
+  const { scope: guardScope, ...required } = guard
+  const changes = queryChanges(config.authorization, settable, session !== null)
+  const furtherScope = unitedScope(asString(scope), guardScope)
   return {
-    changes: withGuardParameters(changes, demanded),
+    changes: withGuardParameters(changes, required),
     ...(furtherScope === '' ? {} : { furtherScope }),
     guard,
   }
 }
 
 /**
- * A login in a popup brings a token for the session that is there, so it asks as `getAccessToken` does: for the audience
- * of the session unless another is named. The session's cookie comes with a GET only.
+ * Adds the audience of the session, unless another is requested: like `getAccessToken`, a popup gets a token for the
+ * existing session. Forces `response_mode=query`, because the session cookie is only sent with a GET.
  */
 function inPopup(
   { authorization }: Config,
@@ -99,28 +104,28 @@ function inPopup(
   { changes, ...request }: Request,
 ): Request {
   const audience =
-    textIn(changes['audience']) ?? (session ? loginAudience(authorization, session) : undefined)
+    asString(changes['audience']) ?? (session ? loginAudience(authorization, session) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
   return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
 }
 
-/** The merged parameters, with the default scope as the provider takes it. */
+/** Merges the parameters; the default scope is limited to the scopes that the provider supports. */
 async function merged(
   config: Config,
-  { changes, furtherScope, scope: given }: Request,
+  { changes, furtherScope, scope: replacement }: Request,
   session: StoredSession | null,
 ): Promise<EffectiveAuthorization> {
-  if (given !== undefined && given !== null)
-    return effectiveAuthorization(config, { ...changes, scope: given })
-  const audience = textIn(changes['audience']) ?? config.authorization.audience
+  if (replacement !== undefined && replacement !== null)
+    return effectiveAuthorization(config, { ...changes, scope: replacement })
+  const audience = asString(changes['audience']) ?? config.authorization.audience
   const authorization = usesDefaultScope(config.authorization, audience)
     ? withOfferedScope(config, await getProvider(config).metadata())
     : config.authorization
   const scope = extendedScope(authorization, audience, furtherScope)
-  // A refresh token for another audience would give tokens that pass for those of the session.
+  // A refresh token for another audience would yield tokens that are mistaken for those of the session.
   const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
-  const sent = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
-  return effectiveAuthorization(config, { ...changes, scope: sent })
+  const requestedScope = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
+  return effectiveAuthorization(config, { ...changes, scope: requestedScope })
 }
 
 type CoveredParameters = Pick<
@@ -137,30 +142,32 @@ type CoveredParameters = Pick<
 
 interface Prepared {
   readonly authorization: EffectiveAuthorization
-  /** The values that the callback needs. */
-  readonly kept: CoveredParameters
+  /** Values that the callback needs. */
+  readonly covered: CoveredParameters
 }
 
-/** Decides what the provider is asked for, and what of that counts as the word of the application. */
+/** Determines the parameters of the authorization request, and which of them the application itself requested. */
 async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): Promise<Prepared> {
   const { config } = engine
   const isPopup = input.popup !== undefined
   const session = isPopup ? await engine.sessions.load(exchange) : null
-  const isVisitor = input.source === 'visitor'
-  const given = isVisitor ? await ofQuery(engine, input, session) : ofApplication(input)
-  const request = isPopup ? inPopup(config, session, given) : given
+  const isFromQuery = input.source === 'query'
+  const requested = isFromQuery
+    ? await requestFromQuery(engine, input, session)
+    : requestFromApplication(input)
+  const request = isPopup ? inPopup(config, session, requested) : requested
   const authorization = await merged(config, request, session)
   const { audience, maxAge, parameters, scope } = authorization
   const organization = parameters.get('organization')
-  const own = isVisitor ? request.guard?.scope : scope
+  const own = isFromQuery ? request.guard?.scope : scope
   const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
   const requestedAuthentication = await fingerprintOfRequest(
     { parameters, ownScope },
     effectiveAuthorization(config, {}),
   )
   const stepUpOnly =
-    isVisitor && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
-  const kept: CoveredParameters = {
+    isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
+  const covered: CoveredParameters = {
     scope,
     ...(ownScope === '' ? {} : { ownScope }),
     ...(maxAge === undefined ? {} : { maxAge }),
@@ -169,22 +176,22 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
     ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
     ...(stepUpOnly ? { stepUpOnly } : {}),
   }
-  return { authorization, kept }
+  return { authorization, covered }
 }
 
 /**
- * Begins a login:
- * 1. finds out where the application lives for this request;
+ * Starts a login and returns the authorization URL:
+ * 1. determines the base URL of the application for this request;
  * 2. merges the parameters;
- * 3. makes state, nonce and PKCE verifier;
- * 4. builds the authorization URL from the provider's metadata, or has the provider keep the request (PAR);
- * 5. stages the transaction cookie, last, so that a failure leaves none behind.
+ * 3. creates state, nonce and PKCE verifier;
+ * 4. builds the authorization URL from the provider's metadata, or pushes the request to the provider (PAR, RFC 9126);
+ * 5. saves the transaction cookie. This comes last, so that a failure leaves none behind.
  */
 export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
   const { popup } = input
-  const { authorization, kept } = await prepare(engine, exchange, input)
+  const { authorization, covered } = await prepare(engine, exchange, input)
   const redirectUri = toRedirectUri(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
@@ -194,7 +201,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const returnTo = toReturnPath(config, appBaseUrl, input.returnTo)
   const startedAt = config.clock()
   const host = new URL(appBaseUrl).host
-  // A popup that began again would end as a page of the application.
+  // A restarted popup would end on a page of the application instead of closing.
   const restarted = input.restarted || popup !== undefined ? { restarted: true as const } : {}
   const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
   const nonce = randomToken(32)
@@ -214,7 +221,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     redirectUri,
     appBaseUrl,
     returnTo,
-    ...kept,
+    ...covered,
     ...(popup === undefined ? {} : { popup }),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,

@@ -9,7 +9,7 @@ import { revokeToken } from '../oidc/revoke.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 export interface LogoutInput {
-  /** Target after logout as the visitor gave it; the provider's allow-list decides about it. */
+  /** Unvalidated target after the logout; the provider checks it against its allow-list. */
   readonly returnTo?: string
   readonly state?: string
   readonly federated: boolean
@@ -21,14 +21,14 @@ interface Target {
   readonly location: string
 }
 
-/** The visitor's target as an absolute http(s) URL; null for what is none. */
+/** Returns the requested target as an absolute http(s) URL, or `null` if it is not one. */
 function toLogoutTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   if (returnTo === undefined || !URL.canParse(returnTo, baseUrl)) return null
   const target = new URL(returnTo, baseUrl)
   return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
 }
 
-/** Where the browser goes when only the local session ends: never off the application's origin. */
+/** Returns the target when only the local session ends; it is always on the application's origin. */
 function localTarget(target: URL | null, baseUrl: string): string {
   return target?.origin === new URL(baseUrl).origin ? target.href : baseUrl
 }
@@ -58,7 +58,7 @@ async function decide(
 ): Promise<Target> {
   const { config } = engine
   const target = toLogoutTarget(input.returnTo, baseUrl)
-  // Sent as it was given (only made absolute): the provider compares it as text, and allows wildcards with `v2`.
+  // Only made absolute: the provider compares it as a string, and allows wildcards with `v2`.
   const returnTo = target?.href ?? baseUrl
   const v2 = (): Target => ({
     strategy: 'v2',
@@ -92,10 +92,13 @@ async function decide(
   return local()
 }
 
-/** How long the way out waits for a revocation, which goes on without it. Milliseconds. */
+/** Longest time that a logout waits for the revocation, in milliseconds. The revocation itself is not cancelled. */
 const REVOCATION_PATIENCE = 1000
 
-/** Revokes the refresh token where the provider offers it (RFC 7009). What goes wrong is in the log, and keeps nobody. */
+/**
+ * Revokes the refresh token if the provider supports it (RFC 7009). Best effort: failures are logged and never block
+ * the logout.
+ */
 async function revoke({ config }: Engine, session: SessionData | undefined): Promise<void> {
   const refreshToken = session?.tokenSet.refreshToken
   if (refreshToken === undefined) return
@@ -109,7 +112,7 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
   await Promise.race([revoked, pause(Math.min(REVOCATION_PATIENCE, config.httpTimeout), over.signal)])
 }
 
-/** The session for the hints and the revocation; a store that cannot be read keeps nobody logged in. */
+/** Returns the session for the hints and the revocation. A store that cannot be read does not prevent the logout. */
 async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionData | undefined> {
   try {
     return (await engine.sessions.load(exchange))?.data
@@ -121,11 +124,11 @@ async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionD
 }
 
 /**
- * Ends the local session and says where the browser goes to end the provider's.
- * 1. The session is read for the hints.
- * 2. The target is composed; a provider that cannot be reached never keeps anybody logged in here.
- * 3. The session and every transaction are deleted.
- * 4. The refresh token is revoked; that may take longer than anybody waits here.
+ * Ends the local session and returns the URL that ends the provider's session:
+ * 1. loads the session for the hints;
+ * 2. builds the URL; an unreachable provider does not prevent the local logout;
+ * 3. deletes the session and every transaction;
+ * 4. revokes the refresh token, waiting at most a second.
  */
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)

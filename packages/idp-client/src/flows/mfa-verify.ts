@@ -18,31 +18,31 @@ import type { Verification } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 
 /**
- * What `verify` brings for a token that was asked for outside a session (`customTokenExchange`,
- * `getTokenByBackchannelAuth`): the tokens, which are kept nowhere.
+ * Result of `verify` for a token that was requested without a session (`customTokenExchange`,
+ * `getTokenByBackchannelAuth`): its tokens are not stored.
  */
 export interface MfaVerifiedTokens extends MfaVerified {
   tokenSet: TokenSet
-  /** All claims of the validated ID token, when the provider sent one. */
+  /** All claims of the validated ID token, if the provider sent one. */
   idTokenClaims?: User
 }
 
-/** What `verify` returns: with `tokenSet` where no session keeps the tokens. */
+/** Result of `verify`; it has a `tokenSet` if no session stores the tokens. */
 export type MfaVerification = (MfaVerified & { tokenSet?: never; idTokenClaims?: never }) | MfaVerifiedTokens
 
-/** The protocol is loaded when a factor is verified, not before. */
+/** Sends the token request. The protocol code is loaded at the first verification. */
 async function requestGrant(
   { config }: Engine,
   { subject, token, wanted }: MfaContext,
   proof: FactorProof,
   session?: StoredSession,
 ): Promise<FactorGrant> {
-  const [{ verifyFactor }, { getProvider: providerFor }] = await Promise.all([
+  const [{ verifyFactor }, { getProvider }] = await Promise.all([
     import('../oidc/mfa-grant.ts'),
     import('../oidc/provider.ts'),
   ])
   const proven = session && provenIn(session)
-  return verifyFactor(providerFor(config), {
+  return verifyFactor(getProvider(config), {
     mfaToken: token,
     proof,
     ...wanted.wireParameters,
@@ -71,37 +71,38 @@ function toVerifiedTokens(grant: FactorGrant, { wanted }: MfaContext): MfaVerifi
   }
 }
 
-async function keepTokens(
+async function storeTokens(
   engine: Engine,
   exchange: Exchange,
   verification: Omit<Verification, 'want'>,
   { wanted }: MfaContext,
 ): Promise<MfaVerification> {
-  // Nothing is spent on an answer that cannot carry what it brings.
+  // Checked before the code is spent: without cookies the tokens would be lost.
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const want = restoreTokenRequest(engine.config.authorization, wanted, verification.session)
   const recoveryCode = await verifyInSession(engine, exchange, { ...verification, want })
   return { success: true, ...(recoveryCode === undefined ? {} : { recovery_code: recoveryCode }) }
 }
 
-function failedWith(cause: unknown): unknown {
+function toVerifyError(cause: unknown): unknown {
   if (isProviderError(cause)) return new MfaError('MFA_VERIFY_ERROR', { cause })
-  // The session ended on another machine, while the factor was verified.
+  // The session was ended elsewhere while the factor was verified.
   const isElsewhere = isIdpError(cause, 'MISSING_SESSION') && cause.name !== 'MfaError'
   return isElsewhere ? new MfaError('MISSING_SESSION') : cause
 }
 
 /**
- * Verifies a factor and gets the tokens that it was demanded for:
- * 1. what is wrong with options, `mfa_token` or session is said before the provider is asked;
- * 2. nothing is asked where no cookie can be written: `SESSION_NOT_WRITABLE`;
- * 3. the provider is asked, once for equal calls at the same time, and in turn with refreshes of the session;
- * 4. an ID token must be about the user of the session;
- * 5. the tokens go to the session, as after a refresh; those of a token outside a session are returned.
+ * Verifies a factor and gets the requested tokens:
+ * 1. validates options, `mfa_token` and session before any request;
+ * 2. throws `SESSION_NOT_WRITABLE` if the tokens belong to a session and no cookie can be written;
+ * 3. sends the token request, once for identical concurrent calls, and never at the same time as a refresh of the
+ *    session;
+ * 4. checks that an ID token is about the user of the session;
+ * 5. stores the tokens in the session, as after a refresh; those of a token without a session are returned.
  *
  * Throws `INVALID_REQUEST`, and `MfaError`: `MFA_TOKEN_INVALID`, `MFA_TOKEN_EXPIRED`, `MISSING_SESSION`,
- * `MFA_VERIFY_ERROR` (see its `cause`; the `mfa_token` may be used again). `MfaRequiredError` with a new token when the
- * provider demands one more factor.
+ * `MFA_VERIFY_ERROR` (see its `cause`; the `mfa_token` may be used again). Throws `MfaRequiredError` with a new token
+ * if the provider requires one more factor.
  */
 export async function verify(
   engine: Engine,
@@ -120,10 +121,10 @@ export async function verify(
       name,
       verify: (latest: StoredSession) => requestGrant(engine, context, proof, latest),
     }
-    return await keepTokens(engine, exchange, verification, context)
+    return await storeTokens(engine, exchange, verification, context)
   } catch (cause) {
     const { subject, wanted } = context
-    throw await orMfaRequired(engine, failedWith(cause), {
+    throw await orMfaRequired(engine, toVerifyError(cause), {
       wanted,
       ...(session ? { session } : {}),
       ...(subject === undefined ? {} : { subject }),

@@ -4,8 +4,8 @@ import type { Exchange } from '../http/exchange.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 
 /**
- * Revokes the session's refresh token at the provider (RFC 7009) and removes it from the session, which lives on until
- * its own limits. False when the provider offers no revocation: then nothing changes. Throws `AccessTokenError`
+ * Revokes the session's refresh token at the provider (RFC 7009) and removes it from the session, which stays valid
+ * until it expires. Returns false, without a change, if the provider supports no revocation. Throws `AccessTokenError`
  * `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the session still has the token).
  */
 export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Promise<boolean> {
@@ -13,13 +13,13 @@ export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Pr
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const { refreshToken } = session.data.tokenSet
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-  const [{ revokeToken }, { getProvider: providerFor }] = await Promise.all([
+  const [{ revokeToken }, { getProvider }] = await Promise.all([
     import('../oidc/grants.ts'),
     import('../oidc/provider.ts'),
   ])
   let revoked: boolean
   try {
-    revoked = await revokeToken(providerFor(engine.config), refreshToken)
+    revoked = await revokeToken(getProvider(engine.config), refreshToken)
   } catch (cause) {
     throw new AccessTokenError('FAILED_TO_REVOKE', { cause })
   }

@@ -8,10 +8,10 @@ import { withoutRefreshToken } from '../tokens/apply.ts'
 import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
 
 /**
- * Ended meanwhile: the next request finds no session, and clears its cookies. A store that fails is
- * reported; the request is served anyway, and the next one tries again.
+ * Saves the session; returns false if it has ended meanwhile, in which case the next request clears its cookies. A
+ * failing store is logged: the request is served anyway, and the next one tries again.
  */
-async function isKept(
+async function trySave(
   { config: { log }, sessions }: Engine,
   exchange: Exchange,
   session: StoredSession,
@@ -27,12 +27,13 @@ async function isKept(
 }
 
 /**
- * Records use of the session, when a write is due; true when something was staged.
- * 1. Nothing on prefetches and Server Actions: they are no use, and a cookie makes the host render again.
- * 2. Session cookies that open as no live session are deleted, once.
- * 3. A session that was refreshed where nothing could be written is written now.
- * 4. Of a session whose refresh token was refused nothing is written for a minute, then it is written without it.
- * 5. A roll keeps `createdAt`, so the absolute limit stays where it is.
+ * Records use of the session if a write is due. Returns whether a cookie was staged.
+ * 1. Ignores prefetches and Server Actions: they are not use of the session, and a cookie would make the host render
+ *    again.
+ * 2. Deletes session cookies that contain no live session.
+ * 3. Writes a session that was refreshed in a request that could not write.
+ * 4. Writes nothing for a minute after the refresh token was rejected, then writes the session without it.
+ * 5. Keeps `createdAt`, so that the absolute lifetime is not extended.
  */
 export async function touchSession(engine: Engine, exchange: Exchange): Promise<boolean> {
   const { config, sessions } = engine
@@ -47,7 +48,7 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
   if (!due && !session.stale && since === undefined) return false
   const data = since === undefined ? session.data : withoutRefreshToken(session.data)
-  if (!(await isKept(engine, exchange, { ...session, data, usedAt: now }))) return false
+  if (!(await trySave(engine, exchange, { ...session, data, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true
 }

@@ -7,20 +7,20 @@ import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { asJson, isSessionData } from '../session/model/stored-session.ts'
 
-/** What an earlier update of the same request made of the session. */
+/** The session data after an earlier update in the same request. */
 const updated = new WeakMap<CookieJar, SessionData>()
 
 /**
- * What the application knows, which is what its changes are compared with: the members that it added itself, and the
- * tokens and claims as it found them, since the library changes these as well.
+ * Returns the data that the application's changes are compared with: the properties that it added itself, and tokens
+ * and claims as loaded, because the library changes these as well.
  */
-function foundBy({ cookies }: Exchange, { data }: StoredSession): SessionData {
-  const mine = updated.get(cookies)
-  if (!mine) return data
-  const { accessTokens: _a, connectionTokenSets: _c, ...own } = mine
+function loadedData({ cookies }: Exchange, { data }: StoredSession): SessionData {
+  const own = updated.get(cookies)
+  if (!own) return data
+  const { accessTokens: _a, connectionTokenSets: _c, ...added } = own
   const { accessTokens, connectionTokenSets, tokenSet, user } = data
   return {
-    ...own,
+    ...added,
     user,
     tokenSet,
     ...(accessTokens ? { accessTokens } : {}),
@@ -28,14 +28,14 @@ function foundBy({ cookies }: Exchange, { data }: StoredSession): SessionData {
   } as SessionData
 }
 
-/** The changes as they can be kept. */
-function plain(given: unknown): SessionData {
-  const changes = asJson(given)
-  if (typeof changes === 'object' && changes !== null) return changes as SessionData
+/** Returns the changes as JSON data. */
+function toJsonObject(changes: unknown): SessionData {
+  const copy = asJson(changes)
+  if (typeof copy === 'object' && copy !== null) return copy as SessionData
   throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
 }
 
-/** The changes with the ID token that was found: guards and logout trust it, so it only comes from the provider. */
+/** Restores the loaded ID token: guards and logout trust it, so it only ever comes from the provider. */
 function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionData): SessionData {
   const { tokenSet } = changes
   if (typeof tokenSet !== 'object' || tokenSet === null) return changes
@@ -44,22 +44,22 @@ function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionDat
 }
 
 /**
- * Saves an application's changes to the session of this request. `internal` stays as it is; `user` and `tokenSet` stay
- * when left out; every other member that is left out goes. Throws `MISSING_SESSION_DATA`, `MISSING_SESSION`,
- * `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
+ * Saves an application's changes to the session of this request. `internal` cannot be changed; `user` and `tokenSet`
+ * are unchanged if left out; any other property that is left out is removed. Throws `MISSING_SESSION_DATA`,
+ * `MISSING_SESSION`, `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
  */
-export async function updateSession(engine: Engine, exchange: Exchange, given: unknown): Promise<void> {
-  const changes = plain(given)
+export async function updateSession(engine: Engine, exchange: Exchange, input: unknown): Promise<void> {
+  const changes = toJsonObject(input)
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
-  const found = foundBy(exchange, (await engine.sessions.original(exchange)) ?? session)
+  const found = loadedData(exchange, (await engine.sessions.original(exchange)) ?? session)
   const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const changed = { ...session, data, usedAt: engine.config.clock() }
-  const kept = await engine.sessions.save(exchange, changed, { mustFit: true })
-  if (!kept) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
+  const saved = await engine.sessions.save(exchange, changed, { mustFit: true })
+  if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   updated.set(exchange.cookies, data)
 }

@@ -16,24 +16,24 @@ import { fingerprintOfRequest } from '../transaction/requested-authentication.ts
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet } from './requirements.ts'
 
-/** Query parameters of the login route for a login that can bring what is required. */
+/** Query parameters of the login route for a login that can meet the requirements. */
 export type LoginParameters = Readonly<Record<string, string>>
 
 export type Verdict =
   | { readonly kind: 'granted'; readonly session: SessionData }
   | { readonly kind: 'unauthenticated'; readonly login: LoginParameters }
   | { readonly kind: 'insufficient'; readonly unmet: Unmet; readonly login: LoginParameters }
-  /** Just such a login has not helped. */
+  /** An identical login has just failed to meet the requirements. */
   | { readonly kind: 'exhausted'; readonly unmet: Unmet }
 
-/** Seconds within which a login that did not help is not followed by the same again. */
+/** Seconds in which a login that did not help is not repeated. */
 const PAUSE_SECONDS = 60
 
 /**
- * What a session has that a plain login may not bring. Another guard of the same page may have asked for it: without it,
- * the two would send the browser back and forth.
+ * Returns what a session has proven that a plain login may not prove again. Another guard of the same page may require
+ * it: without it, the two would redirect the browser in a loop.
  */
-function heldBy(session: StoredSession): Requirements {
+function toProvenRequirements(session: StoredSession): Requirements {
   const { acr, org_id: id, org_name: name } = provenIn(session)
   const organization = [id, name].find((value) => typeof value === 'string' && value)
   return {
@@ -43,41 +43,44 @@ function heldBy(session: StoredSession): Requirements {
   }
 }
 
-/** Scope that a login link has added, which the next login asks for as a link does. */
+/** Returns the scope that a login link has added; the next login requests it in the same way. */
 function addedScope({ authorization }: Config, { data, ownScope }: StoredSession): string {
   const { audience, requestedScope } = data.tokenSet
   if (audience !== authorization.audience) return ''
   return beyondScope(requestedScope, unitedScope(effectiveScope(authorization, audience), ownScope))
 }
 
-/** The login that a guard sends the browser to. */
+/** The login that a guard redirects to. */
 interface GuardLogin {
   readonly guard: GuardParameters
-  /** As a login link would add it. */
+  /** Scope to add as a login link does. */
   readonly scope: string
 }
 
-/** Of several organizations the user chooses at the provider: an empty one means none, whatever is configured. */
+/**
+ * Returns the `organization` parameter. Of several organizations the user chooses at the provider: an empty value
+ * overrides the configured one.
+ */
 function organizationParameter(
   { parameters }: AuthorizationConfig,
-  wanted: Requirements['organization'] = [],
+  required: Requirements['organization'] = [],
 ): GuardParameters {
   const configured = parameters.get('organization')
-  const [only, ...others] = wanted
+  const [only, ...others] = required
   if (only === undefined) return {}
   if (others.length === 0) return { organization: only }
-  return configured === undefined || wanted.includes(configured) ? {} : { organization: '' }
+  return configured === undefined || required.includes(configured) ? {} : { organization: '' }
 }
 
 /**
- * All that is required goes into one login, met or not, and what the session has already, so that a second one does not
- * undo the first. A configured `max_age` that is shorter stays.
+ * Combines all requirements, met or not, with what the session has already proven, so that a second login does not undo
+ * the first. A shorter configured `max_age` wins.
  */
 function toGuardLogin(config: Config, requirements: Requirements, session?: StoredSession): GuardLogin {
   const { authorization } = config
-  const held = session ? heldBy(session) : {}
-  const { acr, maxAge, organization } = { ...held, ...requirements }
-  const scope = unitedScope(...(held.scope ?? []), ...(requirements.scope ?? []))
+  const proven = session ? toProvenRequirements(session) : {}
+  const { acr, maxAge, organization } = { ...proven, ...requirements }
+  const scope = unitedScope(...(proven.scope ?? []), ...(requirements.scope ?? []))
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
   const guard = {
     ...(age === undefined ? {} : { max_age: String(age) }),
@@ -88,17 +91,17 @@ function toGuardLogin(config: Config, requirements: Requirements, session?: Stor
   return { guard, scope: session ? addedScope(config, session) : '' }
 }
 
-/** The fingerprint that a session of this login has. */
+/** Returns the fingerprint of a session that this login would create. */
 async function toFingerprint(config: Config, { guard, scope }: GuardLogin): Promise<string | undefined> {
   const { authorization } = config
   const { scope: guardScope, ...changes } = guard
-  const sent = extendedScope(authorization, authorization.audience, unitedScope(scope, guardScope))
-  const { parameters } = effectiveAuthorization(config, { ...changes, scope: sent })
+  const requestedScope = extendedScope(authorization, authorization.audience, unitedScope(scope, guardScope))
+  const { parameters } = effectiveAuthorization(config, { ...changes, scope: requestedScope })
   const ownScope = beyondScope(guardScope, effectiveScope(authorization, authorization.audience))
   return fingerprintOfRequest({ parameters, ownScope }, effectiveAuthorization(config, {}))
 }
 
-/** Query parameters of the login route for it. */
+/** Returns the query parameters of the login route for a login. */
 async function toLoginParameters(engine: Engine, { guard, scope }: GuardLogin): Promise<LoginParameters> {
   const isDemanding = Object.keys(guard).length > 0
   return {
@@ -107,7 +110,10 @@ async function toLoginParameters(engine: Engine, { guard, scope }: GuardLogin): 
   }
 }
 
-/** Times are compared as at the callback, so that what it lets through is not refused right behind it. */
+/**
+ * Creates the context in which claims are compared. Uses the clock and tolerance of the callback, so that a new login
+ * is not rejected immediately.
+ */
 function toClaimContext(now: number, config: Config, { data }: StoredSession): ClaimContext {
   const { authorization, dpop } = config
   return {
@@ -119,10 +125,10 @@ function toClaimContext(now: number, config: Config, { data }: StoredSession): C
 }
 
 /**
- * Whether this session came from a login with the same parameters, just now, and was no better when it began: a provider
- * that ignores a parameter would otherwise send the browser round for ever.
+ * Returns whether this session was just created by a login with the same parameters and did not meet the requirements
+ * even then. A provider that ignores a parameter would otherwise cause a redirect loop.
  */
-async function isTried(
+async function wasJustTried(
   { config }: Engine,
   session: StoredSession,
   requirements: Requirements,
@@ -135,7 +141,9 @@ async function isTried(
   return findUnmet(requirements, session, toClaimContext(createdAt, config, session)) !== null
 }
 
-/** Whether the request has a session that meets the requirements, and which login would bring one. Never writes. */
+/**
+ * Checks whether the request has a session that meets the requirements, and if not, which login would. Never writes.
+ */
 export async function checkSession(
   engine: Engine,
   exchange: Exchange,
@@ -151,7 +159,7 @@ export async function checkSession(
   const missing = findUnmet(requirements, session, toClaimContext(config.clock(), config, session))
   if (missing === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = toGuardLogin(config, requirements, session)
-  return (await isTried(engine, session, requirements, login))
+  return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet: missing }
     : { kind: 'insufficient', unmet: missing, login: await toLoginParameters(engine, login) }
 }

@@ -3,57 +3,60 @@ import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements
 
-/** Exactly the members of the type: a forgotten one would be refused, and one too many would not compile. */
+/**
+ * Exactly the properties of the type: `satisfies` rejects unknown ones, a missing one would be rejected as an option.
+ */
 const NAMES = ['maxAge', 'acr', 'amr', 'organization', 'scope'] as const satisfies readonly Name[]
 
-/** What may stand in a quoted text of a header as it is: also the alphabet of a scope (RFC 6749 section 3.3). */
+/** Characters of a quoted string that need no escaping; also the alphabet of a scope (RFC 6749 section 3.3). */
 const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
-/** Names of organizations are in any script; they never go into a header. */
+/** Names of organizations may use any script; they never appear in a header. */
 const NAME = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u
-// A login carries no more digits.
+// The `max_age` of a login is limited to these digits.
 const LONGEST_AGE = 9_999_999_999
 
-// Keys are written by the developer, but may be built from anything: only plain ones are repeated.
-const printable = /^[\w$-]{1,60}$/
+// Keys may be computed from input: only plain identifiers are repeated in messages.
+const PLAIN_KEY = /^[\w$-]{1,60}$/
 
-function refuse(what: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: what })
+function refuse(detail: string): never {
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-function readAge(guard: string, given: unknown): number {
-  const isAge = typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= LONGEST_AGE
-  return isAge ? given : refuse(`${guard}: maxAge must be a whole number of seconds, 0 or more.`)
+function readAge(guard: string, value: unknown): number {
+  const isAge = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= LONGEST_AGE
+  return isAge ? value : refuse(`${guard}: maxAge must be a whole number of seconds, 0 or more.`)
 }
 
-function readList(guard: string, name: Exclude<Name, 'maxAge'>, given: unknown): readonly string[] {
-  const entries: unknown[] = Array.isArray(given) ? Array.from(given) : [given]
+function readList(guard: string, name: Exclude<Name, 'maxAge'>, value: unknown): readonly string[] {
+  const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   const pattern = name === 'organization' ? NAME : TOKEN
-  const isText = (entry: unknown): entry is string => typeof entry === 'string' && pattern.test(entry)
-  if (entries.length > 0 && entries.every(isText)) return Object.freeze(entries)
-  const what =
+  const isValid = (entry: unknown): entry is string => typeof entry === 'string' && pattern.test(entry)
+  if (entries.length > 0 && entries.every(isValid)) return Object.freeze(entries)
+  const rule =
     name === 'organization' ? 'without control characters' : 'without spaces, quotes and backslashes'
-  return refuse(`${guard}: ${name} must be a text or a list of texts, none empty, ${what}.`)
+  return refuse(`${guard}: ${name} must be a text or a list of texts, none empty, ${rule}.`)
 }
 
-/** A scope may be written as the provider gets it. */
-function scopesIn(given: unknown): unknown {
-  return typeof given === 'string' ? given.split(' ') : given
+/** Splits a space-delimited scope. */
+function splitScope(scope: unknown): unknown {
+  return typeof scope === 'string' ? scope.split(' ') : scope
 }
 
 function checkKeys(guard: string, options: object, known: readonly string[]): void {
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
-    const name = typeof key === 'string' && printable.test(key) ? key : 'a key'
+    const name = typeof key === 'string' && PLAIN_KEY.test(key) ? key : 'a key'
     refuse(`${guard}: ${name} is no option of this guard. It takes ${known.join(', ')}.`)
   }
 }
 
 /**
- * What the options of a guard demand, read once, when the guard is made: later changes of the object have no effect.
- * Throws `InvalidConfigurationError` for whatever it does not understand, since a guard that drops a demand is open.
+ * Validates the options of a guard and returns its requirements. Called once, when the guard is created: later changes
+ * of the object have no effect. Throws `InvalidConfigurationError` for anything unknown, because a guard that ignored a
+ * requirement would fail open.
  *
- * @param guard how messages name it: `withPageAuthRequired`.
- * @param further the options that this guard has beside its requirements.
+ * @param guard name for messages, such as `withPageAuthRequired`.
+ * @param further names of the options that this guard has in addition to its requirements.
  */
 export function readRequirements(
   guard: string,
@@ -64,9 +67,9 @@ export function readRequirements(
     return refuse(`${guard}: its options must be an object.`)
   }
   checkKeys(guard, options, [...further, ...NAMES])
-  const given: GuardRequirements = options
-  const { acr, amr, maxAge, organization } = given
-  const scope = scopesIn(given.scope)
+  const requirements: GuardRequirements = options
+  const { acr, amr, maxAge, organization } = requirements
+  const scope = splitScope(requirements.scope)
   return Object.freeze({
     ...(maxAge === undefined ? {} : { maxAge: readAge(guard, maxAge) }),
     ...(acr === undefined ? {} : { acr: readList(guard, 'acr', acr) }),
@@ -76,7 +79,7 @@ export function readRequirements(
   })
 }
 
-/** Options in place of a handler; further ones behind them would be without effect. */
+/** Returns options that were passed in place of a handler; a further argument after them would have no effect. */
 export function onlyOptions<Options>(guard: string, options: Options, further: unknown): Options {
   return further === undefined ? options : refuse(`${guard}: options behind something that is no handler.`)
 }

@@ -23,8 +23,8 @@ const UNMET = {
   scope: 'INSUFFICIENT_SCOPE',
 } as const satisfies Record<Unmet, Code>
 
-/** Most guards ask for a session and nothing else; what weighs it is loaded where it is needed. */
-async function verdictOn(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
+/** Checks the session. Most guards require only that there is one; the code that checks more is loaded when needed. */
+async function checkAccess(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
   if (Object.keys(requirements).length > 0) {
     const { checkSession } = await import('./check-session.ts')
     return checkSession(engine, exchange, requirements)
@@ -35,14 +35,14 @@ async function verdictOn(engine: Engine, exchange: Exchange, requirements: Requi
 
 export interface PageGuard {
   readonly requirements: Requirements
-  /** Where the login leads back to; asked only when there is one. */
+  /** Path to return to after the login; called only if there is one. */
   readonly returnTo: () => string | undefined | Promise<string | undefined>
 }
 
 /**
- * Whether a page may be shown. Throws when that cannot be decided (configuration, provider, store), so that no error
- * ever looks like a session, and none sends the browser round in circles; and when a login has just not brought what is
- * required: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
+ * Decides whether a page may be shown. Throws if that cannot be decided (configuration, provider, store), so that an
+ * error never passes as a session or causes a redirect loop; and if a login has just failed to meet the requirements:
+ * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
  */
 export async function pageAccess(
   application: Application,
@@ -50,7 +50,7 @@ export async function pageAccess(
   { requirements, returnTo }: PageGuard,
 ): Promise<PageAccess> {
   const engine = application.engine()
-  const verdict = await reporting(engine.config.log, () => verdictOn(engine, exchange, requirements))
+  const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
   if (verdict.kind === 'granted') return verdict
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET[verdict.unmet])
   const { routes } = engine.config
@@ -70,7 +70,7 @@ function refusal(status: number, { code }: IdpError, { login, challenge }: Refus
   return json(status, { error: code.toLowerCase(), code, description: message, ...more }, headers)
 }
 
-/** Values stand in it as they are: the options of a guard have none that would need a backslash. */
+/** Returns a Bearer challenge. Values need no escaping: guard options cannot contain quotes or backslashes. */
 function toChallenge(code: Code, parameters: Readonly<Record<string, string | undefined>>): string {
   const all = { error: code.toLowerCase(), error_description: codes[code].message, ...parameters }
   const pairs = Object.entries(all).flatMap(([name, value]) =>
@@ -79,7 +79,7 @@ function toChallenge(code: Code, parameters: Readonly<Record<string, string | un
   return `Bearer ${pairs.join(', ')}`
 }
 
-/** RFC 9470 section 3, RFC 6750 section 3.1; for an organization no standard has a challenge. */
+/** Returns the challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. */
 function toStepUpChallenge(missing: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
   switch (missing) {
     case 'authentication':
@@ -92,8 +92,9 @@ function toStepUpChallenge(missing: Unmet, { acr, maxAge, scope }: Requirements)
 }
 
 /**
- * The answer that keeps a request from an API; null when it may pass. Never a redirect, never who the user is. Of a session
- * that does not do it says which login would (`login`), unless just that login has not helped.
+ * Returns the response that rejects an API request, or `null` if the request may pass. Never a redirect, never data of
+ * the user. If another login could help, the body contains its parameters (`login`), unless that login has just been
+ * tried.
  */
 export async function apiRefusal(
   application: Application,
@@ -101,7 +102,7 @@ export async function apiRefusal(
   requirements: Requirements,
 ): Promise<Response | null> {
   try {
-    const verdict = await verdictOn(application.engine(), exchange, requirements)
+    const verdict = await checkAccess(application.engine(), exchange, requirements)
     if (verdict.kind === 'granted') return null
     if (verdict.kind === 'unauthenticated') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
     const error = new IdpError(UNMET[verdict.unmet])

@@ -5,28 +5,31 @@ import { coversScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 
 /**
- * What a guard demands beside a session; all of it together. It is read off what the provider signed, never off `user`,
- * which hooks may have changed: `auth_time`, `acr` and `amr` as they were proven in this session, by its login, a step-up
- * or an MFA verification. What the provider does not tell counts as not met. A member that is `undefined` demands
- * nothing; an unknown one, or a value without meaning, throws `InvalidConfigurationError` when the guard is made.
+ * Requirements of a guard in addition to a session; all must be met. They are checked against claims that the provider
+ * signed, never against `user`, which hooks may change: `auth_time`, `acr` and `amr` as proven in this session by its
+ * login, a step-up or an MFA verification. A missing claim counts as not met. A property that is `undefined` requires
+ * nothing; an unknown one, or an invalid value, throws `InvalidConfigurationError` when the guard is created.
  */
 export interface GuardRequirements {
-  /** Seconds since the user authenticated (`auth_time`), at most; `dpopOptions.clockTolerance` (60 s) is added. */
+  /** Maximum age of the authentication (`auth_time`) in seconds; `dpopOptions.clockTolerance` (60 s) is added. */
   maxAge?: number | undefined
   /** Authentication context class (`acr`): one of these. */
   acr?: string | readonly string[] | undefined
-  /** Authentication methods (`amr`, RFC 8176): all of these. A login cannot be asked for them; `acr` can. */
+  /** Authentication methods (`amr`, RFC 8176): all of these. A login cannot request them; it can request `acr`. */
   amr?: string | readonly string[] | undefined
-  /** One of these: `org_id` exactly, or `org_name` in upper or lower case where it does not look like an id. */
+  /**
+   * Organization: one of these. Matches `org_id` exactly, or `org_name` case-insensitively if it does not look like an
+   * id.
+   */
   organization?: string | readonly string[] | undefined
-  /** All of these, granted to the access token of the login. A text may hold several, with a space between. */
+  /** Scopes granted to the access token of the login: all of these. A string may hold several, separated by spaces. */
   scope?: string | readonly string[] | undefined
 }
 
 /** Options of `withApiAuthRequired`. */
 export type ApiGuardOptions = GuardRequirements
 
-/** The same, read and found to make sense. */
+/** Validated requirements of a guard. */
 export interface Requirements {
   /** Seconds. */
   readonly maxAge?: number
@@ -36,16 +39,16 @@ export interface Requirements {
   readonly scope?: readonly string[]
 }
 
-/** The first kind that is not met: who authenticated how comes before where to, and that before what for. */
+/** First kind of requirement that is not met; checked in the order authentication, organization, scope. */
 export type Unmet = 'authentication' | 'organization' | 'scope'
 
-/** How claims of the provider are to be understood. */
+/** Context for evaluating the provider's claims. */
 export interface ClaimContext {
   /** Seconds since the epoch by the provider's clock. */
   readonly now: number
-  /** Seconds by which its times may be off. */
+  /** Tolerance for the provider's times, in seconds. */
   readonly tolerance: number
-  /** Scope that every login of the session's audience is asked for. */
+  /** Scope that every login for the session's audience requests. */
   readonly configuredScope: string
   readonly isOfOrganization: (claims: { readonly [claim: string]: unknown }, organization: string) => boolean
 }
@@ -54,14 +57,17 @@ type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | '
 
 type Session = Pick<StoredSession, 'authentication' | 'data' | 'ownScope'>
 
-/** Only what was said: nothing that a prototype lends to every object. */
-function own(claims: Claims = {}): Claims {
+/** Copies the claims to an object without a prototype, so that inherited properties do not count. */
+function toOwnProperties(claims: Claims = {}): Claims {
   return Object.assign(Object.create(null) as Claims, claims)
 }
 
-/** What the kept ID token says where it is the latest word: a refresh may tell of less than what was proven before. */
+/**
+ * Returns the claims of the stored ID token, unless the session has newer proof: an ID token of a refresh may say less
+ * than was proven before.
+ */
 function current({ data: { tokenSet } }: Session, proven: Authentication): Claims {
-  return own(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
+  return toOwnProperties(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
 }
 
 function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimContext): boolean {
@@ -70,7 +76,7 @@ function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimConte
   return authTime <= now + tolerance && authTime + maxAge + tolerance >= now
 }
 
-const isNamed = (claim: unknown): boolean => claim !== undefined && claim !== null
+const isPresent = (claim: unknown): boolean => claim !== undefined && claim !== null
 
 function isOfContext({ acr }: Claims, wanted: readonly string[]): boolean {
   return wanted.some((one) => one === acr)
@@ -83,43 +89,44 @@ function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
 function isAuthenticated(
   session: Session,
   { acr, amr, maxAge }: Requirements,
-  reading: ClaimContext,
+  context: ClaimContext,
 ): boolean {
   const authentication = provenIn(session)
-  const proven = own(authentication)
-  if (maxAge !== undefined && !isRecent(proven, maxAge, reading)) return false
+  const proven = toOwnProperties(authentication)
+  if (maxAge !== undefined && !isRecent(proven, maxAge, context)) return false
   if (!acr && !amr) return true
   const now = current(session, authentication)
-  if (acr && !(isOfContext(proven, acr) && (!isNamed(now.acr) || isOfContext(now, acr)))) return false
-  return !amr || (hasMethods(proven, amr) && (!isNamed(now.amr) || hasMethods(now, amr)))
+  if (acr && !(isOfContext(proven, acr) && (!isPresent(now.acr) || isOfContext(now, acr)))) return false
+  return !amr || (hasMethods(proven, amr) && (!isPresent(now.amr) || hasMethods(now, amr)))
 }
 
 function organizationClaims(session: Session): Claims {
   const { idToken } = session.data.tokenSet
-  return own(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
+  return toOwnProperties(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
 }
 
 /**
- * A token response that names no scope grants what was requested (RFC 6749 section 5.1). Of that only what the application
- * requested counts: the author of a login link must not choose what passes a guard.
+ * Returns whether the scope was granted. A token response without `scope` grants what was requested (RFC 6749 section
+ * 5.1). Of that only what the application requested counts: the author of a login link must not choose what passes a
+ * guard.
  */
-function hasScope({ data, ownScope }: Session, scope: readonly string[], reading: ClaimContext): boolean {
+function hasScope({ data, ownScope }: Session, scope: readonly string[], context: ClaimContext): boolean {
   const { requestedScope, scope: granted }: Readonly<Record<string, unknown>> = { ...data.tokenSet }
   const wanted = scope.join(' ')
   if (granted !== undefined) return typeof granted === 'string' && coversScope(granted, wanted)
-  const own = unitedScope(reading.configuredScope, ownScope)
+  const own = unitedScope(context.configuredScope, ownScope)
   return typeof requestedScope === 'string' && coversScope(requestedScope, wanted) && coversScope(own, wanted)
 }
 
-/** What of the requirements a session does not meet; null when it meets them all. Pure. */
-export function findUnmet(requirements: Requirements, session: Session, reading: ClaimContext): Unmet | null {
+/** Returns the first kind of requirement that a session does not meet, or `null`. Pure. */
+export function findUnmet(requirements: Requirements, session: Session, context: ClaimContext): Unmet | null {
   const { acr, amr, maxAge, organization, scope } = requirements
   const isDemanding = maxAge !== undefined || acr !== undefined || amr !== undefined
-  if (isDemanding && !isAuthenticated(session, requirements, reading)) return 'authentication'
+  if (isDemanding && !isAuthenticated(session, requirements, context)) return 'authentication'
   if (organization) {
     const claims = organizationClaims(session)
-    const isIn = (one: string): boolean => reading.isOfOrganization(claims, one)
+    const isIn = (one: string): boolean => context.isOfOrganization(claims, one)
     if (!organization.some(isIn)) return 'organization'
   }
-  return scope && !hasScope(session, scope, reading) ? 'scope' : null
+  return scope && !hasScope(session, scope, context) ? 'scope' : null
 }

@@ -47,7 +47,7 @@ export function mayConfigurationSet(name: string): boolean {
 }
 
 /** Whether the query of the login route may set this one. */
-export function mayVisitorSet(name: string): boolean {
+export function mayQuerySet(name: string): boolean {
   return mayConfigurationSet(name) && !CONFIGURED_ONLY_PARAMETERS.has(name)
 }
 

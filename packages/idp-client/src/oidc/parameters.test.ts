@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import {
   CONFIGURED_ONLY_PARAMETERS,
   mayConfigurationSet,
-  mayVisitorSet,
+  mayQuerySet,
   OWNED_PARAMETERS,
 } from './authorize.ts'
 import { vendorValue } from './vendor.ts'
@@ -11,7 +11,7 @@ test('AR-07 parameters of the protocol are nobody else’s to set', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
   expect([...OWNED_PARAMETERS].sort()).toEqual([...never].sort())
   for (const name of [...never, 'client_secret', 'client_assertion', 'client_anything']) {
-    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([false, false])
+    expect([mayQuerySet(name), mayConfigurationSet(name)]).toEqual([false, false])
   }
 })
 
@@ -30,8 +30,7 @@ test('AR-07 what only the application decides is not taken from a query', () => 
     'target_link_uri',
   ]
   expect([...CONFIGURED_ONLY_PARAMETERS].sort()).toEqual([...configured].sort())
-  for (const name of configured)
-    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([false, true])
+  for (const name of configured) expect([mayQuerySet(name), mayConfigurationSet(name)]).toEqual([false, true])
 })
 
 test('[S103] everything else passes', () => {
@@ -46,7 +45,7 @@ test('[S103] everything else passes', () => {
     '__proto__',
     '',
   ]) {
-    expect([mayVisitorSet(name), mayConfigurationSet(name)]).toEqual([true, true])
+    expect([mayQuerySet(name), mayConfigurationSet(name)]).toEqual([true, true])
   }
 })
 

@@ -21,7 +21,7 @@ async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<R
   return empty(200)
 }
 
-/** The provider keeps the answer in its log, where somebody looks for the reason; and is to try again what may pass. */
+/** Responds to the provider, which logs the reason; 503 makes it retry after a temporary failure. */
 function fail(error: IdpError): Response {
   const { code, message, name } = error
   const status = name === 'DiscoveryError' ? 503 : toStatus(error)

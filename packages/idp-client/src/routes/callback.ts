@@ -13,20 +13,20 @@ import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { needsLogin, toStatus } from './status.ts'
 
-function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
+function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
   const { exchange } = request
   switch (outcome.kind) {
     case 'redirect':
       return redirect(outcome.location, exchange.request.method === 'POST' ? 303 : 302)
     case 'response':
-      // A copy, since the headers of Response.redirect() cannot be changed and our cookies have to go onto it.
+      // A copy, because the headers of `Response.redirect()` are immutable and cookies have to be added.
       return new Response(outcome.response.body, outcome.response)
     case 'popup': {
-      const { popup, told } = outcome
-      if ('user' in told) return popupPage(popup, told.user)
+      const { popup, result } = outcome
+      if ('user' in result) return popupPage(popup, result.user)
       const { development, id } = request
-      const status = toStatus(told.error)
-      return popupFailurePage(popup, { status, diagnosis: diagnose(told.error), development, id })
+      const status = toStatus(result.error)
+      return popupFailurePage(popup, { status, diagnosis: diagnose(result.error), development, id })
     }
     case 'failure': {
       const { error, page, restart, returnTo } = outcome
@@ -43,7 +43,9 @@ function answer(engine: Engine, request: RouteRequest, outcome: CallbackOutcome)
   }
 }
 
-/** What a transaction is for decides how it ends; most applications never connect an account. */
+/**
+ * Returns the completion of a transaction by its kind. Connecting accounts is rare, so its code is loaded on first use.
+ */
 function completion(engine: Engine, { exchange }: RouteRequest): Complete {
   return async ({ transaction, ...found }) => {
     if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
@@ -57,7 +59,7 @@ async function handle(engine: Engine, request: RouteRequest): Promise<Response> 
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
   const input = { parameters, request: hostRequest, correlationId: id }
   const outcome = await endTransaction(engine, exchange, input, completion(engine, request))
-  return answer(engine, request, outcome)
+  return respond(engine, request, outcome)
 }
 
 export const callback: RouteHandler = { handle, fail: failWithPage }

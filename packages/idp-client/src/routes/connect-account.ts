@@ -7,7 +7,7 @@ import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { needsLogin } from './status.ts'
 
-/** Parameters of the route itself; all others are meant for the connected provider. */
+/** Parameters of the route itself; all others are sent to the connected provider. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', 'scopes', 'scopes[]'])
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
@@ -18,16 +18,16 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   const options = {
     ...(connection === undefined ? {} : { connection }),
     ...(returnTo === undefined ? {} : { returnTo }),
-    // Some helpers that build a query write lists with brackets.
+    // Some query-string builders write arrays with brackets.
     scopes: [...query.getAll('scopes'), ...query.getAll('scopes[]')].filter((scope) => scope !== ''),
     authorizationParams: Object.fromEntries(further),
   }
-  const input = { options, source: 'visitor', correlationId: id } as const
+  const input = { options, source: 'query', correlationId: id } as const
   const url = await beginConnection(engine, exchange, input, accountTokens(engine, exchange))
   return redirect(url.href)
 }
 
-/** Whoever is signed in tries again where the request came from. */
+/** Links a signed-in user back to the page that the request came from, instead of the login. */
 const fail: RouteHandler['fail'] = (error, request, { login, ...links }) =>
   failWithPage(error, request, needsLogin(error) && login !== undefined ? { ...links, login } : links)
 

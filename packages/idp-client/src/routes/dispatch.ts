@@ -12,11 +12,11 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path || '/'
 }
 
-/** Path of a request below the base path, without its one trailing slash; null when it lies outside the base path. */
+/** Returns the path of a request below the base path, without one trailing slash, or `null` outside the base path. */
 export function pathBelow(basePath: string, request: RequestView): string | null {
   const full = request.path ?? request.url?.pathname ?? null
   if (full === null) return null
-  // The host has removed the base path itself; one that is still there is a second one.
+  // The host has already removed the base path; another one is part of the path.
   if (basePath !== '' && request.mount?.endsWith(basePath)) return withoutSlash(full)
   const inside = full === basePath || full.startsWith(`${basePath}/`)
   if (request.path === undefined && basePath !== '' && !inside) return null
@@ -24,15 +24,18 @@ export function pathBelow(basePath: string, request: RequestView): string | null
   return withoutSlash(below)
 }
 
-/** Which route a request is for; exact text equality, so that no spelling of a path can reach another route. */
+/** Returns the route of a request. Paths are compared as exact strings, so that no other spelling reaches a route. */
 export function matchRoute(settings: Settings, request: RequestView): RouteKey | null {
   const path = pathBelow(settings.basePath, request)
   const key = routeKeys.find((candidate) => settings.routes[candidate] === path)
   return key === undefined || settings.disabledRoutes.has(key) ? null : key
 }
 
-/** Responses that need neither configuration nor session: wrong methods, prefetches, requests of other sites. */
-function turnedAway(route: Route, request: RequestView): Response | null {
+/**
+ * Returns a response that needs neither configuration nor session (wrong method, prefetch, cross-site request), or
+ * `null`.
+ */
+function rejectEarly(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
   const { acts } = route
   if (acts === 'on-any-request') return null
@@ -45,7 +48,7 @@ function turnedAway(route: Route, request: RequestView): Response | null {
   return errorJson(403, 'NAVIGATION_REQUIRED')
 }
 
-async function answer(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {
+async function respond(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {
   const { settings } = application
   const { handle, fail } = await table[key].load()
   try {
@@ -65,8 +68,8 @@ async function answer(application: Application, key: RouteKey, request: RouteReq
 }
 
 /**
- * Answers a request to a mounted route; null means "not mine". Whatever the answer is, it is not cacheable, and what
- * the route staged belongs to it (a failure still deletes its transaction).
+ * Responds to a request for a mounted route; returns `null` for any other path. Every response is uncacheable and
+ * carries what the route staged (a failure still deletes its transaction).
  */
 export async function dispatch(
   application: Application,
@@ -76,8 +79,8 @@ export async function dispatch(
   const key = matchRoute(application.settings, exchange.request)
   if (key === null) return null
   const response =
-    turnedAway(table[key], exchange.request) ??
-    (await answer(application, key, {
+    rejectEarly(table[key], exchange.request) ??
+    (await respond(application, key, {
       exchange,
       hostRequest,
       query: exchange.request.url?.searchParams ?? new URLSearchParams(),

@@ -6,7 +6,7 @@ import { mfaRequiredJson } from './fail-with-json.ts'
 import type { Links, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
-/** The answer of routes that people meet: a page, or JSON if the client asked for it. */
+/** Responds on routes that users navigate to: with a page, or with JSON if the client prefers it. */
 export function failWithPage(
   error: IdpError,
   { development, exchange, id }: RouteRequest,
@@ -14,8 +14,8 @@ export function failWithPage(
   restartUrl?: string,
 ): Response {
   const json = wantsJson(exchange.request.headers)
-  const demand = json ? mfaRequiredJson(error) : null
-  if (demand) return demand
+  const mfaRequired = json ? mfaRequiredJson(error) : null
+  if (mfaRequired) return mfaRequired
   return failurePage({
     status: toStatus(error),
     diagnosis: diagnose(error),

@@ -1,11 +1,12 @@
 import type { RoutePaths } from '../config/config.ts'
 
-/** Query parameter of the login route: this login must not be restarted once more. */
+/** Query parameter of the login route: this login must not be restarted again. */
 export const RESTARTED = 'restarted'
 
 /**
- * Path of the login route as the browser sees it (`prefix` is `''` or `/path`), leading back to `returnTo`, and asking
- * the provider for `parameters`. Every value is encoded whole, so that it cannot add parameters.
+ * Returns the path of the login route as the browser sees it (`prefix` is `''` or `/path`), which redirects to
+ * `returnTo` afterwards and requests `parameters` from the provider. Values are encoded, so that they cannot add
+ * parameters.
  */
 export function loginPath(
   prefix: string,
@@ -18,7 +19,7 @@ export function loginPath(
   return `${prefix}${routes.login}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }
 
-/** The same for the page that begins a login anew by itself. */
+/** Returns the login path for the page that restarts a login automatically. */
 export function restartPath(login: string): string {
   return `${login}${login.includes('?') ? '&' : '?'}${RESTARTED}=1`
 }

@@ -15,11 +15,11 @@ import { toStatus } from './status.ts'
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
 
-/* The page that opened the popup makes it up; it ends up in a page of ours. */
+/** Chosen by the opener of the popup; it is embedded in our page. */
 const POPUP = /^[\w-]{16,64}$/
 
-/** The name under which a page waits for the popup that it has opened; undefined for a login that redirects. */
-function popupIn(values: ReadonlyMap<string, string>): string | undefined {
+/** Returns the name of the channel on which the opener of a popup waits, or `undefined` for a login that redirects. */
+function readPopupChannel(values: ReadonlyMap<string, string>): string | undefined {
   const mode = values.get('challengeMode')
   if (mode === undefined || mode === 'redirect') return undefined
   if (mode !== 'popup') throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: challengeMode.' })
@@ -30,13 +30,13 @@ function popupIn(values: ReadonlyMap<string, string>): string | undefined {
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
-  const popup = popupIn(values)
-  // Another site would choose what the tokens of a session are for, and when its user has to act.
+  const popup = readPopupChannel(values)
+  // Another site could otherwise choose what the tokens of a session are for, and when its user has to act.
   if (popup !== undefined && !isSameOrigin(exchange.request.headers)) throw new IdpError('CROSS_SITE_REQUEST')
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
-    source: 'visitor',
+    source: 'query',
     returnTo: values.get('returnTo'),
     restarted: values.has(RESTARTED),
     ...(popup === undefined ? {} : { popup }),
@@ -45,12 +45,12 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   return redirect(url.href)
 }
 
-/** A popup that is refused for where it comes from tells the page that opened it. */
+/** Posts the rejection of a cross-site popup to its opener. */
 const fail: RouteHandler['fail'] = (error, request, links) => {
   if (error.code !== 'CROSS_SITE_REQUEST') return failWithPage(error, request, links)
   const { development, id, query } = request
   return popupFailurePage(
-    { channel: popupIn(lastValues(query)) ?? '', nextUrl: links.home, nonce: newNonce() },
+    { channel: readPopupChannel(lastValues(query)) ?? '', nextUrl: links.home, nonce: newNonce() },
     { status: toStatus(error), diagnosis: diagnose(error), development, id },
   )
 }

@@ -2,24 +2,24 @@ import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 
-/** One request to a mounted route. */
+/** A request to a mounted route. */
 export interface RouteRequest {
   readonly exchange: Exchange
-  /** Query of the request; repeated keys are all there. */
+  /** Query of the request, including repeated keys. */
   readonly query: URLSearchParams
-  /** The request as the host knows it, handed to hooks. */
+  /** The host's own request object, passed to hooks. */
   readonly hostRequest: unknown
-  /** Correlates log events with what the visitor was shown. */
+  /** Correlation id of log events and failure pages. */
   readonly id: string
-  /** Pages say what went wrong and what helps: `NODE_ENV` is `development` or `test`. */
+  /** Pages show cause and fix: `NODE_ENV` is `development` or `test`. */
   readonly development: boolean
 }
 
 export interface Route {
   readonly methods: readonly string[]
   /**
-   * What a browser must mean by the request: only navigations change anything, only those that no other site has begun,
-   * anything but a prefetch, anything that no other site makes it send, or whatever it is.
+   * Requests that the route accepts: navigations only, navigations except cross-site ones, anything but a prefetch,
+   * anything that is not cross-site, or any request.
    */
   readonly acts:
     | 'on-navigation'
@@ -28,21 +28,21 @@ export interface Route {
     | 'not-cross-site'
     | 'on-any-request'
   /**
-   * Loads what answers. Routes that speak to the provider are loaded at their first request: an application whose
-   * users are all signed in never pays for the protocol.
+   * Loads the handler. Routes that talk to the provider are loaded at their first request, so that an application whose
+   * users are all signed in never loads the protocol code.
    */
   readonly load: () => Promise<RouteHandler>
 }
 
 export interface RouteHandler {
   readonly handle: (engine: Engine, request: RouteRequest) => Promise<Response>
-  /** How an error becomes an answer. */
+  /** Converts an error to a response. */
   readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response
 }
 
-/** Ways on that a failure page may offer; places of our own. */
+/** Links of a failure page, all within the application. */
 export interface Links {
   readonly home: string
-  /** Where to try again; absent where the page that led here is the place for that. */
+  /** Where to retry; absent if that is the page that linked here. */
   readonly login?: string
 }

@@ -6,19 +6,19 @@ import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
 
 export interface StartInteractiveLoginOptions {
-  /** Authorization parameters of this login, over the configured ones, key by key. */
+  /** Authorization parameters of this login; each overrides the configured one. */
   authorizationParameters?: AuthorizationParameters
-  /** Same-origin path to go to after the login; default `signInReturnToPath`. */
+  /** Same-origin path to redirect to after the login; default `signInReturnToPath`. */
   returnTo?: string
   /**
-   * Default `redirect`. `popup`: the login runs in a window that the browser has opened for it. Its callback answers a
-   * page that tells `window.opener` how it ended and closes the window, and a session of the same user goes on with the
-   * new tokens. A `scope` is added to the configured one.
+   * Default `redirect`. With `popup` the login runs in a window that the browser has opened for it. Its callback
+   * responds with a page that posts the outcome to `window.opener` and closes the window, and a session of the same
+   * user gets the new tokens. A `scope` is added to the configured one.
    */
   challengeMode?: 'redirect' | 'popup'
 }
 
-/** Begins a login for code that asks for it: the redirect to the provider, its cookie staged in the exchange. */
+/** Starts a login from code. Returns the redirect to the provider; its cookie is staged in the exchange. */
 export async function startLogin(
   engine: Engine,
   exchange: Exchange,

@@ -13,37 +13,37 @@ function isAccountApiError(value: unknown): value is AccountApiError {
   return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'status' in value
 }
 
-/** The account API's own word on what it was asked; what it could not do now is no fault of the visitor. */
+/** Returns the status of the account API's error; a temporary failure is 503 or 502, not an error of the user. */
 function accountApiStatus({ status }: AccountApiError): number {
   if (status === 429 || status === 503) return 503
   return status >= 400 && status < 500 ? status : 502
 }
 
-/** No account was connected: the cause tells who decided that. */
+/** Returns the status of a failed connection, by its cause. */
 function connectStatus(cause: unknown, status: number): number {
   if (isAccountApiError(cause)) return accountApiStatus(cause)
   if (isOAuthError(cause)) {
     if (cause.transient) return upstreamStatus(cause)
-    // Refused by the person or the provider, in the callback: what an answer says has a status.
+    // Refused by the user or the provider in the callback's parameters; an error in a response would have a status.
     return cause.code === 'OAUTH_ERROR' && cause.status === undefined ? 400 : status
   }
   return isIdpError(cause) ? toStatus(cause) : status
 }
 
-/** What the provider could not do now is no fault of the visitor, whose session goes on. */
+/** Returns the status of a temporary failure of the provider, which does not affect the session. */
 function upstreamStatus(cause: OAuthError): number {
   if (cause.code === 'REQUEST_TIMEOUT') return 504
   return cause.status === 429 || cause.status === 503 ? 503 : 502
 }
 
-/** Whether another login is what helps: there is no session, or not one that may do this. */
+/** Returns whether another login helps: there is no session, or its permissions are insufficient. */
 export function needsLogin(error: IdpError): boolean {
   const status = toStatus(error)
   return status === 401 || status === 403
 }
 
-/** Their own status says that the provider has refused something of the visitor. */
-const ASKED: ReadonlySet<Code> = new Set<Code>([
+/** Codes whose own status says that the provider rejected a request of the user. */
+const REJECTION_CODES: ReadonlySet<Code> = new Set<Code>([
   'FAILED_TO_REFRESH_TOKEN',
   'MFA_GET_AUTHENTICATORS_ERROR',
   'MFA_CHALLENGE_ERROR',
@@ -52,19 +52,19 @@ const ASKED: ReadonlySet<Code> = new Set<Code>([
 ])
 
 /**
- * HTTP status of an error: that of its code, except where the cause knows better: a provider that cannot be heard is
- * 502, 503 or 504, a code that it no longer accepts is the visitor's (400).
+ * Returns the HTTP status of an error: that of its code, unless the cause is more specific. An unreachable provider is
+ * 502, 503 or 504; an authorization code that it no longer accepts is a client error (400).
  */
 export function toStatus(error: IdpError): number {
   const { status } = codes[error.code]
   const { cause, code } = error
   if (code === 'FAILED_TO_INITIATE' || code === 'FAILED_TO_COMPLETE') return connectStatus(cause, status)
-  if (ASKED.has(code) && isIdpError(cause) && cause.name === 'DiscoveryError') {
+  if (REJECTION_CODES.has(code) && isIdpError(cause) && cause.name === 'DiscoveryError') {
     return codes[cause.code].status
   }
   if (!isOAuthError(cause)) return status
   if (cause.transient) return upstreamStatus(cause)
-  // An answer that is none, or tokens that were refused, are no word of the provider about this session.
-  if (ASKED.has(code) && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
+  // An unusable response or rejected tokens are not a decision of the provider about this session.
+  if (REJECTION_CODES.has(code) && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
   return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status
 }

@@ -3,7 +3,7 @@ import { accessToken } from './access-token.ts'
 import { profile } from './profile.ts'
 import type { Route } from './route.ts'
 
-/** Every mounted route; the order is the order of matching. A new route is a row here and a file beside it. */
+/** Every mounted route, in matching order. A new route is a row here and a file beside it. */
 export const table: Readonly<Record<RouteKey, Route>> = {
   login: {
     methods: ['GET'],
@@ -27,7 +27,7 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-any-request',
     load: async () => (await import('./backchannel-logout.ts')).backchannelLogout,
   },
-  // Whoever else could begin it would choose the moment, the connection and, with a login there, the account.
+  // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).
   connectAccount: {
     methods: ['GET'],
     acts: 'on-own-navigation',

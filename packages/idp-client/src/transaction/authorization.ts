@@ -105,7 +105,7 @@ export function isStepUpOnly(
  * `organization`, `acr_values` and `prompt` count where none is configured, `max_age` only lowers a configured one. An
  * empty `organization` counts as absent. Throws `INVALID_REQUEST` unless `max_age` is a non-negative integer.
  */
-export function visitorChanges(
+export function queryChanges(
   config: AuthorizationConfig,
   query: ParameterChanges,
   isStepUp: boolean,
