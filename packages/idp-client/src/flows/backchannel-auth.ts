@@ -85,7 +85,7 @@ interface ValidatedOptions {
 }
 
 function readLoginHint(loginHint: unknown): LoginHint {
-  if (isNonBlankString(loginHint)) return { kind: 'text', text: loginHint }
+  if (isNonBlankString(loginHint)) return { kind: 'string', value: loginHint }
   const subject =
     typeof loginHint === 'object' && loginHint !== null && 'sub' in loginHint ? loginHint.sub : undefined
   if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a text (not blank)')

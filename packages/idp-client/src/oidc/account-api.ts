@@ -8,17 +8,17 @@ import { readProblem } from './account-problem.ts'
 import { isNonceChallenge, learnNonce, nonceRetryDelay, protectedResourceProof } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, parseObject, stringList, stringMember } from './json.ts'
+import { isObject, parseObject, stringList, stringProperty } from './json.ts'
 import { requireEndpoint, unusableReason } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { invalidResponse, oauthError } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
-/** Connected accounts of the signed-in user, at the account API of the provider. */
+/** Scopes of the account API, which manages the connected accounts of the signed-in user. */
 
 const SCOPES = ['accountCreateScope', 'accountReadScope', 'accountDeleteScope'] as const
 
-/** Which access token the account API needs, as options of `getAccessToken`: one, with its three scopes alone. */
+/** Returns the options of `getAccessToken` for the account API: one token with its three scopes only. */
 export function accountToken(config: Pick<Config, 'provider' | 'vendor'>): {
   readonly audience: string
   readonly scope: string
@@ -29,7 +29,7 @@ export function accountToken(config: Pick<Config, 'provider' | 'vendor'>): {
   return { audience: href, scope, mergeScopes: false }
 }
 
-/** The user's access token, as `getAccessToken` hands it out. */
+/** The user's access token, as `getAccessToken` returns it. */
 export interface AccountAccess {
   readonly token: string
   readonly token_type?: string
@@ -37,7 +37,7 @@ export interface AccountAccess {
 
 interface Call {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Below the path of connected accounts. */
+  /** Relative to the path of connected accounts. */
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: JsonObject
@@ -84,8 +84,11 @@ async function send(provider: Provider, { token, token_type }: AccountAccess, ca
   return second
 }
 
-/** One call; nothing is sent twice but what a DPoP nonce challenge demands, once. `read` gets the JSON of the answer. */
-async function ask<T>(
+/**
+ * Sends one request and returns what `read` takes from the JSON of the response. The only retry is one after a DPoP
+ * nonce challenge.
+ */
+async function callApi<T>(
   provider: Provider,
   access: AccountAccess,
   call: Call,
@@ -105,14 +108,14 @@ async function ask<T>(
 }
 
 function required(object: JsonObject | null, name: string): string {
-  const value = object ? stringMember(object, name) : undefined
+  const value = object ? stringProperty(object, name) : undefined
   if (value === undefined) throw invalidResponse(`${name} is missing.`)
   return value
 }
 
 function readAccount(object: JsonObject | null): ConnectedAccount {
   const optional = (['access_type', 'created_at', 'expires_at'] as const).flatMap((name) => {
-    const value = object ? stringMember(object, name) : undefined
+    const value = object ? stringProperty(object, name) : undefined
     return value === undefined ? [] : [[name, value] as const]
   })
   return {
@@ -123,7 +126,7 @@ function readAccount(object: JsonObject | null): ConnectedAccount {
   }
 }
 
-/** Origins on which the user meets the provider anyway; a browser is sent nowhere else with a ticket. */
+/** Returns the origins of the provider, to which a browser with a ticket may be redirected. */
 async function listOrigins(provider: Provider): Promise<readonly string[]> {
   const metadata = await provider.metadata()
   return [provider.config.provider.url, requireEndpoint(metadata, 'authorizationEndpoint')].map(
@@ -132,10 +135,10 @@ async function listOrigins(provider: Provider): Promise<readonly string[]> {
 }
 
 function connectUrl({ config }: Provider, body: JsonObject | null, origins: readonly string[]): URL {
-  const given = required(body, 'connect_uri')
-  const reason = unusableReason(given, config.allowInsecureRequests)
+  const connectUri = required(body, 'connect_uri')
+  const reason = unusableReason(connectUri, config.allowInsecureRequests)
   if (reason !== null) throw invalidResponse(`connect_uri ${reason}.`)
-  const url = new URL(given)
+  const url = new URL(connectUri)
   if (!origins.includes(url.origin)) throw invalidResponse('connect_uri is on another origin.')
   const parameters = body?.['connect_params']
   url.searchParams.set('ticket', required(isObject(parameters) ? parameters : null, 'ticket'))
@@ -145,7 +148,7 @@ function connectUrl({ config }: Provider, body: JsonObject | null, origins: read
 export interface ConnectRequest {
   readonly connection: string
   readonly scopes: readonly string[]
-  /** For the connection's own authorization request. */
+  /** Parameters of the connection's own authorization request. */
   readonly parameters: Readonly<Record<string, string>>
   /** Sent byte for byte. */
   readonly redirectUri: string
@@ -154,31 +157,35 @@ export interface ConnectRequest {
 }
 
 export interface Connecting {
-  /** Where the user decides. */
+  /** URL to which the user is redirected. */
   readonly url: URL
-  /** What `completeConnect` needs besides the callback. */
+  /** Passed to `completeConnect`, with the parameters of the callback. */
   readonly authSession: string
 }
 
-/** Characters: it waits in the transaction's cookie, and browsers drop one that is too large without a word. */
+/**
+ * Limit in characters: the value is stored in the transaction cookie, and browsers silently drop a cookie that is too
+ * large.
+ */
 const LONGEST_AUTH_SESSION = 1536
 
-function authSessionIn(answer: JsonObject | null): string {
-  const authSession = required(answer, 'auth_session')
+function readAuthSession(body: JsonObject | null): string {
+  const authSession = required(body, 'auth_session')
   if (authSession.length <= LONGEST_AUTH_SESSION) return authSession
   throw invalidResponse('auth_session is too long for a cookie.')
 }
 
 /**
- * Begins to connect an account. All functions here throw `AccountApiError` when the API says no, `OAuthError` when it
- * cannot be heard or its answer is none, and `InvalidConfigurationError` when the token is bound and there is no key.
+ * Starts connecting an account. All functions here throw `AccountApiError` for an error of the API, `OAuthError` for
+ * network failures and invalid responses, and `InvalidConfigurationError` if the token is DPoP-bound and there is no
+ * key.
  */
 export async function beginConnect(
   provider: Provider,
   access: AccountAccess,
   request: ConnectRequest,
 ): Promise<Connecting> {
-  const { codeVerifier, connection, parameters, redirectUri, scopes: wanted, state } = request
+  const { codeVerifier, connection, parameters, redirectUri, scopes, state } = request
   const origins = await listOrigins(provider)
   const body = {
     connection,
@@ -186,19 +193,19 @@ export async function beginConnect(
     state,
     code_challenge: await calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    ...(wanted.length > 0 ? { scopes: wanted } : {}),
+    ...(scopes.length > 0 ? { scopes } : {}),
     ...(Object.keys(parameters).length > 0 ? { authorization_params: parameters } : {}),
   }
-  return ask(provider, access, { method: 'POST', path: '/connect', body }, (answer) => ({
-    url: connectUrl(provider, answer, origins),
-    authSession: authSessionIn(answer),
+  return callApi(provider, access, { method: 'POST', path: '/connect', body }, (response) => ({
+    url: connectUrl(provider, response, origins),
+    authSession: readAuthSession(response),
   }))
 }
 
 export interface ConnectCompletion {
   readonly authSession: string
   readonly connectCode: string
-  /** Exactly what the attempt began with. */
+  /** Exactly as in `beginConnect`. */
   readonly redirectUri: string
   readonly codeVerifier: string
 }
@@ -215,7 +222,7 @@ export async function completeConnect(
     redirect_uri: redirectUri,
     code_verifier: codeVerifier,
   }
-  return ask(provider, access, { method: 'POST', path: '/complete', body }, readAccount)
+  return callApi(provider, access, { method: 'POST', path: '/complete', body }, readAccount)
 }
 
 const PAGES = 100
@@ -230,17 +237,17 @@ function readPage(body: JsonObject | null): Page {
   if (!body || !Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
   return {
     accounts: accounts.map((account: unknown) => readAccount(isObject(account) ? account : null)),
-    next: stringMember(body, 'next'),
+    next: stringProperty(body, 'next'),
   }
 }
 
-/** All accounts, however many pages they take; an answer that never ends is refused. */
+/** Returns the accounts of all pages. Rejects cursors that repeat, and more than 100 pages. */
 export async function listAccounts(provider: Provider, access: AccountAccess): Promise<ConnectedAccount[]> {
   const all: ConnectedAccount[] = []
   const cursors = new Set<string>()
   let query: Record<string, string> = {}
   for (;;) {
-    const page = await ask(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
+    const page = await callApi(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
       const read = readPage(body)
       if (read.next !== undefined && cursors.has(read.next)) throw invalidResponse('next is repeated.')
       if (read.next !== undefined && cursors.size + 1 >= PAGES)
@@ -257,5 +264,5 @@ export async function listAccounts(provider: Provider, access: AccountAccess): P
 /** Disconnects one account. */
 export async function deleteAccount(provider: Provider, access: AccountAccess, id: string): Promise<void> {
   const call: Call = { method: 'DELETE', path: `/accounts/${encodeURIComponent(id)}` }
-  await ask(provider, access, call, () => undefined)
+  await callApi(provider, access, call, () => undefined)
 }

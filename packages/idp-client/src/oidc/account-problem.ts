@@ -1,17 +1,17 @@
 import type { AccountApiFailure, AccountApiValidationError } from '../errors/connected-accounts.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringMember } from './json.ts'
+import { isObject, stringProperty } from './json.ts'
 import { descriptionText } from './translate.ts'
 
 const ENTRIES = 20
 
-/** The members of these names that are text; bounded, and still untrusted. */
+/** Returns those of the named properties that are strings; truncated, but still untrusted. */
 function pickStrings<Name extends string>(
   object: JsonObject,
   names: readonly Name[],
 ): { [Key in Name]?: string } {
   const texts = names.flatMap((name) => {
-    const text = descriptionText(stringMember(object, name))
+    const text = descriptionText(stringProperty(object, name))
     return text === undefined ? [] : [[name, text] as const]
   })
   return Object.fromEntries(texts) as { [Key in Name]?: string }
@@ -25,7 +25,10 @@ function validationErrors(value: unknown): AccountApiValidationError[] {
     .map((entry) => pickStrings(entry, ['field', 'detail', 'pointer', 'source']))
 }
 
-/** What an answer of the account API says about its failure: problem JSON (RFC 9457), or nothing that can be read. */
+/**
+ * Parses an error response of the account API (problem JSON, RFC 9457). Without a readable body only the status is
+ * known.
+ */
 export function readProblem(status: number, body: JsonObject | null): AccountApiFailure {
   if (!body) return { status }
   const errors = validationErrors(body['validation_errors'])

@@ -7,7 +7,7 @@ import { pushAuthorizationRequest } from './par.ts'
 import type { Provider } from './provider.ts'
 
 export interface AuthorizationRequest {
-  /** `scope`, `audience`, `max_age`, `prompt` and whatever else is to be sent; the protocol's own are ours to set. */
+  /** `scope`, `audience`, `max_age`, `prompt` and further parameters; those that the protocol sets are ignored. */
   readonly parameters: ReadonlyMap<string, string>
   /** Sent byte for byte. */
   readonly redirectUri: string
@@ -16,7 +16,7 @@ export interface AuthorizationRequest {
   readonly codeVerifier: string
 }
 
-/** Set by this library alone: dropped from a login query and from configured parameters. */
+/** Parameters that only this library sets: dropped from login queries and configured parameters. */
 export const OWNED_PARAMETERS: ReadonlySet<string> = new Set([
   'client_id',
   'response_type',
@@ -26,7 +26,7 @@ export const OWNED_PARAMETERS: ReadonlySet<string> = new Set([
   'nonce',
 ])
 
-/** Decided by the application alone: dropped from a login query. */
+/** Parameters that only the application sets: dropped from login queries. */
 export const CONFIGURED_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
   'redirect_uri',
   'response_mode',
@@ -41,17 +41,19 @@ export const CONFIGURED_ONLY_PARAMETERS: ReadonlySet<string> = new Set([
   'target_link_uri',
 ])
 
-/** Whether configured `authorizationParameters` may set this one. All of `client_*` belongs to client authentication. */
+/**
+ * Returns whether configured `authorizationParameters` may set this one. `client_*` belongs to client authentication.
+ */
 export function mayConfigurationSet(name: string): boolean {
   return !OWNED_PARAMETERS.has(name) && !name.startsWith('client_')
 }
 
-/** Whether the query of the login route may set this one. */
+/** Returns whether the query of the login route may set this parameter. */
 export function mayQuerySet(name: string): boolean {
   return mayConfigurationSet(name) && !CONFIGURED_ONLY_PARAMETERS.has(name)
 }
 
-/** A fresh PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
+/** Generates a PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
 export function newCodeVerifier(): string {
   return generateRandomCodeVerifier()
 }
@@ -71,11 +73,14 @@ async function toParameters(
     nonce,
     ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
   }
-  const given = [...parameters].filter(([name]) => mayConfigurationSet(name))
-  return new Map([...given, ...Object.entries(owned)])
+  const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
+  return new Map([...settable, ...Object.entries(owned)])
 }
 
-/** What of it the browser carries: a reference, when the rest was pushed (`request_uri` itself never is). */
+/**
+ * Returns the parameters of the authorization URL: after a pushed request only `client_id` and a reference
+ * (`request_uri`; a configured one is never pushed).
+ */
 async function browserParameters(
   provider: Provider,
   metadata: ServerMetadata,
@@ -98,10 +103,11 @@ async function browserParameters(
 }
 
 /**
- * Where to send the browser for a login with the code flow and PKCE S256, pushed first with the option
- * `pushedAuthorizationRequests`, bound to the DPoP key with `useDPoP`. The endpoint's own query is kept; a parameter of
- * ours replaces one of the same name. Throws `DiscoveryError`, `CallbackError` `AUTHORIZATION_REQUEST_ERROR`, and
- * `InvalidConfigurationError` when option and provider disagree about pushed requests, or keys cannot be used.
+ * Returns the authorization URL for the code flow with PKCE S256. The request is pushed first with the option
+ * `pushedAuthorizationRequests`, and bound to the DPoP key with `useDPoP`. The endpoint's own query is preserved,
+ * except parameters that are set here. Throws `DiscoveryError`, `CallbackError` `AUTHORIZATION_REQUEST_ERROR`, and
+ * `InvalidConfigurationError` if the provider requires or lacks pushed requests contrary to the option, or keys are
+ * unusable.
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
   const metadata = await provider.metadata()

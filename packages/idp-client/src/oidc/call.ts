@@ -37,18 +37,18 @@ export interface Call {
   readonly metadata: ServerMetadata
   readonly endpoint: CalledEndpoint
   readonly signal?: AbortSignal
-  /** Whether possession is proven; by default with `useDPoP`, never at revocation. */
+  /** Whether to send a DPoP proof; default: with `useDPoP`, except at revocation. */
   readonly bound?: boolean
 }
 
-/** The options that every request function of `oauth4webapi` takes. */
+/** Options that every request function of `oauth4webapi` accepts. */
 interface RequestOptions {
   readonly [customFetch]: (url: string, options: OutgoingRequest) => Promise<Response>
   readonly [allowInsecureRequests]: boolean
   readonly DPoP?: DPoPHandle
 }
 
-/** The arguments that request functions of `oauth4webapi` have in common. */
+/** Common arguments of the request functions of `oauth4webapi`. */
 export interface RequestContext {
   readonly server: AuthorizationServer
   readonly client: Client
@@ -56,7 +56,7 @@ export interface RequestContext {
   readonly options: RequestOptions
 }
 
-/** What `oauth4webapi` passes to its `fetch`. */
+/** Options that `oauth4webapi` passes to its `fetch`. */
 interface OutgoingRequest {
   readonly method: string
   readonly headers: Record<string, string>
@@ -89,14 +89,14 @@ async function toContext({ bound, endpoint, metadata, provider, signal }: Call):
   }
 }
 
-/** The `error` of a challenge that a protected resource responds (RFC 6750 section 3, RFC 9449 section 7.1). */
+/** Returns the `error` of a `WWW-Authenticate` challenge (RFC 6750 section 3, RFC 9449 section 7.1). */
 function challengeError(header: string | null): string | undefined {
   return /^(?:bearer|dpop)\s/i.test(header ?? '')
     ? /[\s,]error="([a-z_]{1,64})"/.exec(header ?? '')?.[1]
     : undefined
 }
 
-async function readAnswer(response: Response, now: number): Promise<ProviderResponse> {
+async function readResponse(response: Response, now: number): Promise<ProviderResponse> {
   const { headers, status } = response
   return {
     status,
@@ -113,37 +113,44 @@ async function exchange(
   context: RequestContext,
   send: (context: RequestContext) => Promise<Response>,
 ): Promise<ProviderResponse> {
-  const response = await send(context)
-  const answer = await readAnswer(response, config.clock())
-  if (!context.options.DPoP || !isNonceChallenge(response, answer.body)) return answer
+  const raw = await send(context)
+  const response = await readResponse(raw, config.clock())
+  if (!context.options.DPoP || !isNonceChallenge(raw, response.body)) return response
   await pause(nonceRetryDelay(config), signal)
-  return readAnswer(await send(context), config.clock())
+  return readResponse(await send(context), config.clock())
 }
 
-/** Returns how the client authenticated, for messages about a refusal. */
+/** Returns how the client authenticated, for the message of a refusal. */
 function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClient {
   return { ...config, authentication: describeAuthentication(config, metadata) }
 }
 
-/** Reads a response of status 200, or 201 (RFC 9126 section 2.2). One that cannot be read but names an error is a refusal. */
-function readSuccess<T>(request: Call, answer: ProviderResponse, read: (answer: ProviderResponse) => T): T {
+/**
+ * Reads a response with status 200, or 201 (RFC 9126 section 2.2). If it is unreadable but contains an `error`, throws
+ * that.
+ */
+function readSuccess<T>(
+  request: Call,
+  response: ProviderResponse,
+  read: (response: ProviderResponse) => T,
+): T {
   try {
-    if (answer.status === 200 || answer.status === 201) return read(answer)
-    throw unexpectedStatus(answer)
+    if (response.status === 200 || response.status === 201) return read(response)
+    throw unexpectedStatus(response)
   } catch (error) {
-    throw refusalIn(answer, toRefusedClient(request)) ?? error
+    throw refusalIn(response, toRefusedClient(request)) ?? error
   }
 }
 
 /**
  * Sends one request to the provider through a request function of `oauth4webapi` and returns what `read` takes from the
- * response. Nothing is sent twice but what a DPoP nonce challenge demands, once. Throws `OAuthError`, `DiscoveryError`
- * when the provider does not advertise the endpoint, and `InvalidConfigurationError` when keys cannot be used.
+ * response. The only retry is one after a DPoP nonce challenge. Throws `OAuthError`, `DiscoveryError` if the provider
+ * does not advertise the endpoint, and `InvalidConfigurationError` if keys are unusable.
  */
 export async function call<T>(
   request: Call,
   send: (context: RequestContext) => Promise<Response>,
-  read: (answer: ProviderResponse) => T,
+  read: (response: ProviderResponse) => T,
 ): Promise<T> {
   const context = await toContext(request)
   try {

@@ -1,8 +1,8 @@
-/** A token of RFC 9110 section 5.6.2, from the position of the search. */
+/** A token of RFC 9110 section 5.6.2, at the current position. */
 const TOKEN = /[!#$%&'*+.^_`|~\w-]+/y
 const SPACE = /[ \t]*/y
 
-/** Reads a header value from left to right; every character is looked at once. */
+/** Scans a header value from left to right and visits every character once. */
 class Scanner {
   #at = 0
   readonly #text: string
@@ -38,7 +38,7 @@ class Scanner {
     this.#at += 1
   }
 
-  /** The rest of a quoted string, without its escapes. */
+  /** Returns the rest of a quoted string, unescaped. */
   quoted(): string {
     let value = ''
     while (!this.done) {
@@ -51,8 +51,8 @@ class Scanner {
 }
 
 /**
- * A parameter of a challenge in `WWW-Authenticate` (RFC 9110 section 11.6.1), or null. Names of schemes and parameters
- * match in any case. Takes linear time, because the header is foreign input.
+ * Returns a parameter of a challenge in `WWW-Authenticate` (RFC 9110 section 11.6.1), or `null`. Names of schemes and
+ * parameters are case-insensitive. Runs in linear time, because the header is untrusted.
  *
  * @param scheme in lower case.
  * @param name in lower case.

@@ -19,23 +19,21 @@ import { toTokenGrant } from './token-grant.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, refusal } from './translate.ts'
 
-/** OpenID Connect Client-Initiated Backchannel Authentication 1.0, in poll mode. */
-
-/** Who is asked; with a `subject` the ID token must be about it. */
+/** Identifies the user; with a `subject` the ID token must be about it. */
 export type LoginHint =
   | { readonly kind: 'subject'; readonly subject: string }
-  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'id-token'; readonly idToken: string; readonly subject: string }
 
 export interface BackchannelRequest {
-  /** `scope` and whatever else is to be sent; what follows is set over it. */
+  /** `scope` and further parameters; the properties below override them. */
   readonly parameters: ReadonlyMap<string, string>
   readonly hint: LoginHint
   readonly bindingMessage: string
   /** Seconds. */
   readonly requestedExpiry: number
-  /** JSON text of `authorization_details` (RFC 9396). */
+  /** JSON of `authorization_details` (RFC 9396). */
   readonly authorizationDetails?: string
   readonly signal?: AbortSignal
 }
@@ -43,7 +41,7 @@ export interface BackchannelRequest {
 export interface BackchannelGrant extends TokenGrant {
   readonly idToken: string
   readonly claims: IdTokenClaims
-  /** What the user granted of the details that were asked for. */
+  /** The granted authorization details. */
   readonly authorizationDetails?: readonly JsonObject[]
 }
 
@@ -56,19 +54,19 @@ interface Started {
 
 const GRANT_TYPE = 'urn:openid:params:grant-type:ciba'
 
-/** Seconds between polls when the provider names none that is above 0, and what `slow_down` adds (sections 7.3 and 11). */
+/** Default interval between polls and increment after `slow_down`, in seconds (sections 7.3 and 11). */
 const INTERVAL = 5
-/** Seconds up to which the interval doubles while the provider does not answer in time. */
+/** Maximum to which the interval doubles while the provider times out, in seconds. */
 const PATIENT_INTERVAL = 60
-/** Seconds; nobody is asked for longer, and timers count no further than some weeks. */
+/** Longest expiry in seconds; timers overflow after some weeks. */
 const LONGEST = 86_400
 
 function hintParameter(hint: LoginHint, issuer: string): readonly [name: string, value: string] {
   switch (hint.kind) {
     case 'subject':
       return ['login_hint', JSON.stringify({ format: 'iss_sub', iss: issuer, sub: hint.subject })]
-    case 'text':
-      return ['login_hint', hint.text]
+    case 'string':
+      return ['login_hint', hint.value]
     case 'token':
       return ['login_hint_token', hint.token]
     case 'id-token':
@@ -91,12 +89,12 @@ function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
   ])
 }
 
-function readStart(answer: ProviderResponse): Started {
-  const { auth_req_id: authReqId, expires_in: expiresIn, interval } = answer.body ?? {}
+function readStart(response: ProviderResponse): Started {
+  const { auth_req_id: authReqId, expires_in: expiresIn, interval } = response.body ?? {}
   const seconds = Number(expiresIn)
   const pace = Number(interval)
   if (typeof authReqId !== 'string' || !(seconds > 0)) {
-    throw invalidResponse('auth_req_id or expires_in is missing.', answer)
+    throw invalidResponse('auth_req_id or expires_in is missing.', response)
   }
   return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: pace > 0 ? pace : INTERVAL }
 }
@@ -124,7 +122,7 @@ function checkAborted(signal: AbortSignal | undefined): void {
   throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ABORTED', { cause: signal.reason })
 }
 
-/** Seconds between polls after this failure; throws what ends the flow. */
+/** Returns the seconds until the next poll after this error; rethrows an error that ends the flow. */
 function intervalAfter(error: unknown, interval: number): number {
   if (!(error instanceof OAuthError)) throw error
   if (error.error === 'slow_down') return interval + INTERVAL
@@ -135,8 +133,8 @@ function intervalAfter(error: unknown, interval: number): number {
 }
 
 /**
- * Asks until the user has decided, never sooner than told. A provider that cannot be heard for a while is asked again;
- * when no further question fits into the time, it is `expired_token` without waiting for its end.
+ * Polls until the user has decided, no faster than the provider allows. Temporary failures are retried. Throws
+ * `expired_token` at once when the request expires before the next poll.
  */
 async function poll(
   started: Started,
@@ -145,7 +143,7 @@ async function poll(
     pause,
     signal,
   }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
-  ask: () => Promise<TokenResponse>,
+  requestOnce: () => Promise<TokenResponse>,
 ): Promise<TokenResponse> {
   const began = clock()
   let { interval } = started
@@ -158,7 +156,7 @@ async function poll(
     waited += wait
     checkAborted(signal)
     try {
-      return await ask()
+      return await requestOnce()
     } catch (error) {
       checkAborted(signal)
       interval = intervalAfter(error, interval)
@@ -174,10 +172,10 @@ function readAuthorizationDetails({ body }: TokenResponse): readonly JsonObject[
 }
 
 /**
- * Has a user authenticated on another device and returns the tokens. The ID token must be about the user who was asked,
- * and the organization if one was asked for.
- * Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
- * `BackchannelAuthenticationError` when the provider offers none or the signal ends it.
+ * Authenticates a user on another device and returns the tokens (OpenID Connect Client-Initiated Backchannel
+ * Authentication 1.0, poll mode). The ID token must be about the requested user, and the requested organization if
+ * there is one. Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
+ * `BackchannelAuthenticationError` if the provider does not support it or the signal aborts it.
  */
 export async function authenticateByBackchannel(
   provider: Provider,
@@ -194,20 +192,20 @@ export async function authenticateByBackchannel(
     checkAborted(signal)
     throw error
   })
-  let asked = startedAt
+  let requestedAt = startedAt
   const parameters = { auth_req_id: started.authReqId }
   const target = { provider, metadata, ...(signal ? { signal } : {}) }
-  const answer = await poll(started, { config, pause, signal }, () => {
-    asked = clock()
+  const response = await poll(started, { config, pause, signal }, () => {
+    requestedAt = clock()
     return requestTokens(target, GRANT_TYPE, parameters)
   })
   const organization = request.parameters.get('organization')
   const subject = 'subject' in hint ? { subject: hint.subject } : {}
   const checks = { startedAt, ...subject, ...(organization === undefined ? {} : { organization }) }
-  const grant = await toTokenGrant(provider, answer, checks, asked)
+  const grant = await toTokenGrant(provider, response, checks, requestedAt)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
-  const authorizationDetails = readAuthorizationDetails(answer)
+  const authorizationDetails = readAuthorizationDetails(response)
   return { ...grant, claims, idToken, ...(authorizationDetails ? { authorizationDetails } : {}) }
 }

@@ -11,20 +11,22 @@ import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 export interface CodeExchange {
   /** Parameters of the callback (`code`, `state`, `iss`, `error` …), one value each. */
   readonly callback: ReadonlyMap<string, string>
-  /** Exactly what was sent in the authorization request. */
+  /** Exactly as in the authorization request. */
   readonly redirectUri: string
   readonly codeVerifier: string
   readonly state: string
   readonly nonce: string
   /** Seconds. */
   readonly maxAge?: number
-  /** When the login began, seconds since the epoch. */
+  /** Start of the login, in seconds since the epoch. */
   readonly startedAt: number
-  /** The `organization` that was asked for. */
+  /** The requested `organization`. */
   readonly organization?: string
 }
 
-/** RFC 9207 first, also for errors: what another provider sent is not even read. */
+/**
+ * Validates the callback and returns the code. Checks `iss` (RFC 9207) before reading anything else, including errors.
+ */
 function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchange): string {
   if (state === '' || callback.get('state') !== state) throw new CallbackError('UNKNOWN_STATE')
   const issuer = callback.get('iss')
@@ -51,24 +53,25 @@ async function exchange(
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
   const now = provider.config.clock()
   const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
-  const answer = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
+  const response = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
   const checks = {
     nonce,
     startedAt,
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(organization === undefined ? {} : { organization }),
   }
-  return toTokenGrant(provider, answer, checks, now)
+  return toTokenGrant(provider, response, checks, now)
 }
 
 /**
- * Completes a login: checks the callback, sends the code once (never again, whatever happens), validates what comes
- * back. Throws
- * - `CallbackError` `AUTHORIZATION_ERROR` (the provider said no; cause: its words), `ISSUER_MISMATCH`,
+ * Completes a login: validates the callback, redeems the code once (never again, whatever the outcome), validates the
+ * response. Throws
+ *
+ * - `CallbackError` `AUTHORIZATION_ERROR` (error response of the provider, as `cause`), `ISSUER_MISMATCH`,
  *   `UNKNOWN_STATE`, `INVALID_CALLBACK`,
- * - `AUTHORIZATION_CODE_GRANT_REQUEST_ERROR` when the answer is lost or may be another later (network, timeout, 429,
- *   5xx), `AUTHORIZATION_CODE_GRANT_ERROR` when code or tokens are refused; cause: an `OAuthError`,
- * - `DiscoveryError` when metadata or keys cannot be loaded.
+ * - `AUTHORIZATION_CODE_GRANT_REQUEST_ERROR` for a lost response or a temporary failure (network, timeout, 429, 5xx),
+ *   `AUTHORIZATION_CODE_GRANT_ERROR` for a rejected code or invalid tokens; `cause`: an `OAuthError`,
+ * - `DiscoveryError` if metadata or keys cannot be loaded.
  */
 export async function exchangeCode(
   provider: Provider,

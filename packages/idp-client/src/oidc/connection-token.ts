@@ -5,19 +5,20 @@ import { toTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface ConnectionRequest {
-  /** The upstream identity provider, by its name at the provider. */
+  /** Name of the upstream identity provider at the provider. */
   readonly connection: string
   /** Refresh or access token of the user. */
   readonly subjectToken: string
-  /** URN of its kind (RFC 8693 section 3). */
+  /** URN of the type of `subjectToken` (RFC 8693 section 3). */
   readonly subjectTokenType: string
-  /** Which of several accounts at the connection. */
+  /** Selects one of several accounts at the connection. */
   readonly loginHint?: string
 }
 
 /**
- * The access token of a user's account at an upstream identity provider, by the provider's own grant. Its type and
- * lifetime are that provider's: it is no DPoP token of this client. Throws `OAuthError` and `DiscoveryError`.
+ * Requests the access token of a user's account at an upstream identity provider, with a vendor-specific grant. Type
+ * and lifetime are those of the upstream provider: it is never bound to this client's DPoP key. Throws `OAuthError` and
+ * `DiscoveryError`.
  */
 export async function connectionToken(provider: Provider, request: ConnectionRequest): Promise<TokenGrant> {
   const { config } = provider
@@ -32,6 +33,6 @@ export async function connectionToken(provider: Provider, request: ConnectionReq
     ...(loginHint === undefined ? {} : { login_hint: loginHint }),
   }
   const grantType = vendorValue(config, 'connectionTokenGrantType')
-  const answer = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
-  return toTokenGrant(provider, answer, {}, now)
+  const response = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
+  return toTokenGrant(provider, response, {}, now)
 }

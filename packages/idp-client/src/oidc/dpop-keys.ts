@@ -9,9 +9,9 @@ import { utf8 } from '../lib/base64url.ts'
 export interface ImportedKeys {
   readonly publicKey: CryptoKey
   readonly privateKey: CryptoKey
-  /** The public key as it stands in proofs. */
+  /** The public key as embedded in proofs. */
   readonly jwk: JWK
-  /** RFC 7638, SHA-256. */
+  /** JWK SHA-256 thumbprint (RFC 7638). */
   readonly thumbprint: string
 }
 
@@ -21,7 +21,7 @@ function unusable(detail: string): InvalidConfigurationError {
 
 const signature = { name: 'ECDSA', hash: 'SHA-256' }
 
-/** Two halves that do not belong together would only show at the provider, as a refusal that nobody understands. */
+/** Returns whether the keys form a pair. A mismatch would otherwise only show as an unclear error of the provider. */
 async function areOnePair(privateKey: CryptoKey, jwk: JWK): Promise<boolean> {
   const verifier = await importJWK(jwk, 'ES256')
   if (!(verifier instanceof CryptoKey)) return false
@@ -46,7 +46,7 @@ async function load(keys: DpopKeys): Promise<{ publicKey: CryptoKey; privateKey:
   }
 }
 
-/** The keys, tried out. Throws `InvalidConfigurationError` when they are missing, not usable or not a pair. */
+/** Imports and tests the keys. Throws `InvalidConfigurationError` if they are missing, unusable or not a pair. */
 export async function importDpopKeys(keys: DpopKeys): Promise<ImportedKeys> {
   const names =
     keys.kind === 'pem' ? 'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY' : 'The two keys of dpopKeyPair'
@@ -59,7 +59,7 @@ export async function importDpopKeys(keys: DpopKeys): Promise<ImportedKeys> {
     }
   } catch (error) {
     if (error instanceof InvalidConfigurationError) throw error
-    // The runtime's own error is not kept: it may quote the key.
+    // The runtime's own error is dropped: it may quote the key.
     throw unusable(`${names} cannot be used as ES256 keys (elliptic curve P-256).`)
   }
   throw unusable(`${names} are not one pair.`)

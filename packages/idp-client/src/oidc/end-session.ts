@@ -5,7 +5,7 @@ import { vendorValue } from './vendor.ts'
 export interface LogoutRequest {
   /** Sent byte for byte as `post_logout_redirect_uri`. */
   readonly returnTo: string
-  /** The session's ID token, when it may be sent. */
+  /** The session's ID token, if it may be sent. */
   readonly idTokenHint?: string
   /** The provider's session id. */
   readonly logoutHint?: string
@@ -15,8 +15,8 @@ export interface LogoutRequest {
 }
 
 /**
- * Where the browser ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0); null when the provider
- * advertises no such address, or one that must not be used. Throws `DiscoveryError`.
+ * Returns the URL that ends the session at the provider (OpenID Connect RP-Initiated Logout 1.0), or `null` if the
+ * provider advertises no usable endpoint. Throws `DiscoveryError`.
  */
 export async function endSessionUrl(provider: Provider, request: LogoutRequest): Promise<URL | null> {
   const { config } = provider
@@ -37,7 +37,7 @@ export async function endSessionUrl(provider: Provider, request: LogoutRequest):
   return url
 }
 
-/** The logout address of providers that offer it without OpenID Connect, below the origin's root. Needs no discovery. */
+/** Returns the logout URL of providers with a proprietary endpoint at the root of their origin. Needs no discovery. */
 export function v2LogoutUrl(
   config: Pick<Config, 'clientId' | 'provider' | 'vendor'>,
   request: { readonly returnTo: string; readonly federated: boolean },

@@ -4,20 +4,22 @@ import type { Bytes } from '../lib/base64url.ts'
 import { version } from '../lib/version.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
-/** Bytes of one answer of the provider, after decompression. */
+/** Maximum size of a response of the provider after decompression, in bytes. */
 const SIZE_LIMIT = 1_048_576
 
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: BodyInit
-  /** Ends the request early; `httpTimeout` holds in any case. */
+  /** Aborts the request; `httpTimeout` applies in any case. */
   readonly signal?: AbortSignal
-  /** Called when `httpTimeout` has passed: for how many milliseconds more the response is waited for. */
+  /** Called when `httpTimeout` has passed. Returns for how many more milliseconds to wait for the response. */
   readonly onOverdue?: () => number
 }
 
-/** Sends one request to the provider. The answer is complete: its body is read, bounded and free to be read again. */
+/**
+ * Sends one request to the provider. The body of the response is fully read, limited in size, and can be read again.
+ */
 export type ProviderFetch = (url: string, request?: ProviderRequest) => Promise<Response>
 
 type TransportConfig = Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'telemetry'>
@@ -31,9 +33,12 @@ function assertAddress(url: string, config: TransportConfig): void {
     throw new TransportError('forbidden')
 }
 
-/** Who we are: name and version with telemetry, the bare name (as a `User-Agent`, which runtimes fill otherwise) without. */
-function identify(given: Readonly<Record<string, string>> | undefined, telemetry: boolean): Headers {
-  const headers = new Headers(given)
+/**
+ * Adds the identification of this client: name and version with telemetry; without it only the name as `User-Agent`,
+ * because runtimes would send their own.
+ */
+function identify(base: Readonly<Record<string, string>> | undefined, telemetry: boolean): Headers {
+  const headers = new Headers(base)
   headers.set('user-agent', telemetry ? `idp-client/${version}` : 'idp-client')
   if (telemetry) headers.set('idp-client', encode(JSON.stringify({ name: 'idp-client', version })))
   else headers.delete('idp-client')
@@ -41,8 +46,8 @@ function identify(given: Readonly<Record<string, string>> | undefined, telemetry
 }
 
 /**
- * Runs `exchange` under a timer of our own. The race matters: an aborted `fetch` may stay unsettled for long while it
- * inflates a body (Node 20), and a custom fetch may ignore its signal.
+ * Runs `exchange` with a time limit. The race is needed: an aborted `fetch` may stay pending while it inflates a body
+ * (Node 20), and a custom fetch may ignore its signal.
  */
 async function bounded<T>(
   milliseconds: number,
@@ -74,7 +79,7 @@ async function bounded<T>(
   }
 }
 
-/** The whole body; what is announced or turns out to be larger than the limit is not read to its end. */
+/** Reads the whole body; stops when it is announced as, or turns out to be, larger than the limit. */
 async function readBody(response: Response): Promise<Bytes> {
   const announced = Number(response.headers.get('content-length') ?? 0)
   if (announced > SIZE_LIMIT) throw new TransportError('too-large')
@@ -112,12 +117,12 @@ async function complete(response: Response): Promise<Response> {
 }
 
 /**
- * How this client talks to the authorization server: https only (unless `allowInsecureRequests`), within `httpTimeout`
- * for connection, headers and body together, with the `Idp-Client` header, at most 1 MiB, no redirect followed, no retry.
- * Every failure is a `WireFault`.
+ * Creates the `fetch` for requests to the authorization server: https only (unless `allowInsecureRequests`),
+ * `httpTimeout` for connection, headers and body together, an `Idp-Client` header with telemetry, at most 1 MiB, no
+ * redirects, no retries. Every failure is a `TransportError`.
  */
 export function providerFetch(config: TransportConfig): ProviderFetch {
-  // Called unbound: some runtimes refuse a fetch whose `this` is another object.
+  // Called unbound: some runtimes reject a fetch whose `this` is another object.
   const { fetch } = config
   return async (url, request = {}) => {
     assertAddress(url, config)
@@ -129,7 +134,7 @@ export function providerFetch(config: TransportConfig): ProviderFetch {
         redirect: 'manual',
         signal,
       }
-      // Frameworks that put a data cache under fetch must not keep keys, metadata or tokens.
+      // Framework data caches around `fetch` must not store keys, metadata or tokens.
       init.cache = 'no-store'
       if (body !== undefined) init.body = body
       return complete(await fetch(url, init))

@@ -1,4 +1,4 @@
-/** Everything that the token endpoint is asked for, and the revocation of what it gave. */
+/** All requests to the token endpoint, and revocation; loaded as one module. */
 export { type CodeExchange, exchangeCode } from './code-exchange.ts'
 export { type ConnectionRequest, connectionToken } from './connection-token.ts'
 export type { IdTokenClaims } from './id-token.ts'

@@ -15,7 +15,7 @@ import {
   toVerificationClock,
 } from './signed-token.ts'
 
-/** The claims of a validated ID token; all of them, those of the protocol included. */
+/** All claims of a validated ID token, including protocol claims. */
 export interface IdTokenClaims {
   readonly iss: string
   readonly sub: string
@@ -29,19 +29,19 @@ export interface IdTokenClaims {
 }
 
 export interface IdTokenChecks {
-  /** The nonce that was sent; absent where none was, then a nonce in the token is not looked at. */
+  /** The nonce that was sent. If none was sent, a nonce in the token is ignored. */
   readonly nonce?: string
-  /** The `max_age` that was sent, in seconds: `auth_time` is required and must be young enough. */
+  /** The `max_age` that was sent, in seconds: `auth_time` is required and must be recent enough. */
   readonly maxAge?: number
-  /** When the request began that led to this token, in seconds: an older token is refused. */
+  /** Start of the request for this token, in seconds since the epoch: an older token is rejected. */
   readonly startedAt?: number
-  /** What `at_hash` is compared with, when the token has one. */
+  /** Access token for the `at_hash` check, if the token has one. */
   readonly accessToken?: string
-  /** The `organization` that was asked for, by id or name: a token that does not name it is refused. */
+  /** The requested `organization`, by id or name: a token without it is rejected. */
   readonly organization?: string
-  /** Whom the token must be about. */
+  /** Required `sub` of the token. */
   readonly subject?: string
-  /** What the session knows of its user: the token must be of the same issuer, user, audiences and organization. */
+  /** Known claims of the session: the token must have the same issuer, user, audiences and organization. */
   readonly previous?: JsonObject
 }
 
@@ -67,10 +67,10 @@ export function checkParties(claims: JsonObject, clientId: string): void {
   )
 }
 
-function checkLifetime(claims: JsonObject, moment: VerificationClock, startedAt: number | undefined): void {
+function checkLifetime(claims: JsonObject, clock: VerificationClock, startedAt: number | undefined): void {
   assert(claims['exp'] !== undefined, 'exp is missing.')
-  const iat = checkTimes(claims, moment, assert)
-  const tooOld = startedAt !== undefined && iat < startedAt + moment.skew - moment.tolerance
+  const iat = checkTimes(claims, clock, assert)
+  const tooOld = startedAt !== undefined && iat < startedAt + clock.skew - clock.tolerance
   assert(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
 }
 
@@ -94,7 +94,10 @@ function checkAuthenticationAge(
   assert(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
-/** Hashes that `at_hash` may be made with: providers do not agree on the one for EdDSA, which names none (RFC 8037). */
+/**
+ * Returns the hashes that may be used for `at_hash`. Providers disagree on the one for EdDSA, which specifies none (RFC
+ * 8037).
+ */
 function hashNames(algorithm: string): readonly string[] {
   return /^(?:RS|PS|ES)/.test(algorithm) ? [`SHA-${algorithm.slice(2)}`] : ['SHA-512', 'SHA-256']
 }
@@ -105,8 +108,8 @@ async function leftHalf(hashName: string, accessToken: string): Promise<string> 
 }
 
 /**
- * OpenID Connect Core 3.1.3.6: the left half of the hash that belongs to the signature algorithm. An EdDSA token whose
- * hash is none that we know is reported, not refused.
+ * Validates `at_hash` (OpenID Connect Core 3.1.3.6): the left half of the hash of the signature algorithm. An EdDSA
+ * token with an unknown hash is logged, not rejected.
  */
 export async function checkAccessTokenHash(
   { algorithm, claims }: SignedToken,
@@ -137,7 +140,7 @@ function sameAudiences(one: JsonObject, other: JsonObject): boolean {
   return first === second
 }
 
-/** Checks that a token is about the user, issuer, audiences and organization of the session. */
+/** Validates that a token is about the user, issuer, audiences and organization of the session. */
 export function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
@@ -154,9 +157,9 @@ export function checkSuccession(
 }
 
 /**
- * Validates an ID token of any grant: signature by a key of the provider under an algorithm of its metadata, and
- * OpenID Connect Core 3.1.3.7, with clock, skew and tolerance (60 s by default) of the configuration. Returns all claims.
- * Throws `OAuthError` `ID_TOKEN_INVALID`, and `DiscoveryError` when the keys cannot be loaded.
+ * Validates an ID token of any grant: signature by a key of the provider with an algorithm of its metadata, and OpenID
+ * Connect Core 3.1.3.7, with the configured clock, skew and tolerance (60 s by default). Returns all claims. Throws
+ * `OAuthError` `ID_TOKEN_INVALID`, and `DiscoveryError` if the keys cannot be loaded.
  */
 export async function validateIdToken(
   provider: Provider,
@@ -165,18 +168,18 @@ export async function validateIdToken(
 ): Promise<IdTokenClaims> {
   const signed = await openToken(provider, token, kind)
   const { claims } = signed
-  const moment = toVerificationClock(provider)
+  const clock = toVerificationClock(provider)
   checkParties(claims, provider.config.clientId)
-  checkLifetime(claims, moment, checks.startedAt)
+  checkLifetime(claims, clock, checks.startedAt)
   assert(
     checks.nonce === undefined || claims['nonce'] === checks.nonce,
     'nonce is not the one that was sent.',
     'ID_TOKEN_NONCE',
   )
-  checkAuthenticationAge(claims, moment, checks.maxAge)
+  checkAuthenticationAge(claims, clock, checks.maxAge)
   await checkAccessTokenHash(signed, checks.accessToken, provider)
   checkOrganization(claims, checks.organization, provider)
   checkSuccession(claims, checks)
-  // What was checked above includes the type of each member that the type promises.
+  // The checks above include the type of each property that the type promises.
   return claims as IdTokenClaims
 }

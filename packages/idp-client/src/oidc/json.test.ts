@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseObject, stringList, stringMember } from './json.ts'
+import { parseObject, stringList, stringProperty } from './json.ts'
 
 test.each(['', 'null', '[]', '1', '"text"', '{', '<html>', '\uFEFF', `${'['.repeat(200_000)}`])(
   '%.20s is no object',
@@ -22,11 +22,11 @@ test('the last of duplicate members counts', () => {
 
 test('readers take only what has the right type', () => {
   const value = { text: 'x', empty: '', number: 1, list: ['a', 1, null, 'b'], none: null }
-  expect([stringMember(value, 'text'), stringMember(value, 'empty'), stringMember(value, 'number')]).toEqual([
-    'x',
-    undefined,
-    undefined,
-  ])
+  expect([
+    stringProperty(value, 'text'),
+    stringProperty(value, 'empty'),
+    stringProperty(value, 'number'),
+  ]).toEqual(['x', undefined, undefined])
   expect([stringList(value, 'list'), stringList(value, 'text'), stringList(value, 'none')]).toEqual([
     ['a', 'b'],
     undefined,

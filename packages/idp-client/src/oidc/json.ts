@@ -1,4 +1,4 @@
-/** A JSON object of the provider. Read members by name only: which there are is up to the other side. */
+/** A JSON object of the provider. Read its properties by name only: the provider decides which ones it has. */
 export type JsonObject = { readonly [member: string]: unknown }
 
 const withoutPrototype = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
@@ -7,21 +7,21 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text, withoutPrototype)
   } catch {
-    // The parser's own error quotes the text, which may hold tokens.
+    // The parser's own error quotes the input, which may contain tokens.
     return null
   }
 }
 
 /**
- * The JSON object in `text`, or null for anything else. Members named `__proto__` are dropped at every depth, so that
- * code which merges the result later pollutes nothing.
+ * Parses a JSON object; returns `null` for any other input. Properties named `__proto__` are dropped at every depth, so
+ * that code which merges the result later cannot pollute a prototype.
  */
 export function parseObject(text: string): JsonObject | null {
   const value = parse(text)
   return isObject(value) ? value : null
 }
 
-/** The JSON objects of the list in `text`, read alike; null when it is no list of objects. */
+/** Parses an array of JSON objects in the same way; returns `null` for any other input. */
 export function parseObjects(text: string): readonly JsonObject[] | null {
   const value = parse(text)
   return Array.isArray(value) && value.every(isObject) ? value : null
@@ -31,7 +31,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function stringMember(object: JsonObject, name: string): string | undefined {
+export function stringProperty(object: JsonObject, name: string): string | undefined {
   const value = object[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }

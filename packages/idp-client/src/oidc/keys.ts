@@ -5,24 +5,24 @@ import { DiscoveryError } from '../errors/provider.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject } from './json.ts'
 
-/** The provider's public keys, each imported when it is first used and kept for as long as the set. */
+/** The provider's public keys. Each is imported on first use and cached with the set. */
 export interface KeySet {
   readonly find: CompactVerifyGetKey
   /** Every `kid` of the set. */
   readonly ids: ReadonlySet<string>
 }
 
-/** More keys than any provider publishes; beyond it a set is an attack. */
+/** Maximum number of keys; no provider publishes more, so a larger set is treated as an attack. */
 const KEY_LIMIT = 100
-/** Keys tried for one token that names none or whose key id several share. */
+/** Maximum number of keys to try for a token without `kid`, or with a `kid` that several keys share. */
 const CANDIDATE_LIMIT = 8
 
-const PRIVATE_MEMBERS = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
+const PRIVATE_PROPERTIES = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
-/** Entries that may be a public key; everything else in a set is passed over (RFC 7517 section 5). */
+/** Returns whether an entry may be a public key; other entries are ignored (RFC 7517 section 5). */
 function mayBePublicKey(entry: unknown): entry is JsonObject & { kty: string } {
   return (
-    isObject(entry) && typeof entry['kty'] === 'string' && !PRIVATE_MEMBERS.some((member) => member in entry)
+    isObject(entry) && typeof entry['kty'] === 'string' && !PRIVATE_PROPERTIES.some((name) => name in entry)
   )
 }
 
@@ -30,7 +30,7 @@ function unusable(reason: string): DiscoveryError {
   return new DiscoveryError('JWKS_ERROR', { endpoint: 'jwks', detail: `The JSON Web Key Set ${reason}.` })
 }
 
-/** Reads a JWKS document. Throws `DiscoveryError` `JWKS_ERROR`. */
+/** Parses a JWKS document. Throws `DiscoveryError` `JWKS_ERROR`. */
 export function readKeySet(text: string): KeySet {
   const entries = parseObject(text)?.['keys']
   if (!Array.isArray(entries)) throw unusable('is no JSON object with a list of keys')
@@ -46,10 +46,13 @@ export function readKeySet(text: string): KeySet {
 const getCode = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
-/** Why a token was not verified. `unknown-key` and `mismatch` may have their reason in keys that changed since. */
+/** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
-/** The bytes that were signed, or why not. The algorithm comes from `algorithms`, keys from `keySet`, never from the token. */
+/**
+ * Returns the signed bytes, or the reason for a failure. The algorithm comes from `algorithms` and the keys from
+ * `keySet`, never from the token.
+ */
 export async function verifyWith(
   keySet: KeySet,
   token: string,
@@ -81,7 +84,7 @@ async function tryEach(
     try {
       return (await compactVerify(token, key, options)).payload
     } catch {
-      // The next one may be it: providers publish the key to come beside the current one.
+      // Try the next key: providers publish the next signing key beside the current one.
     }
   }
   return 'mismatch'

@@ -6,34 +6,34 @@ import type { Provider } from './provider.ts'
 import type { Assert, TokenKind } from './signed-token.ts'
 import { checkTimes, createAssert, openToken, toVerificationClock } from './signed-token.ts'
 
-/** What a verified logout token says. */
+/** Content of a validated logout token. */
 export interface LogoutNotice {
   /** The provider's issuer. */
   readonly iss: string
-  /** The user; at least one of `sub` and `sid` is there. */
+  /** The user; `sub`, `sid` or both are present. */
   readonly sub?: string
-  /** The provider's session. */
+  /** The provider's session id. */
   readonly sid?: string
-  /** The token's own name: one that was obeyed counts no more. */
+  /** Unique id of the token, for the replay cache. */
   readonly jti: string
-  /** When it was issued, seconds since the epoch by our clock. */
+  /** Time of issue, in seconds since the epoch by our clock. */
   readonly iat: number
-  /** When its age alone will refuse it, seconds since the epoch by our clock. */
+  /** Time from which the token is rejected for its age, in seconds since the epoch by our clock. */
   readonly endsAt: number
 }
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
 
-/** Seconds after which a logout token is too old, beside the tolerance; `exp` may end it before. */
+/** Maximum age of a logout token in seconds, plus the tolerance; `exp` may be earlier. */
 const LONGEST_AGE = 600
 
 const WITHOUT_END = `The provider's logout tokens have no exp, which OpenID Connect Back-Channel Logout 1.0 requires: they are accepted until ${LONGEST_AGE} s after their iat.`
 
-/** Before tokens had types (RFC 8725 section 3.11) providers sent none, or `JWT`. */
+/** Before explicit typing (RFC 8725 section 3.11), providers sent no `typ`, or `JWT`. */
 const TYPES: readonly unknown[] = ['logout+jwt', 'application/logout+jwt', 'jwt', undefined]
 
 function refuse(detail: string, remedy?: Remedy): never {
-  // The others speak of ID tokens.
+  // The other remedies are about ID tokens.
   const clocks = remedy === 'CLOCKS_DIFFER' ? { remedy } : {}
   throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail, ...clocks })
 }
@@ -45,26 +45,30 @@ const kind: TokenKind = {
   accepts: (typ) => TYPES.includes(typeof typ === 'string' ? typ.toLowerCase() : typ),
 }
 
-function optionalText(claims: JsonObject, name: 'sub' | 'sid'): string | undefined {
+function optionalString(claims: JsonObject, name: 'sub' | 'sid'): string | undefined {
   const value = claims[name]
   assert(value === undefined || (typeof value === 'string' && value !== ''), `${name} is not a string.`)
   return value
 }
 
-/** Seconds since the epoch, by our clock: when the token was issued, and from when on it is too old. */
+/**
+ * Validates the times. Returns when the token was issued and when it becomes too old, in seconds since the epoch by our
+ * clock.
+ */
 function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'endsAt' | 'iat'> {
-  const moment = toVerificationClock(provider)
-  const iat = checkTimes(claims, moment, assert)
-  const lastAt = iat + LONGEST_AGE + moment.tolerance
-  assert(lastAt >= moment.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
+  const clock = toVerificationClock(provider)
+  const iat = checkTimes(claims, clock, assert)
+  const lastAt = iat + LONGEST_AGE + clock.tolerance
+  assert(lastAt >= clock.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
-  return { iat: Math.floor(iat - moment.skew), endsAt: lastAt - moment.skew + 1 }
+  return { iat: Math.floor(iat - clock.skew), endsAt: lastAt - clock.skew + 1 }
 }
 
 /**
- * Validates a logout token: signature as of an ID token, and OIDC Back-Channel Logout 1.0 section 2.6 but for the
- * `jti`, which it returns. Without `exp` too, none is older than 600 s and the tolerance of the configuration. Throws
- * `LogoutTokenError` `BACKCHANNEL_LOGOUT_ERROR`, and `DiscoveryError` when metadata or keys cannot be loaded.
+ * Validates a logout token: signature as for an ID token, and OIDC Back-Channel Logout 1.0 section 2.6 except for the
+ * replay of `jti`, which it returns. Even without `exp`, a token older than 600 s plus the configured tolerance is
+ * rejected. Throws `LogoutTokenError` `BACKCHANNEL_LOGOUT_ERROR`, and `DiscoveryError` if metadata or keys cannot be
+ * loaded.
  */
 export async function validateLogoutToken(provider: Provider, token: string): Promise<LogoutNotice> {
   const { claims } = await openToken(provider, token, kind)
@@ -73,11 +77,11 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
   assert(typeof jti === 'string' && jti !== '', 'jti is missing or not a string.')
   assert(isObject(events) && isObject(events[EVENT]), 'events does not name a back-channel logout.')
   assert(!('nonce' in claims), 'It has a nonce, as an ID token may, but no logout token.')
-  const sub = optionalText(claims, 'sub')
-  const sid = optionalText(claims, 'sid')
+  const sub = optionalString(claims, 'sub')
+  const sid = optionalString(claims, 'sid')
   assert(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
   return {
-    // The very issuer of the metadata.
+    // Equal to the issuer of the metadata.
     iss: String(iss),
     ...(sub === undefined ? {} : { sub }),
     ...(sid === undefined ? {} : { sid }),

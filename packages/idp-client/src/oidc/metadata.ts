@@ -4,7 +4,7 @@ import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
 
-/** What this client uses of the provider's metadata (OpenID Connect Discovery 1.0 section 3), checked once. */
+/** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
 export interface ServerMetadata {
   /** Exactly one of the configured issuers. */
   readonly issuer: string
@@ -18,17 +18,17 @@ export interface ServerMetadata {
   readonly backchannelAuthenticationEndpoint?: string
   /** `require_pushed_authorization_requests` (RFC 9126). */
   readonly requirePar: boolean
-  /** The callback must name the issuer (RFC 9207). */
+  /** Whether the callback must contain `iss` (RFC 9207). */
   readonly issuerInCallback: boolean
-  /** Signature algorithms of ID tokens that count here; never `none` or a symmetric one. */
+  /** Accepted signature algorithms of ID tokens; never `none` or a symmetric one. */
   readonly idTokenAlgorithms: readonly string[]
-  /** `scopes_supported`, absent when not advertised. */
+  /** `scopes_supported`, absent if not advertised. */
   readonly scopes?: readonly string[]
-  /** `token_endpoint_auth_methods_supported`, absent when not advertised. */
+  /** `token_endpoint_auth_methods_supported`, absent if not advertised. */
   readonly clientAuthMethods?: readonly string[]
-  /** `token_endpoint_auth_signing_alg_values_supported`, absent when not advertised. */
+  /** `token_endpoint_auth_signing_alg_values_supported`, absent if not advertised. */
   readonly clientAuthAlgorithms?: readonly string[]
-  /** Endpoints that are advertised but must not be used, by wire name, with the reason. */
+  /** Advertised endpoints that must not be used, by wire name, with the reason. */
   readonly unusable: ReadonlyMap<string, string>
 }
 
@@ -45,20 +45,20 @@ const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** The member of the metadata that holds the address of an endpoint. */
+/** Returns the metadata property of an endpoint. */
 export function toWireName(name: EndpointName): string {
   return endpoints[name]
 }
 
-/** Asymmetric algorithms whose hash is known, which `at_hash` needs. */
+/** Asymmetric algorithms with a known hash, which `at_hash` needs. */
 const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 
-/** Whether tokens that are signed with this algorithm can be verified here: never `none` or a symmetric one. */
+/** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
 export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
   return typeof algorithm === 'string' && ALGORITHM.test(algorithm)
 }
 
-/** Why an address that the provider names must not be used; null when it may. */
+/** Returns why a URL of the provider must not be used, or `null` if it may. */
 export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
   if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
   const url = new URL(value)
@@ -90,12 +90,12 @@ function idTokenAlgorithms(document: JsonObject): readonly string[] {
   return advertised ? advertised.filter(isSupportedAlgorithm) : ['RS256']
 }
 
-/** Where the metadata of a provider is (OpenID Connect Discovery 1.0 section 4). */
+/** Returns the URL of the discovery document (OpenID Connect Discovery 1.0 section 4). */
 export function discoveryUrl({ url }: ProviderAddress): string {
   return `${url}/.well-known/openid-configuration`
 }
 
-/** Where two URLs differ, in our own words: what the provider names as its issuer is not repeated. */
+/** Describes how two URLs differ without quoting the provider's issuer, which is untrusted. */
 function describeDifference(issuer: unknown, configured: string): string {
   if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or no URL'
   const [theirs, ours] = [new URL(issuer), new URL(configured)]
@@ -118,8 +118,8 @@ function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError 
 }
 
 /**
- * Reads a discovery document. Throws `DiscoveryError` when its issuer is not exactly a configured one; members that
- * are missing or unusable only count when something needs them (`endpointOf`).
+ * Reads a discovery document. Throws `DiscoveryError` if its issuer is not exactly a configured one; missing or
+ * unusable properties only matter when an operation needs them (`requireEndpoint`).
  */
 export function readMetadata(
   document: JsonObject,
@@ -146,7 +146,9 @@ export function readMetadata(
   }
 }
 
-/** The address of an endpoint that the operation cannot do without. Throws `DiscoveryError` naming the member. */
+/**
+ * Returns the URL of an endpoint that the operation needs. Throws a `DiscoveryError` that names the metadata property.
+ */
 export function requireEndpoint<Name extends EndpointName>(
   metadata: Pick<ServerMetadata, Name | 'unusable'>,
   name: Name,

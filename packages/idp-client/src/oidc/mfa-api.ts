@@ -5,15 +5,15 @@ import type { ProviderEndpoint } from '../errors/provider.ts'
 import { clientCredentials } from './client-auth.ts'
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
-import { parseObject, parseObjects, stringList, stringMember } from './json.ts'
+import { parseObject, parseObjects, stringList, stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
 import { vendorValue } from './vendor.ts'
 
 /**
- * The provider's MFA API: JSON in both directions, authorised by the token that came with `mfa_required`. Every function
- * throws `OAuthError`, and those that authenticate the client `DiscoveryError` and `InvalidConfigurationError`.
+ * Client of the provider's MFA API: JSON in both directions, authorized by the token of `mfa_required`. Every function
+ * throws `OAuthError`; those with client authentication also `DiscoveryError` and `InvalidConfigurationError`.
  */
 
 interface Endpoint {
@@ -34,20 +34,20 @@ function withJson(body: JsonObject): ProviderRequest {
 
 const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
 
-/** One request, never repeated. */
-async function ask<T>(
+/** Sends one request, without retries. */
+async function call<T>(
   { config, send }: Provider,
   { name, path }: Endpoint,
   request: ProviderRequest,
-  read: (text: string, answer: ProviderResponse) => T,
+  read: (text: string, response: ProviderResponse) => T,
 ): Promise<T> {
   try {
-    const response = await send(new URL(vendorValue(config, path), config.provider.url).href, request)
-    const text = await response.text()
-    const retryAfter = retryAfterSeconds(response.headers.get('retry-after'), config.clock())
-    const answer = { status: response.status, body: parseObject(text), retryAfter }
-    if (!response.ok) throw refusalIn(answer) ?? unexpectedStatus(answer)
-    return read(text, answer)
+    const raw = await send(new URL(vendorValue(config, path), config.provider.url).href, request)
+    const text = await raw.text()
+    const retryAfter = retryAfterSeconds(raw.headers.get('retry-after'), config.clock())
+    const response = { status: raw.status, body: parseObject(text), retryAfter }
+    if (!raw.ok) throw refusalIn(response) ?? unexpectedStatus(response)
+    return read(text, response)
   } catch (thrown) {
     const error = oauthError(thrown)
     error.endpoint ??= name
@@ -59,41 +59,41 @@ function toChannel({ config }: Provider, wire: string | undefined): string | und
   return wire === vendorValue(config, 'mfaPushChannel') ? 'push' : wire
 }
 
-/** Only members that are there. */
-function present<T extends object>(members: { [Name in keyof T]: T[Name] | undefined }): T {
+/** Removes undefined properties. */
+function withoutUndefined<T extends object>(members: { [Name in keyof T]: T[Name] | undefined }): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T
 }
 
-function authenticatorIn(provider: Provider, entry: JsonObject, answer: ProviderResponse): Authenticator {
-  const id = stringMember(entry, 'id')
-  const authenticatorType = stringMember(entry, 'authenticator_type')
+function readAuthenticator(provider: Provider, entry: JsonObject, response: ProviderResponse): Authenticator {
+  const id = stringProperty(entry, 'id')
+  const authenticatorType = stringProperty(entry, 'authenticator_type')
   if (id === undefined || authenticatorType === undefined) {
-    throw invalidResponse('An entry has no id or no authenticator_type.', answer)
+    throw invalidResponse('An entry has no id or no authenticator_type.', response)
   }
-  return present<Authenticator>({
+  return withoutUndefined<Authenticator>({
     id,
     authenticatorType,
-    type: stringMember(entry, 'type'),
+    type: stringProperty(entry, 'type'),
     active: entry['active'] === true,
-    name: stringMember(entry, 'name'),
-    phoneNumber: stringMember(entry, 'phone_number'),
-    oobChannel: toChannel(provider, stringMember(entry, 'oob_channel')),
-    createdAt: stringMember(entry, 'created_at'),
-    lastAuthenticatedAt: stringMember(entry, 'last_auth'),
+    name: stringProperty(entry, 'name'),
+    phoneNumber: stringProperty(entry, 'phone_number'),
+    oobChannel: toChannel(provider, stringProperty(entry, 'oob_channel')),
+    createdAt: stringProperty(entry, 'created_at'),
+    lastAuthenticatedAt: stringProperty(entry, 'last_auth'),
   })
 }
 
-/** The factors that the user has enrolled. */
+/** Returns the factors that the user has enrolled. */
 export function listAuthenticators(provider: Provider, mfaToken: string): Promise<Authenticator[]> {
   const request = { headers: { ...JSON_HEADERS, ...bearer(mfaToken) } }
-  return ask(provider, AUTHENTICATORS, request, (text, answer) => {
+  return call(provider, AUTHENTICATORS, request, (text, response) => {
     const entries = parseObjects(text)
-    if (!entries) throw invalidResponse('It is no list.', answer)
-    return entries.map((entry) => authenticatorIn(provider, entry, answer))
+    if (!entries) throw invalidResponse('It is no list.', response)
+    return entries.map((entry) => readAuthenticator(provider, entry, response))
   })
 }
 
-/** Has the provider send a code or a notification, or say that a code of an app will do. */
+/** Makes the provider send a code or a notification, or confirm that the code of an authenticator app is accepted. */
 export async function startChallenge(
   provider: Provider,
   mfaToken: string,
@@ -106,64 +106,74 @@ export async function startChallenge(
     challenge_type: challengeType,
     ...(authenticatorId === undefined ? {} : { authenticator_id: authenticatorId }),
   }
-  return ask(provider, CHALLENGE, withJson(body), (_text, answer) => {
-    const type = answer.body ? stringMember(answer.body, 'challenge_type') : undefined
-    if (!answer.body || type === undefined) throw invalidResponse('challenge_type is missing.', answer)
-    return present<MfaChallengeResult>({
+  return call(provider, CHALLENGE, withJson(body), (_text, response) => {
+    const type = response.body ? stringProperty(response.body, 'challenge_type') : undefined
+    if (!response.body || type === undefined) throw invalidResponse('challenge_type is missing.', response)
+    return withoutUndefined<MfaChallengeResult>({
       challengeType: type,
-      oobCode: stringMember(answer.body, 'oob_code'),
-      bindingMethod: stringMember(answer.body, 'binding_method'),
+      oobCode: stringProperty(response.body, 'oob_code'),
+      bindingMethod: stringProperty(response.body, 'binding_method'),
     })
   })
 }
 
-function enrollmentIn(provider: Provider, asked: EnrollmentRequest, answer: ProviderResponse): MfaEnrollment {
-  const { body } = answer
-  if (!body) throw invalidResponse('It is not a JSON object.', answer)
-  const id = stringMember(body, 'id')
-  const barcodeUri = stringMember(body, 'barcode_uri')
+function readEnrollment(
+  provider: Provider,
+  request: EnrollmentRequest,
+  response: ProviderResponse,
+): MfaEnrollment {
+  const { body } = response
+  if (!body) throw invalidResponse('It is not a JSON object.', response)
+  const id = stringProperty(body, 'id')
+  const barcodeUri = stringProperty(body, 'barcode_uri')
   const codes = stringList(body, 'recovery_codes')
   const recoveryCodes = codes && codes.length > 0 ? [...codes] : undefined
-  if (asked.type === 'otp') {
-    const secret = stringMember(body, 'secret')
+  if (request.type === 'otp') {
+    const secret = stringProperty(body, 'secret')
     if (secret === undefined || barcodeUri === undefined) {
-      throw invalidResponse('secret or barcode_uri is missing.', answer)
+      throw invalidResponse('secret or barcode_uri is missing.', response)
     }
-    return present<MfaEnrollment>({ authenticatorType: 'otp', id, secret, barcodeUri, recoveryCodes })
+    return withoutUndefined<MfaEnrollment>({
+      authenticatorType: 'otp',
+      id,
+      secret,
+      barcodeUri,
+      recoveryCodes,
+    })
   }
-  if (stringMember(body, 'authenticator_type') !== 'oob') {
-    throw invalidResponse('authenticator_type is missing or not oob.', answer)
+  if (stringProperty(body, 'authenticator_type') !== 'oob') {
+    throw invalidResponse('authenticator_type is missing or not oob.', response)
   }
-  return present<MfaEnrollment>({
+  return withoutUndefined<MfaEnrollment>({
     authenticatorType: 'oob',
     id,
-    oobChannel: toChannel(provider, stringMember(body, 'oob_channel')) ?? asked.channels[0],
-    name: stringMember(body, 'name'),
-    oobCode: stringMember(body, 'oob_code'),
-    bindingMethod: stringMember(body, 'binding_method'),
+    oobChannel: toChannel(provider, stringProperty(body, 'oob_channel')) ?? request.channels[0],
+    name: stringProperty(body, 'name'),
+    oobCode: stringProperty(body, 'oob_code'),
+    bindingMethod: stringProperty(body, 'binding_method'),
     barcodeUri,
     recoveryCodes,
   })
 }
 
-/** Begins the enrolment of a factor, which its first verification completes. */
+/** Starts the enrolment of a factor, which its first verification completes. */
 export async function associate(
   provider: Provider,
   mfaToken: string,
-  asked: EnrollmentRequest,
+  request: EnrollmentRequest,
 ): Promise<MfaEnrollment> {
-  const { channels, email, phoneNumber, type } = asked
+  const { channels, email, phoneNumber, type } = request
   const credentials = await clientCredentials(provider.config, await provider.metadata())
   const push = vendorValue(provider.config, 'mfaPushChannel')
-  const request = withJson({
+  const init = withJson({
     ...credentials,
     authenticator_types: [type],
     ...(channels ? { oob_channels: channels.map((channel) => (channel === 'push' ? push : channel)) } : {}),
     ...(phoneNumber === undefined ? {} : { phone_number: phoneNumber }),
     ...(email === undefined ? {} : { email }),
   })
-  const headers = { ...request.headers, ...bearer(mfaToken) }
-  return ask(provider, ASSOCIATE, { ...request, headers }, (_text, answer) =>
-    enrollmentIn(provider, asked, answer),
+  const headers = { ...init.headers, ...bearer(mfaToken) }
+  return call(provider, ASSOCIATE, { ...init, headers }, (_text, response) =>
+    readEnrollment(provider, request, response),
   )
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { mfaChallengeIn } from './mfa-challenge.ts'
+import { readMfaChallenge } from './mfa-challenge.ts'
 
 describe('what an answer with mfa_required says beside it', () => {
   test('token and kinds of factors', () => {
@@ -8,7 +8,7 @@ describe('what an answer with mfa_required says beside it', () => {
       mfa_token: 'raw',
       mfa_requirements: { challenge: [{ type: 'otp', more: 1 }], enroll: [] },
     }
-    expect(mfaChallengeIn(body)).toEqual({
+    expect(readMfaChallenge(body)).toEqual({
       token: 'raw',
       requirements: { challenge: [{ type: 'otp' }], enroll: [] },
     })
@@ -17,21 +17,21 @@ describe('what an answer with mfa_required says beside it', () => {
   test.each([undefined, '', 7, 'a b', 'a\r\nb: c', 'ü', 'x'.repeat(8193)])(
     'no token that a header could carry: %j',
     (token) => {
-      expect(mfaChallengeIn({ mfa_token: token })).toEqual({})
+      expect(readMfaChallenge({ mfa_token: token })).toEqual({})
     },
   )
 
   test.each([undefined, null, 'otp', [], {}, { challenge: 'otp' }, { enroll: {} }])(
     'no requirements: %j',
     (requirements) => {
-      expect(mfaChallengeIn({ mfa_requirements: requirements })).toEqual({})
+      expect(readMfaChallenge({ mfa_requirements: requirements })).toEqual({})
     },
   )
 
   test('kinds that are none are left out, and there is a bound', () => {
     const odd = [null, 7, 'otp', {}, { type: '' }, { type: '<script>' }, { type: 'x'.repeat(65) }]
     const many = Array.from({ length: 50 }, (_, at) => ({ type: `kind-${at}` }))
-    const { requirements } = mfaChallengeIn({ mfa_requirements: { challenge: [...odd, ...many] } })
+    const { requirements } = readMfaChallenge({ mfa_requirements: { challenge: [...odd, ...many] } })
     expect(requirements?.challenge).toEqual(many.slice(0, 20))
   })
 })

@@ -1,39 +1,39 @@
 import type { MfaRequirements } from '../errors/mfa.ts'
 import type { MfaChallenge } from '../errors/mfa-challenge.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringMember } from './json.ts'
+import { isObject, stringProperty } from './json.ts'
 
-type Kinds = MfaRequirements['challenge']
+type ChallengeTypes = MfaRequirements['challenge']
 
-/** Far more than any provider has; what is sealed and handed out stays small. */
-const KINDS = 20
-/** Characters; far longer than any. */
+/** Maximum number of challenge types, far above any provider's, so that the sealed token stays small. */
+const TYPE_LIMIT = 20
+/** Maximum length in characters, far above any real token. */
 const TOKEN_LENGTH = 8192
-/** What a header can carry: the token is sent as a bearer token. */
+/** Characters of a header value: the token is sent as a bearer token. */
 const TOKEN = /^[\x21-\x7e]+$/
 
 const isSendable = (token: string): boolean => token.length <= TOKEN_LENGTH && TOKEN.test(token)
 
-function kindsIn(value: unknown): Kinds {
+function readTypes(value: unknown): ChallengeTypes {
   if (!Array.isArray(value)) return undefined
-  const types = value.flatMap((entry) => (isObject(entry) ? [stringMember(entry, 'type')] : []))
+  const types = value.flatMap((entry) => (isObject(entry) ? [stringProperty(entry, 'type')] : []))
   return types
     .filter((type): type is string => type !== undefined && /^[\w:./-]{1,64}$/.test(type))
-    .slice(0, KINDS)
+    .slice(0, TYPE_LIMIT)
     .map((type) => ({ type }))
 }
 
-function requirementsIn(value: unknown): MfaRequirements | undefined {
+function readRequirements(value: unknown): MfaRequirements | undefined {
   if (!isObject(value)) return undefined
-  const [challenge, enroll] = [kindsIn(value['challenge']), kindsIn(value['enroll'])]
+  const [challenge, enroll] = [readTypes(value['challenge']), readTypes(value['enroll'])]
   if (!challenge && !enroll) return undefined
   return { ...(challenge ? { challenge } : {}), ...(enroll ? { enroll } : {}) }
 }
 
-/** What the body of an answer with the error `mfa_required` demands. */
-export function mfaChallengeIn(body: JsonObject): MfaChallenge {
-  const token = stringMember(body, 'mfa_token')
-  const requirements = requirementsIn(body['mfa_requirements'])
+/** Reads the MFA challenge from the body of an `mfa_required` error. */
+export function readMfaChallenge(body: JsonObject): MfaChallenge {
+  const token = stringProperty(body, 'mfa_token')
+  const requirements = readRequirements(body['mfa_requirements'])
   return {
     ...(token !== undefined && isSendable(token) ? { token } : {}),
     ...(requirements ? { requirements } : {}),

@@ -1,7 +1,7 @@
 import type { FactorProof } from '../config/mfa-options.ts'
 import type { VendorKey } from '../config/vendor.ts'
 import type { JsonObject } from './json.ts'
-import { stringMember } from './json.ts'
+import { stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
@@ -9,20 +9,20 @@ import { toTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface FactorRequest {
-  /** The provider's own token. */
+  /** The provider's own `mfa_token`, decrypted. */
   readonly mfaToken: string
   readonly proof: FactorProof
-  /** What was asked for when the factor was demanded. */
+  /** Audience of the refused token request. */
   readonly audience?: string
   readonly scope?: string
-  /** Whom the ID token must be about. */
+  /** Required `sub` of the ID token. */
   readonly subject?: string
-  /** Claims of the session that the new ID token must agree with; absent where none are known. */
+  /** Claims of the session that the new ID token must agree with; absent if none are known. */
   readonly previous?: JsonObject
 }
 
 export interface FactorGrant extends TokenGrant {
-  /** In place of a recovery code that was used. */
+  /** Replacement of a used recovery code. */
   readonly recoveryCode?: string
 }
 
@@ -47,9 +47,8 @@ function toParameters(proof: FactorProof): Record<string, string> {
 }
 
 /**
- * Proves another factor and gets the tokens that it was demanded for. Throws `OAuthError` (`error` `invalid_grant`: the
- * code was wrong; `authorization_pending`: the user has not approved yet; `mfa_required`: one more factor) and
- * `DiscoveryError`.
+ * Verifies another factor and returns the requested tokens. Throws `OAuthError` (`error` `invalid_grant`: wrong code;
+ * `authorization_pending`: not approved yet; `mfa_required`: one more factor is needed) and `DiscoveryError`.
  */
 export async function verifyFactor(provider: Provider, request: FactorRequest): Promise<FactorGrant> {
   const { audience, mfaToken, previous, proof, scope, subject } = request
@@ -62,12 +61,12 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
     ...(scope === undefined ? {} : { scope }),
   }
   const grantType = vendorValue(provider.config, grantTypes[proof.kind])
-  const answer = await requestTokens({ provider, metadata }, grantType, parameters)
+  const response = await requestTokens({ provider, metadata }, grantType, parameters)
   const checks = {
     ...(subject === undefined ? {} : { subject }),
     ...(previous ? { previous } : {}),
   }
-  const recoveryCode = stringMember(answer.body, 'recovery_code')
-  const grant = await toTokenGrant(provider, answer, checks, now)
+  const recoveryCode = stringProperty(response.body, 'recovery_code')
+  const grant = await toTokenGrant(provider, response, checks, now)
   return { ...grant, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
 }

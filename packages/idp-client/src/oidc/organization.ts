@@ -5,8 +5,8 @@ import { vendorValue } from './vendor.ts'
 type OrganizationClaims = Readonly<Partial<Record<'org_id' | 'org_name', unknown>>>
 
 /**
- * Whether two ID tokens of one session name the same organization, or none. The second may say less about it: a provider
- * may begin to send the name beside the id.
+ * Returns whether two ID tokens of one session name the same organization, or none. Only claims of the first token are
+ * compared, because a provider may start to send the name along with the id.
  */
 export function isSameOrganization(claims: OrganizationClaims, previous: OrganizationClaims): boolean {
   const names = ['org_id', 'org_name'] as const
@@ -17,8 +17,8 @@ export function isSameOrganization(claims: OrganizationClaims, previous: Organiz
 }
 
 /**
- * Whether claims name this organization, by id (`org_id`) or name (`org_name`). What looks like an id is no name: whoever
- * may name an organization could give it the id of another one.
+ * Returns whether claims name this organization, by id (`org_id`) or name (`org_name`). A value that looks like an id
+ * is never compared with names: an organization could be named like the id of another one.
  */
 export function isOfOrganization(
   config: Pick<Config, 'vendor'>,

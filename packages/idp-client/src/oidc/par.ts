@@ -3,16 +3,16 @@ import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { call } from './call.ts'
-import { stringMember } from './json.ts'
+import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, redirectUriSent } from './translate.ts'
 
-function readRequestUri(answer: ProviderResponse): string {
-  const requestUri = answer.body ? stringMember(answer.body, 'request_uri') : undefined
-  if (requestUri === undefined) throw invalidResponse('request_uri is missing.', answer)
+function readRequestUri(response: ProviderResponse): string {
+  const requestUri = response.body ? stringProperty(response.body, 'request_uri') : undefined
+  if (requestUri === undefined) throw invalidResponse('request_uri is missing.', response)
   return requestUri
 }
 
@@ -24,9 +24,9 @@ function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
 }
 
 /**
- * Hands all parameters of an authorization request to the provider (RFC 9126) and returns the `request_uri` that stands
- * for them. There is no second way: throws `CallbackError` `AUTHORIZATION_REQUEST_ERROR` (cause: an `OAuthError`) when
- * it fails, `InvalidConfigurationError` when the provider offers none, `DiscoveryError`.
+ * Pushes the parameters of an authorization request to the provider (RFC 9126) and returns the `request_uri`. There is
+ * no fallback to a plain request: throws `CallbackError` `AUTHORIZATION_REQUEST_ERROR` (`cause`: an `OAuthError`) on
+ * failure, `InvalidConfigurationError` if the provider does not support it, `DiscoveryError`.
  */
 export async function pushAuthorizationRequest(
   provider: Provider,

@@ -15,22 +15,24 @@ import { TransportError } from './transport-error.ts'
 
 export interface RefreshRequest {
   readonly refreshToken: string
-  /** Sent only when given (RFC 6749 section 6). */
+  /** Scope to request; not sent by default (RFC 6749 section 6). */
   readonly scope?: string
-  /** API to get a token for; needs a refresh-token policy of the provider. */
+  /** API that the token is for; needs a refresh-token policy of the provider. */
   readonly audience?: string
-  /** `sub` of the session's user; an ID token for anybody else is refused. */
+  /** `sub` of the session's user; an ID token about another user is rejected. */
   readonly subject: string
-  /** Claims of the session that a refreshed ID token must agree with; absent where none are known. */
+  /** Claims of the session that a refreshed ID token must agree with; absent if none are known. */
   readonly previous?: JsonObject
   /**
-   * Called when the response has not come within `httpTimeout`, with the error that this is for callers. Returns for how
-   * many milliseconds more it is waited for.
+   * Called when the response has not arrived within `httpTimeout`, with the error for the callers. Returns for how many
+   * more milliseconds to wait for the response.
    */
   readonly onOverdue?: (error: OAuthError) => number
 }
 
-/** The provider for one refresh whose response may come late. A late response is the last: nothing is sent after it. */
+/**
+ * Returns the provider for one refresh whose response may be late. After a late response no further request is sent.
+ */
 function withOverdue(provider: Provider, onOverdue: NonNullable<RefreshRequest['onOverdue']>): Provider {
   let isOverdue = false
   return {
@@ -59,7 +61,10 @@ const ignoredRemedies = {
 
 type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
 
-/** The ID token of a refresh, or nothing where there is none that can be taken. Throws for what refuses the response. */
+/**
+ * Returns the ID token of a refresh, or nothing if there is none or it is ignored. Throws if the whole response must be
+ * rejected.
+ */
 async function acceptIdToken(
   provider: Provider,
   metadata: ServerMetadata,
@@ -73,16 +78,16 @@ async function acceptIdToken(
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
   const remedy = ignoredRemedies[reason]
-  const told = { reason, detail, remedy, advice: remedies[remedy] }
-  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...told })
+  const details = { reason, detail, remedy, advice: remedies[remedy] }
+  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...details })
   return {}
 }
 
 /**
- * Redeems a refresh token, once. An ID token of the response that is forged, or about another user, issuer, client or
- * organization than the session, refuses the whole response (OpenID Connect Core 12.2); one that cannot be accepted for
- * another reason is left out and reported. Throws `OAuthError` (`error` `invalid_grant` is final, `transient` ones may
- * pass later) and `DiscoveryError`.
+ * Redeems a refresh token, once. If the ID token of the response is forged, or about another user, issuer, client or
+ * organization than the session, the whole response is rejected (OpenID Connect Core 12.2); an ID token that is invalid
+ * for another reason is ignored and logged. Throws `OAuthError` (`error` `invalid_grant` is final, `transient` errors
+ * may be retried) and `DiscoveryError`.
  */
 export async function refreshTokens(provider: Provider, request: RefreshRequest): Promise<TokenGrant> {
   const { audience, refreshToken, scope } = request
@@ -93,7 +98,7 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
     ...(scope === undefined ? {} : { scope }),
     ...(audience === undefined ? {} : { audience }),
   }
-  const asked = request.onOverdue ? withOverdue(provider, request.onOverdue) : provider
-  const answer = await requestTokens({ provider: asked, metadata }, 'refresh_token', parameters)
-  return { ...toAccessGrant(answer, now), ...(await acceptIdToken(provider, metadata, answer, request)) }
+  const target = request.onOverdue ? withOverdue(provider, request.onOverdue) : provider
+  const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
+  return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
 }

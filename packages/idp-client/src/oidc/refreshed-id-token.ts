@@ -14,7 +14,7 @@ import {
   toVerificationClock,
 } from './signed-token.ts'
 
-/** Why a refreshed ID token is left out while the other tokens of the response are taken. */
+/** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
 export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce'
 
 export type RefreshedIdToken =
@@ -26,7 +26,7 @@ export interface RefreshChecks {
   readonly accessToken: string
   /** `sub` of the session's user. */
   readonly subject: string
-  /** What the session knows: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
+  /** Known claims of the session: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
   readonly previous?: JsonObject
 }
 
@@ -41,10 +41,10 @@ function isEarlier(authTime: unknown, previous: unknown): boolean {
 }
 
 /**
- * Validates the ID token of a refresh (OpenID Connect Core 12.2). Everything that can be told without keys and clocks
- * comes first, so that neither can make a token acceptable that is about somebody else or forged. Throws `OAuthError`
- * `ID_TOKEN_INVALID` for a token that must refuse the whole response; a token that cannot be accepted for another reason
- * is `ignored`, since refusing the response would lose the rotated refresh token.
+ * Validates the ID token of a refresh (OpenID Connect Core 12.2). Checks that need neither keys nor clocks come first,
+ * so that missing keys or a wrong clock cannot hide a token that is forged or about another user. Throws `OAuthError`
+ * `ID_TOKEN_INVALID` if the whole response must be rejected. A token that is invalid for another reason is `ignored`,
+ * because rejecting the response would lose the rotated refresh token.
  */
 export async function validateRefreshedIdToken(
   provider: Provider,
@@ -74,6 +74,6 @@ export async function validateRefreshedIdToken(
   const { nonce } = claims
   if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
     return ignored('nonce', 'nonce is not that of the session.')
-  // The checks above include the type of each member that the type promises.
+  // The checks above include the type of each property that the type promises.
   return { kind: 'valid', claims: claims as IdTokenClaims }
 }

@@ -3,8 +3,8 @@ import { call } from './call.ts'
 import type { Provider } from './provider.ts'
 
 /**
- * Revokes a refresh token and with it what was issued for it (RFC 7009), client-authenticated, never with a DPoP proof.
- * False: the provider offers no revocation. Throws `OAuthError` and `DiscoveryError`.
+ * Revokes a refresh token and the tokens issued for it (RFC 7009), with client authentication and without a DPoP proof.
+ * Returns false if the provider supports no revocation. Throws `OAuthError` and `DiscoveryError`.
  */
 export async function revokeToken(provider: Provider, refreshToken: string): Promise<boolean> {
   const metadata = await provider.metadata()

@@ -13,30 +13,30 @@ import { isSupportedAlgorithm } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
 
-/** Goes on when the condition holds; else the token is refused, with a detail of our own and what helps. */
+/** Rejects the token with this detail and remedy if the condition is false. */
 export type Assert = (condition: boolean, detail: string, remedy?: Remedy) => asserts condition
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {
   /** Throws the error of this kind. */
   readonly refuse: (detail: string, remedy?: Remedy) => never
-  /** Whether a token with this `typ` in its header may be of this kind; undefined: it has none. */
+  /** Returns whether this `typ` is accepted; `undefined` if the header has none. */
   readonly accepts: (typ: unknown) => boolean
 }
 
 export interface SignedToken {
-  /** The algorithm that it is signed with. */
+  /** Signature algorithm. */
   readonly algorithm: string
   readonly claims: JsonObject
 }
 
-/** A token whose signature has not been verified: anybody may have written its claims. */
+/** A token whose signature has not been verified: its claims are untrusted. */
 export interface DecodedToken extends SignedToken {
-  /** `kid` of the header, whatever it is. */
+  /** Unvalidated `kid` of the header. */
   readonly keyId: unknown
 }
 
-/** Characters; more is refused before anything is decoded. */
+/** Maximum length in characters; longer tokens are rejected before decoding. */
 const LENGTH_LIMIT = 1_048_576
 
 export function createAssert(refuse: TokenKind['refuse']): Assert {
@@ -48,28 +48,28 @@ export function createAssert(refuse: TokenKind['refuse']): Assert {
 /** Algorithms that tokens of the provider may be signed with. */
 export interface AllowedAlgorithms {
   readonly names: readonly string[]
-  /** Continues the sentence about an algorithm that is not allowed. */
+  /** End of the error message about a disallowed algorithm. */
   readonly source: string
 }
 
-/** Returns the algorithms that the application pins, otherwise those that the provider advertises. */
+/** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
 export function allowedAlgorithms(
   { idTokenAlgorithms: pinned }: Pick<Config, 'idTokenAlgorithms'>,
   { idTokenAlgorithms }: ServerMetadata,
 ): AllowedAlgorithms {
   if (pinned) return { names: pinned, source: 'the option idTokenSignedResponseAlg does not name' }
-  const member = 'id_token_signing_alg_values_supported'
-  return { names: idTokenAlgorithms, source: `the metadata of the provider does not list (${member})` }
+  const property = 'id_token_signing_alg_values_supported'
+  return { names: idTokenAlgorithms, source: `the metadata of the provider does not list (${property})` }
 }
 
-/* Registered names (RFC 7518, RFC 8037, RFC 8812): all that is repeated of what a header says. */
+/** Registered names (RFC 7518, RFC 8037, RFC 8812): only these are quoted from a header. */
 const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
 
 function algorithmName(alg: unknown): string {
   return typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
 }
 
-/** What can be refused by the header alone. Keys and addresses in it (`jwk`, `jku`, `x5c` …) are never looked at. */
+/** Validates the header. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
 function readHeader(
   token: string,
   allowed: AllowedAlgorithms,
@@ -114,8 +114,8 @@ const signatureFaults: Record<SignatureFault, string> = {
 }
 
 /**
- * The signed claims. Keys may have been replaced since they were loaded, so a token that they do not verify is tried
- * once more with newer ones, if those may be asked for now.
+ * Verifies the signature and returns the claims. Keys may have been rotated since they were loaded: if they fail, tries
+ * newer ones once, unless the key set was loaded too recently.
  */
 async function verifiedClaims(
   provider: Provider,
@@ -144,8 +144,8 @@ function decodeClaims(payload: Uint8Array): JsonObject | null {
 const BASE64URL = /^[\w-]+$/
 
 /**
- * Decodes a token without verifying its signature, for checks that refuse it in any case. Throws what `kind` refuses
- * with when header, payload or signature cannot be decoded or the algorithm is not allowed.
+ * Decodes a token without verifying its signature, for checks that reject it in any case. Throws the error of `kind` if
+ * header, payload or signature cannot be decoded or the algorithm is not allowed.
  */
 export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: TokenKind): DecodedToken {
   const header = readHeader(token, allowed, kind)
@@ -158,12 +158,12 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   return { ...header, claims }
 }
 
-/** `undecided`: no key that could decide was to be loaded. */
+/** Result of a verification; `undecided` if no key that could decide was available. */
 export type SignatureVerdict = 'valid' | 'wrong' | 'undecided'
 
 /**
- * Verifies a signature without failing for keys that cannot be loaded. Only keys that were loaded for this token show
- * that a signature is wrong; a `kid` that is not among them may belong to a key that is published next.
+ * Verifies a signature, but tolerates keys that cannot be loaded. Only newly loaded keys prove that a signature is
+ * wrong; a `kid` that is not among them may belong to a key that is about to be published.
  */
 export async function judgeSignature(
   provider: Provider,
@@ -184,14 +184,14 @@ export async function judgeSignature(
   return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'undecided' : 'wrong'
 }
 
-/** The audiences of a token, whichever of the two forms of `aud` it has. */
+/** Returns the audiences of a token; `aud` is a string or an array. */
 export function toAudiences({ aud }: JsonObject): readonly unknown[] {
   return Array.isArray(aud) ? aud : [aud]
 }
 
 /**
- * Opens a token of the provider for this client: signature by a published key under an algorithm of the metadata,
- * never one that the token brings, then `iss` and `aud`. Throws what `kind` refuses with, and `DiscoveryError` when
+ * Opens a token of the provider for this client: verifies the signature by a published key with an algorithm of the
+ * metadata, never one that the token names, then `iss` and `aud`. Throws the error of `kind`, and `DiscoveryError` if
  * metadata or keys cannot be loaded.
  */
 export async function openToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
@@ -213,11 +213,11 @@ export function checkIssuerAndAudience(
   assert(toAudiences(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
 }
 
-/** The provider's time, and the seconds by which it may differ from what its clock showed. */
+/** The provider's current time and its tolerance, in seconds. */
 export interface VerificationClock {
   readonly now: number
   readonly tolerance: number
-  /** Seconds that the provider's clock is ahead of ours. */
+  /** Seconds by which the provider's clock is ahead of ours. */
   readonly skew: number
 }
 
@@ -228,7 +228,7 @@ export function toVerificationClock({ config }: Provider): VerificationClock {
 
 export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
 
-/** Checks that `iat` is a number, and `exp` and `nbf` where they are present. Returns `iat`. */
+/** Checks that `iat` is a number, and `exp` and `nbf` if present. Returns `iat`. */
 export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): number {
   assert(exp === undefined || isTime(exp), 'exp is not a number.')
   assert(isTime(iat), 'iat is missing or not a number.')
@@ -236,7 +236,7 @@ export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): n
   return iat
 }
 
-/** Returns why a token of these times is not valid now, or `undefined`. */
+/** Returns why a token with these times is not valid now, or `undefined`. */
 export function timeFault(
   { exp, iat, nbf }: JsonObject,
   { now, tolerance }: VerificationClock,
@@ -247,10 +247,10 @@ export function timeFault(
   return undefined
 }
 
-/** Checks `exp` and `nbf` where they are present, and `iat`, which is required. Returns `iat`. */
-export function checkTimes(claims: JsonObject, moment: VerificationClock, assert: Assert): number {
+/** Checks `iat`, which is required, and `exp` and `nbf` if present. Returns `iat`. */
+export function checkTimes(claims: JsonObject, clock: VerificationClock, assert: Assert): number {
   const iat = checkTimeTypes(claims, assert)
-  const fault = timeFault(claims, moment)
+  const fault = timeFault(claims, clock)
   assert(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
   return iat
 }

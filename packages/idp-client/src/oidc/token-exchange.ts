@@ -3,7 +3,7 @@ import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
 import { toTokenGrant } from './token-grant.ts'
 
-/** Named by other standards too, but here by the library alone. */
+/** Parameters that only the library sets. */
 const OWNED: ReadonlySet<string> = new Set([
   'grant_type',
   'subject_token',
@@ -15,19 +15,19 @@ const OWNED: ReadonlySet<string> = new Set([
   'scope',
 ])
 
-/** Whether a caller may add this parameter to a token exchange; all of `client_*` belongs to client authentication. */
+/** Returns whether a caller may add this parameter to a token exchange. `client_*` belongs to client authentication. */
 export function mayExchangeSet(name: string): boolean {
   return !OWNED.has(name) && !name.startsWith('client_')
 }
 
-/** Name and value, as they are sent; a name may occur several times (`resource`). */
+/** Names and values as sent; names may repeat (`resource`). */
 export type ExchangeParameters = readonly (readonly [string, string])[]
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
 /**
- * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the answer is validated.
- * `expiresIn`: seconds that the access token is valid from now. Throws `OAuthError` and `DiscoveryError`.
+ * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the response is validated.
+ * `expiresIn` is the lifetime of the access token in seconds from now. Throws `OAuthError` and `DiscoveryError`.
  */
 export async function exchangeTokens(
   provider: Provider,
@@ -36,8 +36,13 @@ export async function exchangeTokens(
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
-  const answer = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
+  const response = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
-  const grant = await toTokenGrant(provider, answer, organization === undefined ? {} : { organization }, now)
+  const grant = await toTokenGrant(
+    provider,
+    response,
+    organization === undefined ? {} : { organization },
+    now,
+  )
   return { ...grant, expiresIn: grant.expiresAt - now }
 }

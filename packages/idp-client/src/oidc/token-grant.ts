@@ -1,17 +1,17 @@
 import { decodeJwt } from 'jose/jwt/decode'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken } from './id-token.ts'
-import { stringMember } from './json.ts'
+import { stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { TokenResponse } from './token-endpoint.ts'
 
-/** What a token request brought, checked. */
+/** Validated tokens of a token response. */
 export interface TokenGrant {
   readonly accessToken: string
   readonly tokenType: 'Bearer' | 'DPoP'
   /** Seconds since the epoch; always finite. */
   readonly expiresAt: number
-  /** Scope that the provider granted, when it says so. */
+  /** Granted scope, if the response contains it. */
   readonly scope?: string
   readonly refreshToken?: string
   readonly idToken?: string
@@ -19,9 +19,9 @@ export interface TokenGrant {
   readonly claims?: IdTokenClaims
 }
 
-/** Seconds that a token counts as valid when the provider says nothing. */
+/** Lifetime of a token without `expires_in`, in seconds. */
 const DEFAULT_LIFETIME = 300
-/** Seconds; beyond ten years a lifetime is a mistake that would only overflow later arithmetic. */
+/** Maximum lifetime in seconds; more than ten years is an error and would overflow later arithmetic. */
 const LONGEST_LIFETIME = 315_360_000
 
 function toLifetime(expiresIn: unknown): number | undefined {
@@ -47,30 +47,32 @@ function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number 
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
-/** The tokens of a response without its ID token. `now` is when the request was sent: lifetimes count from there. */
-export function toAccessGrant(answer: TokenResponse, now: number): TokenGrant {
-  const { accessToken, body, tokenType } = answer
-  const refreshToken = stringMember(body, 'refresh_token')
-  const scope = stringMember(body, 'scope')
+/**
+ * Returns the tokens of a response without its ID token. `now` is the time of the request, from which lifetimes count.
+ */
+export function toAccessGrant(response: TokenResponse, now: number): TokenGrant {
+  const { accessToken, body, tokenType } = response
+  const refreshToken = stringProperty(body, 'refresh_token')
+  const scope = stringProperty(body, 'scope')
   return {
     accessToken,
     tokenType,
-    expiresAt: toExpiresAt(answer, now),
+    expiresAt: toExpiresAt(response, now),
     ...(scope === undefined ? {} : { scope }),
     ...(refreshToken === undefined ? {} : { refreshToken }),
   }
 }
 
-/** The grant in an answer, its ID token validated; `now` as for `toAccessGrant`. */
+/** Returns the tokens of a response with the validated ID token; `now` as for `toAccessGrant`. */
 export async function toTokenGrant(
   provider: Provider,
-  answer: TokenResponse,
+  response: TokenResponse,
   checks: IdTokenChecks,
   now: number,
 ): Promise<TokenGrant> {
-  const { accessToken, body } = answer
-  const idToken = stringMember(body, 'id_token')
-  const grant = toAccessGrant(answer, now)
+  const { accessToken, body } = response
+  const idToken = stringProperty(body, 'id_token')
+  const grant = toAccessGrant(response, now)
   if (idToken === undefined) return grant
   const claims = await validateIdToken(provider, idToken, { ...checks, accessToken })
   return { ...grant, idToken, claims }

@@ -49,7 +49,7 @@ describe('the transport', () => {
 })
 
 describe('answers', () => {
-  const answer = (status: number, body: Record<string, unknown> | null, retryAfter?: number) => ({
+  const response = (status: number, body: Record<string, unknown> | null, retryAfter?: number) => ({
     status,
     body,
     retryAfter,
@@ -60,7 +60,7 @@ describe('answers', () => {
     [429, 'slow_down', true],
     [503, 'temporarily_unavailable', true],
   ])('%i %s: transient is %s', (status, error, transient) => {
-    expect(refusalIn(answer(status, { error }, 5))).toMatchObject({
+    expect(refusalIn(response(status, { error }, 5))).toMatchObject({
       code: 'OAUTH_ERROR',
       status,
       error,
@@ -75,8 +75,8 @@ describe('answers', () => {
     [400, { error: 7 }, false],
     [400, { error: '' }, false],
   ])('%i without an error in words is an invalid response', (status, body, transient) => {
-    expect(refusalIn(answer(status, body))).toBeUndefined()
-    expect(unexpectedStatus(answer(status, body))).toMatchObject({
+    expect(refusalIn(response(status, body))).toBeUndefined()
+    expect(unexpectedStatus(response(status, body))).toMatchObject({
       code: 'RESPONSE_INVALID',
       status,
       transient,
@@ -170,7 +170,7 @@ test.each([
 })
 
 describe('[A1] a refusal names its remedy, and the provider word only when it is registered', () => {
-  const answer = { status: 400, body: null, retryAfter: undefined }
+  const response = { status: 400, body: null, retryAfter: undefined }
 
   test.each([
     ['invalid_client', 'CLIENT_REFUSED'],
@@ -182,19 +182,19 @@ describe('[A1] a refusal names its remedy, and the provider word only when it is
     ['use_dpop_nonce', 'DPOP_NONCE_REFUSED'],
     ['access_denied', 'OAUTH_ERROR'],
   ])('%s: %s', (error, remedy) => {
-    const refused = refusal({ error, answer })
+    const refused = refusal({ error, response })
     expect(refused.remedy).toBe(remedy)
     expect(refused.message).toContain(`It responded ${error} with HTTP status 400.`)
   })
 
   test('one that is not registered is not repeated', () => {
-    const refused = refusal({ error: 'alice-has-no-licence', description: 'Alice', answer })
+    const refused = refusal({ error: 'alice-has-no-licence', description: 'Alice', response })
     expect(refused).toMatchObject({ error: 'alice-has-no-licence', remedy: 'OAUTH_ERROR' })
     expect(refused.message).not.toMatch(/alice/i)
   })
 
   test('a status of the provider comes before its word', () => {
-    const busy = refusal({ error: 'invalid_client', answer: { ...answer, status: 503 } })
+    const busy = refusal({ error: 'invalid_client', response: { ...response, status: 503 } })
     expect(busy.remedy).toBe('PROVIDER_UNAVAILABLE')
   })
 
@@ -208,8 +208,8 @@ describe('[A1] a refusal names its remedy, and the provider word only when it is
   })
 
   test('[A4] a protected resource says it in its challenge', () => {
-    const refused = refusalIn({ ...answer, status: 401, challenge: 'invalid_token' })
+    const refused = refusalIn({ ...response, status: 401, challenge: 'invalid_token' })
     expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', status: 401 })
-    expect(refusalIn(answer)).toBeUndefined()
+    expect(refusalIn(response)).toBeUndefined()
   })
 })

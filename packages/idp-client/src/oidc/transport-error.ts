@@ -1,21 +1,21 @@
 import type { Remedy } from '../errors/remedies.ts'
 
 export type TransportErrorKind =
-  /** No complete response within httpTimeout. */
+  /** No complete response within `httpTimeout`. */
   | 'timeout'
-  /** No connection, or it broke. */
+  /** No connection, or it was lost. */
   | 'network'
-  /** The caller gave up. */
+  /** The caller aborted the request. */
   | 'aborted'
-  /** More than the size limit. */
+  /** The response exceeds the size limit. */
   | 'too-large'
-  /** A response that sends the request elsewhere. */
+  /** The response is a redirect. */
   | 'redirect'
-  /** An address that must not be requested: not https, or no URL. */
+  /** The URL must not be requested: not https, or invalid. */
   | 'forbidden'
 
 interface Reason {
-  /** What happened, without the full stop. */
+  /** Description without the full stop. */
   readonly text: string
   readonly remedy?: Remedy
 }
@@ -32,7 +32,7 @@ const reasons: Record<TransportErrorKind, Reason> = {
   forbidden: { text: 'The address is not an https URL' },
 }
 
-/** What the codes of Node.js, undici and OpenSSL mean. A code that is not here is `network` as such. */
+/** Descriptions of the error codes of Node.js, undici and OpenSSL. Unknown codes get the one of `network`. */
 const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
   {
     pattern: /^(?:ENOTFOUND|EAI_[A-Z]+)$/,
@@ -83,11 +83,11 @@ const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
 ]
 
 /**
- * A request to the provider that got no usable response. Carries the system's error code at most: the original error of
- * the transport may quote the bytes that it stumbled over.
+ * A request to the provider without a usable response. Carries only the system's error code: the original transport
+ * error may quote received bytes.
  */
 export class TransportError extends Error {
-  override readonly name = 'WireFault'
+  override readonly name = 'TransportError'
   readonly kind: TransportErrorKind
   readonly systemCode: string | undefined
   readonly remedy: Remedy | undefined
@@ -103,10 +103,13 @@ export class TransportError extends Error {
   }
 }
 
-/** Words in capitals, as Node.js, undici and OpenSSL write codes: too short a word, and too few digits, for a token. */
+/** Error codes of Node.js, undici and OpenSSL: upper case, with words too short and digits too few for a token. */
 const SYSTEM_CODE = /^(?=.{2,48}$)[A-Z]{1,20}(?:_[A-Z0-9]{1,20})*$|^E2BIG$/
 
-/** `ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`: from the error or what caused it; else the name of the error. */
+/**
+ * Returns the system error code of the error or its causes (`ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`),
+ * otherwise the name of the error.
+ */
 function getSystemCode(error: unknown): string | undefined {
   let current = error
   for (let depth = 0; depth < 4 && typeof current === 'object' && current !== null; depth++) {

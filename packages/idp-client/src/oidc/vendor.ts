@@ -2,33 +2,33 @@ import type { Config } from '../config/config.ts'
 import type { VendorKey } from '../config/vendor.ts'
 
 /**
- * Wire values that no standard defines: what the providers understand that offer these functions, sent byte for byte.
- * The option `vendor` replaces single rows for a provider that spells them differently.
+ * Wire values that no standard defines, as supporting providers spell them; sent byte for byte. The option `vendor`
+ * overrides single values.
  */
 const values = {
-  /** Logout without OpenID Connect: path below the origin of the provider, or a URL, and its parameters. */
+  /** Proprietary logout: path below the origin of the provider, or a URL, and its parameters. */
   logoutPath: '/v2/logout',
   logoutReturnToParameter: 'returnTo',
-  /** Parameter that also ends the session at the upstream identity provider; its presence counts. */
+  /** Parameter that also ends the session at the upstream identity provider; it has no value. */
   federatedLogoutParameter: 'federated',
   connectionTokenGrantType:
     'urn:auth0:params:oauth:grant-type:token-exchange:federated-connection-access-token',
   connectionTokenType: 'http://auth0.com/oauth/token-type/federated-connection-access-token',
-  /** What the `organization` parameter is when it is an id (claim `org_id`); anything else is a name (`org_name`). */
+  /** Prefix of an `organization` that is an id (claim `org_id`); anything else is a name (`org_name`). */
   organizationIdPrefix: 'org_',
   mfaOtpGrantType: 'http://auth0.com/oauth/grant-type/mfa-otp',
   mfaOobGrantType: 'http://auth0.com/oauth/grant-type/mfa-oob',
   mfaRecoveryCodeGrantType: 'http://auth0.com/oauth/grant-type/mfa-recovery-code',
-  /** Audience of the account API, below the issuer. */
+  /** Audience of the account API, relative to the issuer. */
   accountAudience: 'me/',
-  /** Path of connected accounts, below the origin of the provider, and the scopes that it demands. */
+  /** Path of connected accounts, below the origin of the provider, and its scopes. */
   accountApiPath: '/me/v1/connected-accounts',
   accountCreateScope: 'create:me:connected_accounts',
   accountReadScope: 'read:me:connected_accounts',
   accountDeleteScope: 'delete:me:connected_accounts',
-  /** Query parameter that takes the cursor of the page before. */
+  /** Query parameter for the cursor of the next page. */
   accountCursorParameter: 'next',
-  /** MFA API: paths below the origin of the provider, also where the issuer has a path of its own. */
+  /** MFA API: paths below the origin of the provider, even if the issuer has a path. */
   mfaAuthenticatorsPath: '/mfa/authenticators',
   mfaChallengePath: '/mfa/challenge',
   mfaAssociatePath: '/mfa/associate',
@@ -36,7 +36,7 @@ const values = {
   mfaPushChannel: 'auth0',
 } as const satisfies Record<VendorKey, string>
 
-/** The wire value of this client's provider. */
+/** Returns the wire value for this client's provider. */
 export function vendorValue(config: Pick<Config, 'vendor'>, key: VendorKey): string {
   return config.vendor[key] ?? values[key]
 }
