@@ -1,10 +1,10 @@
 // The reference pages must say what the source says: options, variables, routes, codes, events, limits.
 import { existsSync } from 'node:fs'
 import { llmsProblems } from './generate-llms.mjs'
-import { errorsPage } from './generate-reference.mjs'
+import { choices, errorsPage, optionsPage } from './generate-reference.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { loadSource, marked, required, rowsOf } from './lib/reference.mjs'
+import { loadSource, marked, rowsOf } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 const page = (name) => `docs/reference/${name}.md`
@@ -23,78 +23,48 @@ function compare(path, what, documented, known) {
 
 const firstMark = (cell) => marked(cell ?? '')[0]
 
-/** Where a resolved configuration holds the value of an option, for options with a plain default. */
-const defaults = {
-  allowInsecureRequests: (config) => config.allowInsecureRequests,
-  httpTimeout: (config) => config.httpTimeout,
-  enableTelemetry: (config) => config.telemetry,
-  pushedAuthorizationRequests: (config) => config.pushedAuthorizationRequests,
-  signInReturnToPath: (config) => config.signInReturnToPath,
-  enableParallelTransactions: (config) => config.transaction.parallel,
-  fetchUserInfo: (config) => config.fetchUserInfo,
-  enableAccessTokenEndpoint: (config) => !config.disabledRoutes.has('accessToken'),
-  enableConnectAccountEndpoint: (config) => !config.disabledRoutes.has('connectAccount'),
-  noContentProfileResponseWhenUnauthenticated: (config) => config.noContentProfileResponseWhenUnauthenticated,
-  sessionLockTimeout: (config) => config.sessionLockTimeout,
-  processLasts: (config) => config.processLasts,
-  'session.rolling': (config) => config.session.rolling,
-  'session.absoluteDuration': (config) => config.session.absoluteDuration,
-  'session.inactivityDuration': (config) => config.session.inactivityDuration,
-  'session.cookie.name': (config) => config.session.cookie.name,
-  'session.cookie.sameSite': (config) => config.session.cookie.sameSite,
-  'session.cookie.path': (config) => config.session.cookie.path,
-  'session.cookie.transient': (config) => config.session.cookie.transient,
-  'session.cookie.maxBytes': (config) => config.session.cookie.maxBytes,
-  'transactionCookie.prefix': (config) => config.transaction.cookie.prefix,
-  'transactionCookie.sameSite': (config) => config.transaction.cookie.sameSite,
-  'transactionCookie.path': (config) => config.transaction.cookie.path,
-  'transactionCookie.maxAge': (config) => config.transaction.cookie.maxAge,
-  logoutStrategy: (config) => config.logoutStrategy,
-  includeIdTokenHintInOIDCLogoutUrl: (config) => config.includeIdTokenHint,
-  tokenRefreshBuffer: (config) => config.tokenRefreshBuffer,
-  useDPoP: (config) => config.dpop.enabled,
-  'dpopOptions.clockTolerance': (config) => config.dpop.clockTolerance,
-  'dpopOptions.clockSkew': (config) => config.dpop.clockSkew,
-  'dpopOptions.retry.delay': (config) => config.dpop.retry.delay,
-  'dpopOptions.retry.jitter': (config) => config.dpop.retry.jitter,
-  mfaTokenTtl: (config) => config.mfaTokenTtl,
+/** The problem of a page that differs from what the source says, or that cannot follow from it. */
+function staleness(path, text, generate) {
+  try {
+    return text === generate() ? [] : [`${path} is not up to date: run node tools/generate-reference.mjs`]
+  } catch (error) {
+    return [error.message]
+  }
 }
-
-const symbols = ['[customFetch]', '[customClock]']
 
 /** `text` is the page about options. */
-export function optionProblems(text, { optionPaths, variableNames, resolve }) {
-  const path = page('options')
-  const { config } = resolve({ ...required, logger: () => {} }, {})
-  const rows = rowsOf(text).filter(({ cells }) => 'Variable' in cells)
-  const names = rows.map(({ cells }) => firstMark(cells['Option']))
-  const wrong = rows.flatMap(({ line, cells }) => {
-    const name = firstMark(cells['Option'])
-    const variables = marked(cells['Variable']).filter((variable) => !variableNames.includes(variable))
-    const at = `${path}:${line} ${name}`
-    const value = name.startsWith('routes.') ? config.routes[name.slice(7)] : defaults[name]?.(config)
-    return [
-      ...variables.map((variable) => `${at} names the variable ${variable}, which does not exist`),
-      ...(value === undefined || firstMark(cells['Default']) === String(value)
-        ? []
-        : [`${at} has the default ${value}`]),
-    ]
-  })
-  return [...compare(path, 'option', names, [...optionPaths, ...symbols]), ...wrong]
+export const optionProblems = (text, source) =>
+  staleness(page('options'), text, () => optionsPage(text, source))
+
+/** How the page about variables begins to describe the values of a plain kind. */
+const values = {
+  boolean: () => 'boolean',
+  number: ({ unit }) => unit,
+  'one of': ({ values }) => choices(values),
 }
 
-/** `text` is the page about variables; `options` that about options. */
-export function variableProblems(text, options, { variableNames, optionPaths }) {
+/** `text` is the page about variables. */
+export function variableProblems(text, { optionRows, variableNames }) {
   const path = page('env')
   const rows = rowsOf(text).filter(({ cells }) => 'Variable' in cells)
   const names = rows.map(({ cells }) => firstMark(cells['Variable']))
-  const pairs = rowsOf(options)
-    .filter(({ cells }) => 'Variable' in cells)
-    .flatMap(({ cells }) => marked(cells['Variable']).map((name) => `${name} ${firstMark(cells['Option'])}`))
+  const options = Object.entries(optionRows)
+  const pairs = options.flatMap(([option, { variable }]) => (variable ? [`${variable} ${option}`] : []))
   const told = rows
-    .filter(({ cells }) => optionPaths.includes(firstMark(cells['Option'])))
+    .filter(({ cells }) => 'Value' in cells && firstMark(cells['Option']) !== undefined)
     .map(({ cells }) => `${firstMark(cells['Variable'])} ${firstMark(cells['Option'])}`)
-  return [...compare(path, 'variable', names, [...variableNames]), ...compare(path, 'pair', told, pairs)]
+  const wrong = rows.flatMap(({ line, cells }) => {
+    const row = optionRows[firstMark(cells['Option'])]
+    const value = values[row?.kind]?.(row) ?? ''
+    return 'Value' in cells && !cells['Value'].startsWith(value)
+      ? [`${path}:${line} the value is ${value}`]
+      : []
+  })
+  return [
+    ...compare(path, 'variable', names, [...variableNames]),
+    ...compare(path, 'pair', told, pairs),
+    ...wrong,
+  ]
 }
 
 /** `text` is the page about routes. */
@@ -121,14 +91,7 @@ export function routeProblems(text, { table, resolve }) {
 }
 
 /** `text` is the page about errors. */
-export function errorProblems(text, { codes }) {
-  try {
-    if (text === errorsPage(codes)) return []
-    return [`${page('errors')} is not up to date: run node tools/generate-reference.mjs`]
-  } catch (error) {
-    return [error.message]
-  }
-}
+export const errorProblems = (text, { codes }) => staleness(page('errors'), text, () => errorsPage(codes))
 
 /** Names of others that pages mention: variables of other libraries, of hosts and of Node, codes of the system. */
 const foreign =
@@ -162,13 +125,12 @@ export function eventProblems(text, source) {
 }
 
 /** Numbers in the page about limits: those of options and those of constants. `read` gives the text of a module. */
-export function limitProblems(text, { resolve }, read) {
-  const { config } = resolve({ ...required, logger: () => {} }, {})
+export function limitProblems(text, { optionRows }, read) {
   return rowsOf(text)
     .filter(({ cells }) => 'Set by' in cells)
     .flatMap(({ line, cells }) => {
       const [first = '', constant] = marked(cells['Set by'])
-      const value = constant === undefined ? defaults[first]?.(config) : numberIn(read(first), constant)
+      const value = constant === undefined ? optionRows[first]?.default : numberIn(read(first), constant)
       if (value === undefined) {
         return first === '' ? [] : [`${page('limits')}:${line} ${cells['Set by']} sets no number`]
       }
@@ -226,7 +188,7 @@ async function problemsOfReference() {
   ]
   return [
     ...optionProblems(text.options, source),
-    ...variableProblems(text.env, text.options, source),
+    ...variableProblems(text.env, source),
     ...routeProblems(text.routes, source),
     ...errorProblems(text.errors, source),
     ...eventProblems(text.events, log),

@@ -30,26 +30,45 @@ describe('a table of the documentation', () => {
 describe('options', () => {
   test('the page agrees', () => expect(optionProblems(page('options'), source)).toEqual([]))
 
-  test('one that is missing, invented, or has another default is found', () => {
-    const without = page('options').replace(/^\| `httpTimeout`.*\n/m, '')
-    expect(optionProblems(without, source)).toEqual([expect.stringContaining('lacks option httpTimeout')])
-    const invented = page('options').replace('| `httpTimeout`', '| `timeout`')
-    expect(optionProblems(invented, source)).toHaveLength(2)
-    const other = page('options').replace('| `5000` |', '| `4000` |')
-    expect(optionProblems(other, source)).toEqual([
-      expect.stringMatching(/httpTimeout has the default 5000$/),
+  test('one that is missing, invented, or has another default, variable or text is found', () => {
+    const stale = [expect.stringContaining('options.md is not up to date')]
+    for (const other of [
+      page('options').replace(/^\| `httpTimeout`.*\n/m, ''),
+      page('options').replace('| `httpTimeout`', '| `timeout`'),
+      page('options').replace('| `5000` |', '| `4000` |'),
+      page('options').replace('`/auth/login`', '`/login`'),
+      page('options').replace('`IDP_DOMAIN` |', '`IDP_ISSUER` |'),
+      page('options').replace('Client secret.', 'A secret.'),
+    ]) {
+      expect(other).not.toBe(page('options'))
+      expect(optionProblems(other, source)).toEqual(stale)
+    }
+  })
+
+  test('one whose docstring is missing, or tells another default or variable, is found', () => {
+    const withRow = (path, row) =>
+      optionProblems(page('options'), { optionRows: { ...source.optionRows, [path]: row } })
+    expect(withRow('httpTimeout', { ...source.optionRows.httpTimeout, default: 7 })).toEqual([
+      expect.stringContaining('write "@default 7" in the docstring of httpTimeout'),
     ])
-    const route = page('options').replace('`/auth/login`', '`/login`')
-    expect(optionProblems(route, source)).toEqual([expect.stringContaining('/auth/login')])
+    expect(withRow('domain', { kind: 'string', variable: 'IDP_ISSUER' })).toEqual([
+      expect.stringContaining('the docstring of domain names the variable IDP_DOMAIN'),
+    ])
+    expect(withRow('added', { kind: 'string' })).toEqual([expect.stringContaining('added has no docstring')])
+  })
+
+  test('a table that begins out of order is found', () => {
+    const swapped = page('options').replace('Options from `secret`', 'Options from `domain`')
+    expect(optionProblems(swapped, source)).toEqual([expect.stringContaining('in the order of')])
   })
 })
 
 describe('variables', () => {
-  const check = (text) => variableProblems(text, page('options'), source)
+  const check = (text) => variableProblems(text, source)
 
   test('the page agrees', () => expect(check(page('env'))).toEqual([]))
 
-  test('one that is missing, or that stands for another option, is found', () => {
+  test('one that is missing, that stands for another option, or has another kind of value is found', () => {
     expect(check(page('env').replace(/^\| `IDP_DOMAIN`.*\n/m, ''))).toContainEqual(
       expect.stringContaining('lacks variable IDP_DOMAIN'),
     )
@@ -58,6 +77,9 @@ describe('variables', () => {
     ).toEqual([
       expect.stringContaining('lacks pair IDP_CLIENT_ID clientId'),
       expect.stringContaining('names pair IDP_CLIENT_ID secret'),
+    ])
+    expect(check(page('env').replace('`mfaTokenTtl` | seconds', '`mfaTokenTtl` | minutes'))).toEqual([
+      expect.stringContaining('the value is seconds'),
     ])
   })
 })

@@ -1,5 +1,7 @@
 // node tools/generate-reference.mjs: writes the pages of docs/reference that follow from the source alone.
 import { writeFileSync } from 'node:fs'
+import { readText } from './lib/files.mjs'
+import { optionDocs } from './lib/option-docs.mjs'
 import { loadSource } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
@@ -77,7 +79,7 @@ it is the status of its response. If the provider no longer accepts an authoriza
 
 const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
-const row = (cells) => `| ${cells.join(' | ')} |`
+const row = (cells) => `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`
 
 function section(family, codes) {
   const entries = Object.entries(codes).filter(([, entry]) => entry.class === family)
@@ -106,8 +108,89 @@ export function errorsPage(codes) {
   return `${introduction}\n${used.map((family) => section(family, codes)).join('\n')}`
 }
 
+const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }
+
+/** `a`, `b` or `c` */
+export const choices = (values) =>
+  values
+    .map((value) => `\`${value}\``)
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ')
+
+function typeCell({ kind, max, min, unit, values }) {
+  if (kind === 'number') return `number, ${units[unit]} (${min} to ${max})`
+  if (kind === 'group') return 'object'
+  return kind === 'one of' ? choices(values) : kind
+}
+
+function defaultCell(path, row, told) {
+  if (row.kind === 'group') return 'see its own rows'
+  if (row.default === undefined) return told ?? 'none'
+  if (told === String(row.default)) return `\`${told}\``
+  throw new Error(`config/options.ts: write "@default ${row.default}" in the docstring of ${path}`)
+}
+
+const documentation = 'https://github.com/idp-client/idp-client/blob/main/docs/'
+
+/** Links of docstrings are URLs, since editors show them; those of a page are relative. */
+const withRelativeLinks = (text) =>
+  text
+    .replaceAll(`](${documentation}reference/options.md#`, '](#')
+    .replaceAll(`](${documentation}reference/`, '](')
+    .replaceAll(`](${documentation}`, '](../')
+
+function optionRow(path, option, docs) {
+  const doc = docs.get(path)
+  if (!doc?.text) throw new Error(`config/options.ts: ${path} has no docstring`)
+  if (doc.tags.env !== option.variable) {
+    throw new Error(`config/options.ts: the docstring of ${path} names the variable ${doc.tags.env}`)
+  }
+  return row([
+    `\`${path}\``,
+    typeCell(option),
+    defaultCell(path, option, doc.tags.default),
+    option.variable ? `\`${option.variable}\`` : '',
+    escaped(withRelativeLinks(doc.text)),
+  ])
+}
+
+/** A marker names the first option of the table that follows it; the table ends before the first option of the next one. */
+const table = /(<!-- Options from `(.+?)`, .*-->\n\n)(?:\|.*\n)*/g
+
+/** The page about options with its tables as they follow from the rows and the docstrings. */
+export function optionsPage(text, { optionRows }) {
+  const docs = optionDocs(
+    readText('packages/idp-client/src/config/options.ts'),
+    (path) => optionRows[path]?.kind === 'group',
+  )
+  const paths = Object.keys(optionRows)
+  const starts = [...text.matchAll(table)].map(([, , first]) => paths.indexOf(first))
+  if (starts[0] !== 0 || starts.some((start, index) => index > 0 && start <= starts[index - 1])) {
+    throw new Error(
+      'docs/reference/options.md: its tables must begin with options in the order of config/option-rows.ts',
+    )
+  }
+  return text.replace(table, (_all, marker, first) => {
+    const start = paths.indexOf(first)
+    const end = starts.find((other) => other > start)
+    const rows = paths.slice(start, end).map((path) => optionRow(path, optionRows[path], docs))
+    return [
+      `${marker}${row(['Option', 'Type', 'Default', 'Variable', 'Effect'])}`,
+      '|---|---|---|---|---|',
+      ...rows,
+      '',
+    ].join('\n')
+  })
+}
+
 if (isMain(import.meta)) {
-  const { codes } = await loadSource()
-  writeFileSync(fromRoot('docs/reference/errors.md'), errorsPage(codes))
-  console.log('docs/reference/errors.md')
+  const source = await loadSource()
+  const pages = {
+    'docs/reference/errors.md': () => errorsPage(source.codes),
+    'docs/reference/options.md': (text) => optionsPage(text, source),
+  }
+  for (const [path, page] of Object.entries(pages)) {
+    writeFileSync(fromRoot(path), page(readText(path)))
+    console.log(path)
+  }
 }

@@ -9,8 +9,8 @@ const source = 'packages/idp-client/src'
 const entry = `
 export { defaultScope } from './config/authorization.ts'
 export { variableNames } from './config/env.ts'
+export { optionRows } from './config/option-rows.ts'
 export { resolve } from './config/resolve.ts'
-export { optionPaths } from './config/unknown-keys.ts'
 import { remedies } from './errors/remedies.ts'
 import { codes as rows } from './errors/codes.ts'
 export { remedies }
@@ -21,7 +21,7 @@ export { table } from './routes/table.ts'
 /**
  * Reads options, codes and remedies from the sources, so that no build is needed.
  *
- * @returns {Promise<{ optionPaths: string[], variableNames: string[], codes: object, table: object,
+ * @returns {Promise<{ optionRows: Record<string, object>, variableNames: string[], codes: object, table: object,
  *   remedies: Record<string, string>, resolve: (options: object, env: object) => object, defaultScope: string }>}
  */
 export async function loadSource() {

@@ -3,7 +3,7 @@ import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters, IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
-import { field, invalid, readGroup } from './readers.ts'
+import { invalid, readGroup, toField } from './readers.ts'
 
 export const defaultScope = 'openid profile email offline_access'
 
@@ -27,7 +27,7 @@ function hasOpenId(scope: string): boolean {
 }
 
 function parameter(name: string, given: unknown) {
-  return field(`authorizationParameters.${name}`, given)
+  return toField(`authorizationParameters.${name}`, given)
 }
 
 function readParameter(name: string, given: unknown, addIssue: AddIssue): string | undefined {

@@ -76,7 +76,7 @@ export function resolveAppBaseUrl(
   basePath: string,
   addIssue: AddIssue,
 ): AppBaseUrl | null {
-  const setting = field('appBaseUrl', options.appBaseUrl, env, 'APP_BASE_URL')
+  const setting = field('appBaseUrl', options, env)
   const resolved = read(setting, addIssue)
   if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
     invalid(

@@ -1,6 +1,7 @@
 import { signatureAlgorithms } from '../crypto/keys.ts'
 import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Env } from './env.ts'
+import type { TextRow } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { KeyKind } from './pem.ts'
 import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
@@ -27,12 +28,7 @@ export function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
 
-function algorithmField(options: IdpClientOptions, env: Env): Field {
-  const given = options.clientAssertionSigningAlg
-  return field('clientAssertionSigningAlg', given, env, 'IDP_CLIENT_ASSERTION_SIGNING_ALG')
-}
-
-function resolveAlgorithm(setting: Field, addIssue: AddIssue): string | undefined {
+function resolveAlgorithm(setting: Field<TextRow>, addIssue: AddIssue): string | undefined {
   const algorithm = readText(setting, addIssue)
   if (algorithm === undefined || algorithms.has(algorithm)) return algorithm
   return invalid(setting, addIssue, `must be one of ${[...algorithms].join(', ')}`)
@@ -40,7 +36,7 @@ function resolveAlgorithm(setting: Field, addIssue: AddIssue): string | undefine
 
 function resolveKey(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | CryptoKey | undefined {
   const given = options.clientAssertionSigningKey
-  const setting = field('clientAssertionSigningKey', given, env, 'IDP_CLIENT_ASSERTION_SIGNING_KEY')
+  const setting = field('clientAssertionSigningKey', options, env)
   if (isCryptoKey(given)) {
     const signs = given.type === 'private' && given.usages.includes('sign')
     if (signs && signatureAlgorithms(given).length > 0) return given
@@ -79,9 +75,7 @@ function resolveAudience(
   env: Env,
   addIssue: AddIssue,
 ): 'token_endpoint' | undefined {
-  const given = options.clientAssertionAudience
-  const setting = field('clientAssertionAudience', given, env, 'IDP_CLIENT_ASSERTION_AUDIENCE')
-  const audience = readOneOf(setting, ['issuer', 'token_endpoint'], addIssue)
+  const audience = readOneOf(field('clientAssertionAudience', options, env), addIssue)
   return audience === 'token_endpoint' ? audience : undefined
 }
 
@@ -92,9 +86,8 @@ function resolveMethod(
   hasKey: boolean,
   addIssue: AddIssue,
 ): SecretMethod | undefined {
-  const given = options.tokenEndpointAuthMethod
-  const setting = field('tokenEndpointAuthMethod', given, env, 'IDP_TOKEN_ENDPOINT_AUTH_METHOD')
-  const method = readOneOf(setting, ['client_secret_basic', 'client_secret_post'], addIssue)
+  const setting = field('tokenEndpointAuthMethod', options, env)
+  const method = readOneOf(setting, addIssue)
   if (method === undefined || !hasKey) return method
   const remedy = 'remove it, or clientAssertionSigningKey and IDP_CLIENT_ASSERTION_SIGNING_KEY'
   return invalid(
@@ -105,7 +98,7 @@ function resolveMethod(
 }
 
 function resolveAssertion(options: IdpClientOptions, env: Env, addIssue: AddIssue): ClientAuth | undefined {
-  const setting = algorithmField(options, env)
+  const setting = field('clientAssertionSigningAlg', options, env)
   const algorithm = resolveAlgorithm(setting, addIssue)
   const key = resolveKey(options, env, addIssue)
   if (key === undefined) return undefined
@@ -117,7 +110,7 @@ function resolveAssertion(options: IdpClientOptions, env: Env, addIssue: AddIssu
       `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
     )
   }
-  const keyId = readText(field('clientAssertionSigningKeyId', options.clientAssertionSigningKeyId), addIssue)
+  const keyId = readText(field('clientAssertionSigningKeyId', options), addIssue)
   const audience = resolveAudience(options, env, addIssue)
   return {
     kind: 'assertion',
@@ -135,13 +128,8 @@ export function resolveClientAuth(
   env: Env,
   addIssue: AddIssue,
 ): ClientAuth | undefined {
-  const keyField = field(
-    'clientAssertionSigningKey',
-    options.clientAssertionSigningKey,
-    env,
-    'IDP_CLIENT_ASSERTION_SIGNING_KEY',
-  )
-  const secretField = field('clientSecret', options.clientSecret, env, 'IDP_CLIENT_SECRET')
+  const keyField = field('clientAssertionSigningKey', options, env)
+  const secretField = field('clientSecret', options, env)
   const method = resolveMethod(options, env, isSet(keyField), addIssue)
   const assertion = resolveAssertion(options, env, addIssue)
   if (assertion || isSet(keyField)) return assertion
@@ -172,8 +160,7 @@ export function resolveIdTokenAlgorithms(
   env: Env,
   addIssue: AddIssue,
 ): readonly string[] | undefined {
-  const given = options.idTokenSignedResponseAlg
-  const setting = field('idTokenSignedResponseAlg', given, env, 'IDP_ID_TOKEN_SIGNED_RESPONSE_ALG')
+  const setting = field('idTokenSignedResponseAlg', options, env)
   const source: unknown = isPresent(setting.given) ? setting.given : setting.text
   if (source === undefined) return undefined
   const names: readonly unknown[] =

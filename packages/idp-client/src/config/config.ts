@@ -3,21 +3,10 @@ import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
-import type { SessionDataStore } from './options.ts'
+import type { RoutesOptions, SessionDataStore } from './options.ts'
 
-/** Names of the mounted routes; the keys of `routes` options. */
-export type RouteKey =
-  | 'login'
-  | 'logout'
-  | 'callback'
-  | 'profile'
-  | 'accessToken'
-  | 'connectAccount'
-  | 'backChannelLogout'
-  | 'mfaAuthenticators'
-  | 'mfaChallenge'
-  | 'mfaAssociate'
-  | 'mfaVerify'
+/** Names of the mounted routes. */
+export type RouteKey = keyof RoutesOptions
 
 /** Paths without base path, each beginning with exactly one slash and not ending with one. */
 export type RoutePaths = Readonly<Record<RouteKey, string>>

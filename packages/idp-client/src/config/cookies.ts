@@ -1,8 +1,9 @@
 import type { SameSite } from '../http/cookie-jar.ts'
 import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
+import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { invalid, readFlag, readOneOf, readText, toName } from './readers.ts'
+import { invalid, readFlag, readOneOf, readText, toName, withRow } from './readers.ts'
 
 /** What decides about cookies beside their own settings. */
 export interface CookieContext {
@@ -14,10 +15,10 @@ export interface CookieContext {
 export interface CookieFields {
   /** Name or prefix as resolved; a `__Host-` or `__Secure-` name makes demands. */
   readonly name: string
-  readonly secure: Field
-  readonly sameSite: Field
-  readonly path: Field
-  readonly domain?: Field
+  readonly secure: Field<FlagRow>
+  readonly sameSite: Field<WithDefault<ChoiceRow<SameSite>>>
+  readonly path: Field<WithDefault<TextRow>>
+  readonly domain?: Field<TextRow>
   /** Where the cookie must come along with a cross-site POST, which only SameSite=None does. */
   readonly crossSitePost?: boolean
 }
@@ -25,27 +26,25 @@ export interface CookieFields {
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 /** A cookie name, or the beginning of one (RFC 6265bis section 4.1.1). */
-export function readCookieName(setting: Field, fallback: string, addIssue: AddIssue): string {
+export function readCookieName(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
   const name = readText(setting, addIssue)
-  if (name === undefined) return fallback
   if (token.test(name)) return name
   invalid(setting, addIssue, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
-  return fallback
+  return setting.row.default
 }
 
-function readPath(setting: Field, addIssue: AddIssue): string {
+function readPath(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
   const path = readText(setting, addIssue)
-  if (path === undefined) return '/'
   if (/^\/[!-:<-~]{0,1000}$/.test(path)) return path
   invalid(setting, addIssue, 'must begin with / and contain neither ; nor blanks')
-  return '/'
+  return setting.row.default
 }
 
 const domainName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/
 
 function readDomain(
-  setting: Field | undefined,
+  setting: Field<TextRow> | undefined,
   appBaseUrl: AppBaseUrl | null,
   addIssue: AddIssue,
 ): string | undefined {
@@ -139,12 +138,11 @@ function resolveSecure(
   return production && appBaseUrl?.kind === 'inferred' ? true : 'from-base-url'
 }
 
-function resolveSameSite(fields: CookieFields, addIssue: AddIssue): SameSite {
-  const given = readOneOf(fields.sameSite, ['strict', 'lax', 'none'], addIssue)
-  if (!fields.crossSitePost) return given ?? 'lax'
-  if (given !== undefined && given !== 'none') {
+function resolveSameSite({ crossSitePost, sameSite }: CookieFields, addIssue: AddIssue): SameSite {
+  if (!crossSitePost) return readOneOf(sameSite, addIssue)
+  if (readOneOf(withRow(sameSite, { default: 'none' }), addIssue) !== 'none') {
     invalid(
-      fields.sameSite,
+      sameSite,
       addIssue,
       "must be 'none' (or left out) with response_mode 'form_post', which posts across sites",
     )

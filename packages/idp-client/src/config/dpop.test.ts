@@ -172,7 +172,6 @@ describe('options', () => {
     { clockSkew: '5' },
     { retry: { delay: -1 } },
     { retry: { jitter: 'yes' } },
-    { retry: 5 },
   ])('refuses %j', (dpopOptions) => {
     expect(resolveIt({ dpopOptions: dpopOptions as DpopOptions }).problems).toMatchObject([
       { kind: 'wrong-option' },

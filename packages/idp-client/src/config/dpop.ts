@@ -5,7 +5,7 @@ import type { IdpClientOptions } from './options.ts'
 import type { PemLabel } from './pem.ts'
 import { detectKeyKind, isOtherPair, pemFault, unescapePem } from './pem.ts'
 import type { AddIssue } from './readers.ts'
-import { field, invalid, isPresent, readFlag, readGroup, readNumber, readText } from './readers.ts'
+import { field, invalid, isPresent, readFlag, readNumber, readText } from './readers.ts'
 
 const none: DpopKeys = { kind: 'none' }
 
@@ -16,14 +16,21 @@ function isEs256(key: unknown, type: 'public' | 'private'): key is CryptoKey {
   return type === 'public' ? key.extractable : key.usages.includes('sign')
 }
 
-function pairFromOption(options: IdpClientOptions, addIssue: AddIssue): DpopKeys {
-  const setting = field('dpopKeyPair', options.dpopKeyPair)
-  const { publicKey, privateKey } = readGroup('dpopKeyPair', options.dpopKeyPair, addIssue)
+/** Public and private key. */
+function keyFields(options: IdpClientOptions, env: Env) {
+  return [
+    field('dpopKeyPair.publicKey', options, env),
+    field('dpopKeyPair.privateKey', options, env),
+  ] as const
+}
+
+function pairFromOption(options: IdpClientOptions, env: Env, addIssue: AddIssue): DpopKeys {
+  const [publicKey, privateKey] = keyFields(options, env).map(({ given }) => given)
   if (isEs256(publicKey, 'public') && isEs256(privateKey, 'private'))
     return { kind: 'pair', publicKey, privateKey }
   const what =
     'must hold publicKey (extractable) and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)'
-  invalid(setting, addIssue, what)
+  invalid(field('dpopKeyPair', options), addIssue, what)
   return none
 }
 
@@ -34,8 +41,7 @@ function keyFault(pem: string, label: PemLabel): string | null {
 }
 
 function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
-  const publicField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PUBLIC_KEY')
-  const privateField = field('dpopKeyPair', undefined, env, 'IDP_DPOP_PRIVATE_KEY')
+  const [publicField, privateField] = keyFields({}, env)
   const publicText = readText(publicField, addIssue)
   const privateText = readText(privateField, addIssue)
   if (publicText === undefined || privateText === undefined) {
@@ -63,37 +69,29 @@ function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, addI
   if (!isPresent(options.dpopKeyPair)) return pairFromVariables(env, enabled ? addIssue : () => {})
   if (!enabled)
     addIssue('notice', 'dpopKeyPair has no effect but on fetchers that ask for it, while useDPoP is false.')
-  return pairFromOption(options, addIssue)
+  return pairFromOption(options, env, addIssue)
 }
 
-/** Seconds by which the clocks of provider and application may differ. */
-const DEFAULT_TOLERANCE = 60
+/** Seconds above which a tolerance is reported. */
 const longTolerance = 300
 
 export function resolveDpop(options: IdpClientOptions, env: Env, addIssue: AddIssue): DpopConfig {
-  const given = readGroup('dpopOptions', options.dpopOptions, addIssue)
-  const retry = readGroup('dpopOptions.retry', given.retry, addIssue)
-  const seconds = { min: 0, max: 86_400, unit: 'seconds' } as const
-  const tolerance = field('dpopOptions.clockTolerance', given.clockTolerance, env, 'IDP_DPOP_CLOCK_TOLERANCE')
-  const skew = field('dpopOptions.clockSkew', given.clockSkew, env, 'IDP_DPOP_CLOCK_SKEW')
-  const delay = field('dpopOptions.retry.delay', retry.delay, env, 'IDP_RETRY_DELAY')
-  const jitter = field('dpopOptions.retry.jitter', retry.jitter, env, 'IDP_RETRY_JITTER')
-  const clockTolerance = readNumber(tolerance, seconds, addIssue) ?? DEFAULT_TOLERANCE
+  const clockTolerance = readNumber(field('dpopOptions.clockTolerance', options, env), addIssue)
   if (clockTolerance > longTolerance) {
     addIssue(
       'notice',
       `dpopOptions.clockTolerance is above ${longTolerance} seconds: expired tokens are accepted that long.`,
     )
   }
-  const enabled = readFlag(field('useDPoP', options.useDPoP), addIssue) ?? false
+  const enabled = readFlag(field('useDPoP', options), addIssue)
   return {
     enabled,
     keys: resolveKeys(options, env, enabled, addIssue),
     clockTolerance,
-    clockSkew: readNumber(skew, { ...seconds, min: -seconds.max }, addIssue) ?? 0,
+    clockSkew: readNumber(field('dpopOptions.clockSkew', options, env), addIssue),
     retry: {
-      delay: readNumber(delay, { min: 0, max: 60_000, unit: 'milliseconds' }, addIssue) ?? 100,
-      jitter: readFlag(jitter, addIssue) ?? true,
+      delay: readNumber(field('dpopOptions.retry.delay', options, env), addIssue),
+      jitter: readFlag(field('dpopOptions.retry.jitter', options, env), addIssue),
     },
   }
 }

@@ -104,56 +104,97 @@ export interface SessionDataStore {
 /** Attributes of the session cookie. `HttpOnly` is always set and is therefore no option. */
 export interface SessionCookieOptions {
   /**
-   * Name, also the stem of the names of its chunks. Default `__session`. A `__Host-` name needs `path` `/` and no
-   * `domain`; it and a `__Secure-` name make the cookie Secure.
+   * Name of the cookie, and prefix of the names of its chunks. Each application on a host needs [its
+   * own](https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md#cookies-of-another-application).
+   * @default __session
    */
   name?: string | undefined
   /**
-   * `Secure` attribute. Variable `IDP_COOKIE_SECURE` (`true` or `false`). Default: set when the base URL of the
-   * application is https. In production with an inferred base URL it is always set, and `false` is refused with an
-   * `InvalidConfigurationError`.
+   * `Secure`. In production with an inferred base URL it is always set, and `false` is rejected.
+   * @default set when the base URL is https
+   * @env IDP_COOKIE_SECURE
    */
   secure?: boolean | undefined
-  /** `SameSite` attribute. Variable `IDP_COOKIE_SAME_SITE`. Default `lax`; `none` needs Secure. */
+  /**
+   * `SameSite`. `none` needs `Secure`.
+   * @default lax
+   * @env IDP_COOKIE_SAME_SITE
+   */
   sameSite?: SameSite | undefined
-  /** `Path` attribute. Variable `IDP_COOKIE_PATH`. Default `/`, also below a base path. */
+  /**
+   * `Path`, also below a base path. The login, callback and logout routes have to be below it, otherwise a logout
+   * cannot delete the cookie.
+   * @default /
+   * @env IDP_COOKIE_PATH
+   */
   path?: string | undefined
-  /** `Domain` attribute. Variable `IDP_COOKIE_DOMAIN`. Default: none, so only the very host gets the cookie. */
+  /**
+   * `Domain`. Without it the cookie is sent to this host only.
+   * @env IDP_COOKIE_DOMAIN
+   */
   domain?: string | undefined
-  /** True: the cookie ends with the browser session (no Max-Age). Variable `IDP_COOKIE_TRANSIENT`. Default false. */
+  /**
+   * `true`: no `Max-Age`, the cookie ends with the browser session.
+   * @default false
+   * @env IDP_COOKIE_TRANSIENT
+   */
   transient?: boolean | undefined
   /**
-   * Most bytes that all session cookies may have together, names included. Default 7000. Above,
-   * tokens that the refresh token brings again are left out, and a login that does not fit is `SESSION_TOO_LARGE`.
+   * Maximum size of all session cookies together in bytes, including names. Above it, [tokens are
+   * omitted](https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md#size), and a login that
+   * does not fit fails with `SESSION_TOO_LARGE`.
+   * @default 7000
    */
   maxBytes?: number | undefined
 }
 
 /** How long sessions live and which cookie carries them. */
 export interface SessionConfiguration {
-  /** Whether use extends the session (up to `absoluteDuration`). Default true; false: only the absolute limit applies. */
+  /**
+   * Activity extends the session, up to `absoluteDuration`. `false`: only the absolute limit applies.
+   * @default true
+   */
   rolling?: boolean | undefined
-  /** Seconds from login until the session ends in any case. Default 259200 (3 days), at most 34560000 (400 days). */
+  /**
+   * Maximum lifetime after the login, in seconds.
+   * @default 259200
+   */
   absoluteDuration?: number | undefined
-  /** Seconds without use after which the session ends. Default 86400 (1 day), at most 34560000 (400 days). */
+  /**
+   * Lifetime without activity, in seconds.
+   * @default 86400
+   */
   inactivityDuration?: number | undefined
+  /** Attributes of the session cookie. `HttpOnly` is always set. */
   cookie?: SessionCookieOptions | undefined
 }
 
 /** The cookies that carry a login from its start to the callback. No environment variable sets any of them. */
 export interface TransactionCookieOptions {
-  /** What the names begin with. Default `__txn_`; the session cookie's name must not begin with it. */
+  /**
+   * Prefix of the cookie names. The name of the session cookie must not begin with it.
+   * @default __txn_
+   */
   prefix?: string | undefined
   /**
-   * `Secure` attribute. Default: set when the base URL of the application is https; as with the session cookie, `false`
-   * is refused in production with an inferred base URL.
+   * `Secure`, as with the session cookie.
+   * @default set when the base URL is https
    */
   secure?: boolean | undefined
-  /** `SameSite` attribute. Default `lax`; with `response_mode: 'form_post'` it is `none` (and Secure) by itself. */
+  /**
+   * `SameSite`. With `response_mode: 'form_post'` it is always `none` and `Secure`, which requires https.
+   * @default lax
+   */
   sameSite?: SameSite | undefined
-  /** `Path` attribute. Default `/`. */
+  /**
+   * `Path`. The login, callback and logout routes have to be below it.
+   * @default /
+   */
   path?: string | undefined
-  /** Seconds within which a login must be finished. Default 3600. */
+  /**
+   * How long a login may take, in seconds.
+   * @default 3600
+   */
   maxAge?: number | undefined
 }
 
@@ -186,50 +227,112 @@ export interface AuthorizationParameters {
 
 /** Paths of the mounted routes, without the base path. They win over the variables, those over the defaults. */
 export interface RoutesOptions {
-  /** Default `/auth/login`, variable `FRAMEWORK_PUBLIC_LOGIN_ROUTE`. */
+  /**
+   * Path of the login route.
+   * @default /auth/login
+   * @env FRAMEWORK_PUBLIC_LOGIN_ROUTE
+   */
   login?: string | undefined
-  /** Default `/auth/logout`. */
+  /**
+   * Path of the logout route.
+   * @default /auth/logout
+   */
   logout?: string | undefined
-  /** Default `/auth/callback`; register it at the provider, base path included. */
+  /**
+   * Path of the callback route. Register its URL at the provider, including the base path.
+   * @default /auth/callback
+   */
   callback?: string | undefined
-  /** Default `/auth/profile`, variable `FRAMEWORK_PUBLIC_PROFILE_ROUTE`. */
+  /**
+   * Path of the profile route.
+   * @default /auth/profile
+   * @env FRAMEWORK_PUBLIC_PROFILE_ROUTE
+   */
   profile?: string | undefined
-  /** Default `/auth/access-token`, variable `FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE`. */
+  /**
+   * Path of the access-token route, mounted with `enableAccessTokenEndpoint`.
+   * @default /auth/access-token
+   * @env FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE
+   */
   accessToken?: string | undefined
-  /** Default `/auth/connect`; mounted with `enableConnectAccountEndpoint`. */
+  /**
+   * Path of the connect-account route, mounted with `enableConnectAccountEndpoint`.
+   * @default /auth/connect
+   */
   connectAccount?: string | undefined
-  /** Default `/auth/backchannel-logout`. */
+  /**
+   * Path of the back-channel logout route.
+   * @default /auth/backchannel-logout
+   */
   backChannelLogout?: string | undefined
-  /** Default `/auth/mfa/authenticators`, variable `FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE`. */
+  /**
+   * Path of the MFA authenticators route.
+   * @default /auth/mfa/authenticators
+   * @env FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE
+   */
   mfaAuthenticators?: string | undefined
-  /** Default `/auth/mfa/challenge`, variable `FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE`. */
+  /**
+   * Path of the MFA challenge route.
+   * @default /auth/mfa/challenge
+   * @env FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE
+   */
   mfaChallenge?: string | undefined
-  /** Default `/auth/mfa/associate`, variable `FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE`. */
+  /**
+   * Path of the MFA associate route.
+   * @default /auth/mfa/associate
+   * @env FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE
+   */
   mfaAssociate?: string | undefined
-  /** Default `/auth/mfa/verify`, variable `FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE`. */
+  /**
+   * Path of the MFA verify route.
+   * @default /auth/mfa/verify
+   * @env FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE
+   */
   mfaVerify?: string | undefined
 }
 
 /** An ES256 key pair (ECDSA, P-256) for DPoP (RFC 9449). */
 export interface DpopKeyPair {
+  /**
+   * The public key. Extractable, because proofs carry it.
+   * @env IDP_DPOP_PUBLIC_KEY
+   */
   publicKey: CryptoKey
-  /** Usable for `sign`; need not be extractable. */
+  /**
+   * The private key. Usable for `sign`; need not be extractable.
+   * @env IDP_DPOP_PRIVATE_KEY
+   */
   privateKey: CryptoKey
 }
 
 export interface DpopOptions {
-  /** Seconds that the time checks of ID tokens tolerate, with or without `useDPoP`. Variable `IDP_DPOP_CLOCK_TOLERANCE`. Default 60; above 300 is reported. */
+  /**
+   * Tolerance for the timestamps of ID tokens in seconds, with and without `useDPoP`. Values above 300 are reported.
+   * @default 60
+   * @env IDP_DPOP_CLOCK_TOLERANCE
+   */
   clockTolerance?: number | undefined
   /**
-   * Seconds that the provider's clock is ahead of this server's, may be negative: added to the time in proofs and client
-   * assertions and to that of ID-token checks. Variable `IDP_DPOP_CLOCK_SKEW`. Default 0.
+   * How many seconds the provider's clock is ahead of this server's; may be negative. Added to the time of DPoP
+   * proofs, client assertions and ID token checks.
+   * @default 0
+   * @env IDP_DPOP_CLOCK_SKEW
    */
   clockSkew?: number | undefined
+  /** The retry after a DPoP nonce error. */
   retry?:
     | {
-        /** Milliseconds before the retry that a nonce error causes. Variable `IDP_RETRY_DELAY`. Default 100. */
+        /**
+         * Delay before the retry, in milliseconds.
+         * @default 100
+         * @env IDP_RETRY_DELAY
+         */
         delay?: number | undefined
-        /** Whether the delay varies at random between half and all of it. Variable `IDP_RETRY_JITTER`. Default true. */
+        /**
+         * Randomizes the delay between 50 and 100 %.
+         * @default true
+         * @env IDP_RETRY_JITTER
+         */
         jitter?: boolean | undefined
       }
     | undefined
@@ -248,140 +351,250 @@ export type VendorOptions = {
  */
 export interface IdpClientOptions {
   /**
-   * The provider: a host (`tenant.example.com`), a host with port, or a URL with path (`https://idp.example.com/realm`),
-   * with or without `https://`. Variable `IDP_DOMAIN`. No default.
+   * The provider: a host, `host:port`, or a URL with path, with or without `https://`. For a bare host, the issuer
+   * may have a trailing slash or not; a URL with a path has to be exactly the issuer.
+   * @default required
+   * @env IDP_DOMAIN
    */
   domain?: string | undefined
-  /** Client identifier at the provider. Variable `IDP_CLIENT_ID`. No default. */
+  /**
+   * Client identifier at the provider.
+   * @default required
+   * @env IDP_CLIENT_ID
+   */
   clientId?: string | undefined
-  /** Client secret. Variable `IDP_CLIENT_SECRET`. */
+  /**
+   * Client secret.
+   * @default required, unless a signing key is set
+   * @env IDP_CLIENT_SECRET
+   */
   clientSecret?: string | undefined
   /**
-   * How the client secret is sent: `client_secret_basic` (HTTP Basic) or `client_secret_post` (in the body). For a
-   * provider that advertises both and accepts one. Variable `IDP_TOKEN_ENDPOINT_AUTH_METHOD`. Default: HTTP Basic if the
-   * provider advertises it or nothing, otherwise in the body.
+   * How the secret is sent: with HTTP Basic or in the body. The default is HTTP Basic if the provider advertises it
+   * or advertises nothing, otherwise the body. Set it for a provider that advertises both but accepts only one.
+   * Cannot be combined with a signing key.
+   * @default what is advertised
+   * @env IDP_TOKEN_ENDPOINT_AUTH_METHOD
    */
   tokenEndpointAuthMethod?: 'client_secret_basic' | 'client_secret_post' | undefined
   /**
-   * Private key (PKCS#8 PEM or `CryptoKey`) for `private_key_jwt` (RFC 7523); wins over `clientSecret`. Variable
-   * `IDP_CLIENT_ASSERTION_SIGNING_KEY` (PEM, line breaks also as `\n`).
+   * Private key for
+   * [`private_key_jwt`](https://github.com/idp-client/idp-client/blob/main/docs/guides/par-and-private-key-jwt.md)
+   * (RFC 7523): PKCS#8 PEM text, or a `CryptoKey` with the usage `sign`. Takes precedence over a secret.
+   * @env IDP_CLIENT_ASSERTION_SIGNING_KEY
    */
   clientAssertionSigningKey?: string | CryptoKey | undefined
   /**
-   * Algorithm of the assertion, asymmetric. Variable `IDP_CLIENT_ASSERTION_SIGNING_ALG`. Default: the first of RS256,
-   * ES256, PS256, EdDSA and then the others that the key signs with and the provider advertises
-   * (`token_endpoint_auth_signing_alg_values_supported`).
+   * Algorithm of the assertion: RS, PS or ES with 256, 384 or 512, `EdDSA` or `Ed25519`. The default is the first of
+   * RS256, ES256, PS256, EdDSA and then the others that the key supports and the provider advertises. An algorithm
+   * that the key does not support is rejected.
+   * @default first that fits
+   * @env IDP_CLIENT_ASSERTION_SIGNING_ALG
    */
   clientAssertionSigningAlg?: string | undefined
   /**
-   * Key id (`kid`) of the key as it is registered at the provider, sent in the header of assertions. Needed when several
-   * keys are registered; default: none is sent, since one that the provider does not know makes it refuse the client.
+   * `kid` in the header of assertions, as registered at the provider. Required if several keys are registered.
+   * @default none is sent
    */
   clientAssertionSigningKeyId?: string | undefined
   /**
-   * `aud` of the assertion, at every endpoint: `issuer` (default) is the issuer identifier, `token_endpoint` the URL of
-   * the token endpoint, for providers that accept nothing else. Variable `IDP_CLIENT_ASSERTION_AUDIENCE`.
+   * `aud` of the assertion, at every endpoint: the issuer, or the URL of the token endpoint for a provider that
+   * accepts nothing else.
+   * @default issuer
+   * @env IDP_CLIENT_ASSERTION_AUDIENCE
    */
   clientAssertionAudience?: 'issuer' | 'token_endpoint' | undefined
   /**
-   * Algorithms that ID tokens and logout tokens may be signed with, as the client is registered
-   * (`id_token_signed_response_alg`): a name, a list, or names separated by commas. Also counts for what the provider
-   * does not advertise. Variable `IDP_ID_TOKEN_SIGNED_RESPONSE_ALG`. Default: every asymmetric algorithm that the
-   * provider advertises.
+   * Restricts the signing algorithms of ID tokens and logout tokens to those registered for the client: a name, a
+   * list, or a comma-separated string. They may differ from those that the provider advertises. `none` and HMAC are
+   * rejected.
+   * @default what is advertised
+   * @env IDP_ID_TOKEN_SIGNED_RESPONSE_ALG
    */
   idTokenSignedResponseAlg?: string | readonly string[] | undefined
-  /** Sent with every authorization request. Default: the default scope only. */
+  /**
+   * Sent with every authorization request, see the next table.
+   * @default scope only
+   */
   authorizationParameters?: AuthorizationParameters | undefined
-  /** Pushes authorization requests to the provider first (PAR, RFC 9126). Default false. */
+  /**
+   * [Pushes](https://github.com/idp-client/idp-client/blob/main/docs/guides/par-and-private-key-jwt.md) authorization
+   * requests to the provider first (PAR, RFC 9126). The provider must advertise it. If the provider requires PAR and
+   * this is `false`, logins fail.
+   * @default false
+   */
   pushedAuthorizationRequests?: boolean | undefined
   /**
-   * Where the application lives, as browsers see it: one URL, or a list of allowed ones, of which the one with the
-   * request's origin is used. Variable `APP_BASE_URL` (several separated by commas). Default: inferred from the host
-   * of each request.
+   * URL of the application as browsers see it. A list is an allow-list: the entry with the origin of the request is
+   * used, including its path. Patterns (`*`) are rejected. See [proxies and base
+   * paths](https://github.com/idp-client/idp-client/blob/main/docs/guides/proxies-and-base-paths.md).
+   * @default inferred from each request
+   * @env APP_BASE_URL
    */
   appBaseUrl?: string | readonly string[] | undefined
   /**
-   * Whether `X-Forwarded-Host` and `X-Forwarded-Proto` are believed when the base URL is not fixed. Default: true with a
-   * list in `appBaseUrl` and where `NODE_ENV` is `development` or `test`, else false. Only behind a proxy that overwrites
-   * them.
+   * Trusts `X-Forwarded-Host` and `X-Forwarded-Proto` unless the base URL is fixed. Ignored headers with another
+   * address are reported once.
+   * @default `true` with a list, and where `NODE_ENV` is `development` or `test`; else `false`
    */
   trustProxy?: boolean | undefined
   /**
-   * Encrypts the cookies: at least 32 characters, 64 hexadecimal digits recommended (`npx idp-client secret`). In a
-   * list the first one encrypts and all decrypt, so that a secret can be replaced without ending sessions. Variable
-   * `IDP_SECRET` (a list separated by commas when every part has 32 characters or more).
+   * Encrypts the cookies. 32 characters or more, not all the same; `npx idp-client secret` prints one of 64
+   * hexadecimal digits. In a list, the first one encrypts and all decrypt: see [rotating
+   * secrets](https://github.com/idp-client/idp-client/blob/main/docs/guides/rotating-secrets.md).
+   * @default required
+   * @env IDP_SECRET
    */
   secret?: string | readonly string[] | undefined
-  /** Path to go to after a login that names no target of its own. Default `/`. */
+  /**
+   * Where to redirect after a login without `returnTo`. A path with one leading slash; query and fragment are
+   * allowed.
+   * @default /
+   */
   signInReturnToPath?: string | undefined
+  /** Lifetimes of sessions, and the session cookie. */
   session?: SessionConfiguration | undefined
+  /** Attributes of the cookies that store a login in progress until the callback. */
   transactionCookie?: TransactionCookieOptions | undefined
   /**
-   * True (default): every login has its own transaction cookie, so that logins in several tabs all finish. False: one
-   * shared cookie; a later login replaces an earlier one, which then fails with `SUPERSEDED_STATE`.
+   * `true`: one transaction cookie per login, so that logins in several tabs all finish. `false`: one shared cookie;
+   * a later login replaces an earlier one, which fails with `SUPERSEDED_STATE`.
+   * @default true
    */
   enableParallelTransactions?: boolean | undefined
   /**
-   * `oidc`: RP-Initiated Logout, `v2`: `/v2/logout`, `auto` (default): the first where the provider advertises it, else
-   * the second. `local`: only the session of this application ends; whoever uses the same browser next is logged in
-   * again without being asked, while the provider's session lasts.
+   * `oidc`: RP-Initiated Logout. `v2`: `/v2/logout`, without discovery. `auto`: `oidc` if the provider advertises it,
+   * otherwise `v2`, which is reported once. `local`: [only the session of this application
+   * ends](https://github.com/idp-client/idp-client/blob/main/docs/guides/sign-up-and-silent-login.md#logging-out-of-this-application-only).
+   * @default auto
    */
   logoutStrategy?: LogoutStrategy | undefined
-  /** Whether OIDC logout URLs carry `id_token_hint`. Default true; false keeps the ID token out of URLs. */
+  /**
+   * `false` keeps the ID token out of logout URLs; only `logout_hint`, `client_id` and `post_logout_redirect_uri` are
+   * sent.
+   * @default true
+   */
   includeIdTokenHintInOIDCLogoutUrl?: boolean | undefined
+  /**
+   * Decides what is saved, see
+   * [hooks](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#hooks).
+   * @default removes protocol claims
+   */
   beforeSessionSaved?: BeforeSessionSavedHook | undefined
+  /**
+   * Runs after every login attempt, see
+   * [hooks](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#hooks).
+   */
   onCallback?: OnCallbackHook | undefined
   /**
-   * Keeps sessions outside the cookie: `memoryStore`, `redisStore` or `postgresStore` of `idp-client/stores/*`, or your
-   * own. Default: in encrypted cookies.
+   * Stores sessions on the server, see [session
+   * stores](https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md).
+   * @default in cookies
    */
   sessionStore?: SessionDataStore | undefined
   /**
-   * Milliseconds that a process may hold the lock of a session in a store that has `lock`: the longest that one refresh
-   * can take. Default 15000; with an `httpTimeout` above 5000 twice that and 5000 more.
+   * How long a process may hold the lock of a session in a store with `lock`, in milliseconds: the longest that one
+   * [refresh](https://github.com/idp-client/idp-client/blob/main/docs/guides/scaling-out.md#refresh-locking-across-processes)
+   * can take. With an `httpTimeout` above 5000 the default is twice that and 5000 more; a value below that is
+   * reported.
+   * @default 15000
    */
   sessionLockTimeout?: number | undefined
   /**
-   * Whether this process keeps running after a response, so that its memory can keep refreshed tokens which no response has carried
-   * yet. Default true. Set to false on AWS Lambda, Cloudflare Workers and other platforms that freeze or end a process between
-   * requests: where no cookie can be written, no refresh token is redeemed then, and an expired access token is
-   * `REFRESH_NOT_PERSISTABLE`.
+   * Set to `false` if processes are frozen or terminated between requests
+   * ([serverless](https://github.com/idp-client/idp-client/blob/main/docs/guides/scaling-out.md#serverless-platforms-processlasts)):
+   * where no cookie can be set, no refresh token is redeemed, and an expired access token throws
+   * `REFRESH_NOT_PERSISTABLE`. Late token responses are dropped.
+   * @default true
    */
   processLasts?: boolean | undefined
+  /** Paths of the mounted routes, without base path. */
   routes?: RoutesOptions | undefined
-  /** Permits plain http to the provider, except when `NODE_ENV` is `production`. Default false. */
+  /**
+   * Permits plain http to the provider. In production it has no effect and is reported.
+   * @default false
+   */
   allowInsecureRequests?: boolean | undefined
-  /** Milliseconds that one request to the provider may take. Default 5000. */
+  /**
+   * Timeout of one request to the provider, including the response body, in milliseconds.
+   * @default 5000
+   */
   httpTimeout?: number | undefined
-  /** Sends name and version of this library to the provider in the `Idp-Client` header, nothing else. Default true. */
+  /**
+   * Sends `Idp-Client: base64url({"name","version"})` to the provider. `false`: no such header, and no version in
+   * `User-Agent`.
+   * @default true
+   */
   enableTelemetry?: boolean | undefined
-  /** Mounts the access-token route. Default true; false keeps access tokens away from the browser. */
+  /**
+   * Mounts the access-token route. `false` keeps access tokens out of the browser (Backend for Frontend, BFF).
+   * @default true
+   */
   enableAccessTokenEndpoint?: boolean | undefined
-  /** Seconds before its end from which on an access token is refreshed. Default 0. */
+  /**
+   * `getAccessToken` refreshes this many seconds before expiry. If that fails, the current token, which is still
+   * valid, is returned.
+   * @default 0
+   */
   tokenRefreshBuffer?: number | undefined
-  /** The profile route answers 204 instead of 401 without a session. Default false. */
+  /**
+   * The profile route responds with 204 instead of 401 without a session.
+   * @default false
+   */
   noContentProfileResponseWhenUnauthenticated?: boolean | undefined
-  /** Mounts the connect-account route. Default false. */
+  /**
+   * Mounts the [connect-account
+   * route](https://github.com/idp-client/idp-client/blob/main/docs/reference/routes.md#connect-account).
+   * @default false
+   */
   enableConnectAccountEndpoint?: boolean | undefined
   /**
-   * Binds tokens to a key pair (DPoP, RFC 9449): token requests and, by fetchers, API requests prove its possession, and
-   * an answer with a Bearer token is refused. Needs `dpopKeyPair` or its variables. Default false.
+   * Binds tokens to a key pair ([DPoP](https://github.com/idp-client/idp-client/blob/main/docs/guides/dpop.md), RFC
+   * 9449): token requests and fetchers send DPoP proofs, and a Bearer token in a token response is rejected. Requires
+   * a key pair.
+   * @default false
    */
   useDPoP?: boolean | undefined
-  /** Variables `IDP_DPOP_PUBLIC_KEY` (SPKI PEM) and `IDP_DPOP_PRIVATE_KEY` (PKCS#8 PEM), both needed. */
+  /**
+   * An ES256 pair. The variables hold PEM text; both are needed. If `useDPoP` is `false`, only
+   * [fetchers](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#createfetcher) with
+   * `useDPoP: true` use it.
+   */
   dpopKeyPair?: DpopKeyPair | undefined
+  /** Tolerances of clocks, and the retry after a DPoP nonce error. */
   dpopOptions?: DpopOptions | undefined
-  /** Seconds that an encrypted `mfa_token` stays valid. Variable `IDP_MFA_TOKEN_TTL`. Default 300. */
+  /**
+   * How long an encrypted `mfa_token` is valid, in seconds, see [multi-factor
+   * authentication](https://github.com/idp-client/idp-client/blob/main/docs/guides/multi-factor.md).
+   * @default 300
+   * @env IDP_MFA_TOKEN_TTL
+   */
   mfaTokenTtl?: number | undefined
   /**
-   * Asks the UserInfo endpoint at login and merges its claims into `user`; those of the ID token win. Without an answer
-   * about the same user the login fails. Default false.
+   * Calls the UserInfo endpoint at login and merges its claims into `user`; claims of the ID token take precedence.
+   * If the request fails or returns another `sub`, the login fails with `USERINFO_ERROR`.
+   * @default false
    */
   fetchUserInfo?: boolean | undefined
-  /** Wire values of the provider's own extensions, where they differ from the built-in ones. */
+  /**
+   * Overrides the parameter values of provider-specific extensions, see
+   * [below](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#vendor).
+   * @default built-in values
+   */
   vendor?: VendorOptions | undefined
-  /** Receives every event of the library. Default: warnings and errors go to the console. */
+  /**
+   * Receives every [event](https://github.com/idp-client/idp-client/blob/main/docs/reference/events.md).
+   * @default warnings and errors go to the console
+   */
   logger?: Logger | undefined
+  /**
+   * Used for every request to the provider. A symbol, exported by every server entry point.
+   * @default global `fetch`
+   */
   [customFetch]?: typeof globalThis.fetch | undefined
+  /**
+   * Returns seconds since the epoch; for tests. A symbol, exported by every server entry point.
+   * @default the system clock
+   */
   [customClock]?: Clock | undefined
 }

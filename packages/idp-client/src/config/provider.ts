@@ -7,7 +7,7 @@ import { field, invalid, isSet, readFlag, readText, waysToSet } from './readers.
 
 /** Plain http to the provider: never in production, and said so, since the option would otherwise seem to work. */
 export function resolveInsecure(options: IdpClientOptions, production: boolean, addIssue: AddIssue): boolean {
-  const wanted = readFlag(field('allowInsecureRequests', options.allowInsecureRequests), addIssue) ?? false
+  const wanted = readFlag(field('allowInsecureRequests', options), addIssue)
   if (wanted && production) {
     addIssue(
       'notice',
@@ -36,7 +36,7 @@ export function resolveProvider(
   allowInsecureRequests: boolean,
   addIssue: AddIssue,
 ): ProviderAddress | undefined {
-  const setting = field('domain', options.domain, env, 'IDP_DOMAIN')
+  const setting = field('domain', options, env)
   const given = readText(setting, addIssue)
   if (given === undefined) {
     if (!isSet(setting))

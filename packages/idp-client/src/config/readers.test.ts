@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Problem } from './config.ts'
+import type { NumberRow } from './option-rows.ts'
 import {
   field,
   isPresent,
@@ -11,6 +12,7 @@ import {
   readText,
   toName,
   waysToSet,
+  withRow,
 } from './readers.ts'
 
 function collect() {
@@ -22,17 +24,15 @@ describe('order of sources', () => {
   test('[S003] the variable counts only while the option is left out', () => {
     const { note: addIssue, problems } = collect()
     const env = { IDP_CLIENT_ID: 'from-env' }
-    expect(readText(field('clientId', undefined, env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-env')
-    expect(readText(field('clientId', '', env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-env')
-    expect(readText(field('clientId', 'from-option', env, 'IDP_CLIENT_ID'), addIssue)).toBe('from-option')
+    expect(readText(field('clientId', {}, env), addIssue)).toBe('from-env')
+    expect(readText(field('clientId', { clientId: '' }, env), addIssue)).toBe('from-env')
+    expect(readText(field('clientId', { clientId: 'from-option' }, env), addIssue)).toBe('from-option')
     expect(problems).toEqual([])
   })
 
   test('a blank variable is none', () => {
     const { note: addIssue } = collect()
-    expect(
-      readText(field('clientId', undefined, { IDP_CLIENT_ID: '  ' }, 'IDP_CLIENT_ID'), addIssue),
-    ).toBeUndefined()
+    expect(readText(field('clientId', {}, { IDP_CLIENT_ID: '  ' }), addIssue)).toBeUndefined()
   })
 
   test.each([
@@ -48,8 +48,12 @@ describe('order of sources', () => {
 
   test('a mistake is named by where it was made', () => {
     const env = { IDP_COOKIE_SECURE: 'perhaps' }
-    const byVariable = field('session.cookie.secure', undefined, env, 'IDP_COOKIE_SECURE')
-    const byOption = field('session.cookie.secure', 'perhaps', env, 'IDP_COOKIE_SECURE')
+    const byVariable = field('session.cookie.secure', {}, env)
+    const byOption = field(
+      'session.cookie.secure',
+      { session: { cookie: { secure: 'perhaps' as never } } },
+      env,
+    )
     expect(toName(byVariable)).toBe('IDP_COOKIE_SECURE')
     expect(toName(byOption)).toBe('session.cookie.secure')
     const { note: addIssue, problems } = collect()
@@ -62,10 +66,8 @@ describe('order of sources', () => {
   })
 
   test('what can be set in one way only is not said to have a variable', () => {
-    expect(waysToSet(field('session.rolling', undefined))).toBe('set the option session.rolling')
-    expect(waysToSet(field('domain', undefined, {}, 'IDP_DOMAIN'))).toBe(
-      'set the option domain or the variable IDP_DOMAIN',
-    )
+    expect(waysToSet(field('session.rolling', {}))).toBe('set the option session.rolling')
+    expect(waysToSet(field('domain', {}, {}))).toBe('set the option domain or the variable IDP_DOMAIN')
   })
 })
 
@@ -78,64 +80,70 @@ describe('readFlag', () => {
     ['0', false],
   ])('the variable text %s is %s', (text, expected) => {
     const { note: addIssue, problems } = collect()
-    expect(readFlag(field('x', undefined, { IDP_COOKIE_SECURE: text }, 'IDP_COOKIE_SECURE'), addIssue)).toBe(
-      expected,
-    )
+    expect(readFlag(field('session.cookie.secure', {}, { IDP_COOKIE_SECURE: text }), addIssue)).toBe(expected)
     expect(problems).toEqual([])
   })
 
   test('an option must be a boolean, not something that looks like one', () => {
     const { note: addIssue, problems } = collect()
-    expect(readFlag(field('useDPoP', 'false'), addIssue)).toBeUndefined()
-    expect(readFlag(field('useDPoP', 0), addIssue)).toBeUndefined()
+    expect(readFlag(field('trustProxy', { trustProxy: 'false' as never }), addIssue)).toBeUndefined()
+    expect(readFlag(field('useDPoP', { useDPoP: 0 as never }), addIssue)).toBe(false)
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-option', 'wrong-option'])
   })
 })
 
 describe('readNumber', () => {
-  const range = { min: 0, max: 100, unit: 'seconds' } as const
-
-  test.each([Number.NaN, Number.POSITIVE_INFINITY, -1, 101, '5', true, {}])(
+  test.each([Number.NaN, Number.POSITIVE_INFINITY, 0, 31_536_001, '5', true, {}])(
     'refuses the option %j',
     (value) => {
       const { note: addIssue, problems } = collect()
-      expect(readNumber(field('mfaTokenTtl', value), range, addIssue)).toBeUndefined()
+      expect(readNumber(field('mfaTokenTtl', { mfaTokenTtl: value as never }, {}), addIssue)).toBe(300)
       expect(problems).toEqual([
-        { kind: 'wrong-option', message: 'mfaTokenTtl must be a number of seconds from 0 to 100.' },
+        { kind: 'wrong-option', message: 'mfaTokenTtl must be a number of seconds from 1 to 31536000.' },
       ])
     },
   )
 
-  test.each(['-1', '1e1', '0x10', '5s', 'NaN', '101'])('refuses the variable %s', (text) => {
+  test.each(['-1', '1e1', '0x10', '5s', 'NaN', '31536001'])('refuses the variable %s', (text) => {
     const { note: addIssue, problems } = collect()
-    const setting = field('mfaTokenTtl', undefined, { IDP_MFA_TOKEN_TTL: text }, 'IDP_MFA_TOKEN_TTL')
-    expect(readNumber(setting, range, addIssue)).toBeUndefined()
+    expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: text }), addIssue)).toBe(300)
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-variable'])
   })
 
   test('keeps whole seconds', () => {
     const { note: addIssue } = collect()
-    expect(readNumber(field('mfaTokenTtl', 2.9), range, addIssue)).toBe(2)
-    expect(readNumber(field('mfaTokenTtl', 0), range, addIssue)).toBe(0)
-    expect(
-      readNumber(field('x', undefined, { IDP_MFA_TOKEN_TTL: '60' }, 'IDP_MFA_TOKEN_TTL'), range, addIssue),
-    ).toBe(60)
+    expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 2.9 }), addIssue)).toBe(2)
+    expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 0 }), addIssue)).toBe(0)
+    expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: '60' }), addIssue)).toBe(60)
+  })
+
+  test('another setting may decide a part of the row', () => {
+    const { note: addIssue } = collect()
+    const setting = field('mfaTokenTtl', { mfaTokenTtl: 0 }, {})
+    expect(readNumber(withRow<NumberRow>(setting, { min: 0 }), addIssue)).toBe(0)
+    const absent = field('mfaTokenTtl', {}, {})
+    expect(readNumber(withRow<NumberRow>(absent, { default: 7 }), addIssue)).toBe(7)
   })
 })
 
 describe('readOneOf', () => {
   test('takes a listed value; variables in any case', () => {
     const { note: addIssue } = collect()
-    expect(readOneOf(field('x', 'lax'), ['lax', 'none'], addIssue)).toBe('lax')
-    const setting = field('x', undefined, { IDP_COOKIE_SAME_SITE: 'None' }, 'IDP_COOKIE_SAME_SITE')
-    expect(readOneOf(setting, ['lax', 'none'], addIssue)).toBe('none')
+    const transactionCookie = { sameSite: 'none' } as const
+    expect(readOneOf(field('transactionCookie.sameSite', { transactionCookie }), addIssue)).toBe('none')
+    const setting = field('session.cookie.sameSite', {}, { IDP_COOKIE_SAME_SITE: 'None' })
+    expect(readOneOf(setting, addIssue)).toBe('none')
   })
 
   test('names what is allowed, never what was given', () => {
     const { note: addIssue, problems } = collect()
-    expect(readOneOf(field('logoutStrategy', 'OIDC-secret'), ['auto', 'oidc'], addIssue)).toBeUndefined()
+    const setting = field('logoutStrategy', { logoutStrategy: 'OIDC-secret' as never })
+    expect(readOneOf(setting, addIssue)).toBe('auto')
     expect(problems).toEqual([
-      { kind: 'wrong-option', message: "logoutStrategy must be one of 'auto', 'oidc'." },
+      {
+        kind: 'wrong-option',
+        message: "logoutStrategy must be one of 'auto', 'oidc', 'v2', 'local'.",
+      },
     ])
   })
 })
@@ -161,6 +169,14 @@ describe('readFunction and readGroup', () => {
     const { note: addIssue, problems } = collect()
     expect(readGroup('session', undefined, addIssue)).toEqual({})
     expect(readGroup('session', null as never, addIssue)).toEqual({})
+    expect(problems).toEqual([])
+  })
+
+  test('members of a group that is no object count as left out', () => {
+    const { note: addIssue, problems } = collect()
+    for (const session of ['x', ['x'], null, { cookie: 'app' }]) {
+      expect(readText(field('session.cookie.name', { session } as never), addIssue)).toBe('__session')
+    }
     expect(problems).toEqual([])
   })
 })

@@ -18,7 +18,6 @@ import {
   field,
   invalid,
   isPresent,
-  longestTimer,
   readFlag,
   readFunction,
   readGroup,
@@ -30,17 +29,8 @@ import {
 import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
 import { resolveLockTimeout, resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
-import { noteUnknownKeys } from './unknown-keys.ts'
+import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
-
-type FlagOption = {
-  [Key in keyof IdpClientOptions]-?: IdpClientOptions[Key] extends boolean | undefined ? Key : never
-}[keyof IdpClientOptions] &
-  string
-
-function flag(options: IdpClientOptions, name: FlagOption, fallback: boolean, addIssue: AddIssue): boolean {
-  return readFlag(field(name, options[name]), addIssue) ?? fallback
-}
 
 interface BaseSettings {
   readonly settings: Settings
@@ -60,11 +50,9 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
     development,
     ...resolveRoutes(options, env, basePath, addIssue),
     basePath,
-    trustProxy: flag(options, 'trustProxy', trustByDefault, addIssue),
-    noContentProfileResponseWhenUnauthenticated: flag(
-      options,
-      'noContentProfileResponseWhenUnauthenticated',
-      false,
+    trustProxy: readFlag(field('trustProxy', options), addIssue) ?? trustByDefault,
+    noContentProfileResponseWhenUnauthenticated: readFlag(
+      field('noContentProfileResponseWhenUnauthenticated', options),
       addIssue,
     ),
     clock,
@@ -74,7 +62,7 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
 }
 
 function resolveClientId(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | undefined {
-  const setting = field('clientId', options.clientId, env, 'IDP_CLIENT_ID')
+  const setting = field('clientId', options, env)
   const clientId = readText(setting, addIssue)
   if (clientId === undefined && !isPresent(setting.given)) {
     addIssue('missing', `clientId is missing: ${waysToSet(setting)}.`)
@@ -83,15 +71,14 @@ function resolveClientId(options: IdpClientOptions, env: Env, addIssue: AddIssue
 }
 
 function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): string {
-  const setting = field('signInReturnToPath', options.signInReturnToPath)
+  const setting = field('signInReturnToPath', options)
   const path = readText(setting, addIssue)
-  if (path === undefined) return '/'
   const base = 'http://path.invalid'
   const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
   invalid(setting, addIssue, 'must be a path of the application that begins with one slash')
-  return '/'
+  return setting.row.default
 }
 
 /**
@@ -119,17 +106,12 @@ function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['ho
 type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
 
 function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue): Limits {
-  const longest = 31_536_000
-  const timeout = field('httpTimeout', options.httpTimeout)
-  const mfaTokenTtl = field('mfaTokenTtl', options.mfaTokenTtl, env, 'IDP_MFA_TOKEN_TTL')
-  const buffer = field('tokenRefreshBuffer', options.tokenRefreshBuffer)
-  const httpTimeout =
-    readNumber(timeout, { min: 1, max: longestTimer, unit: 'milliseconds' }, addIssue) ?? 5000
+  const httpTimeout = readNumber(field('httpTimeout', options), addIssue)
   return {
     httpTimeout,
     sessionLockTimeout: resolveLockTimeout(options, httpTimeout, addIssue),
-    tokenRefreshBuffer: readNumber(buffer, { min: 0, max: longest, unit: 'seconds' }, addIssue) ?? 0,
-    mfaTokenTtl: readNumber(mfaTokenTtl, { min: 1, max: longest, unit: 'seconds' }, addIssue) ?? 300,
+    tokenRefreshBuffer: readNumber(field('tokenRefreshBuffer', options), addIssue),
+    mfaTokenTtl: readNumber(field('mfaTokenTtl', options, env), addIssue),
   }
 }
 
@@ -157,7 +139,6 @@ function resolveRest(
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
   const sessionStore = resolveSessionStore(options, addIssue)
   const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, addIssue)
-  const strategy = field('logoutStrategy', options.logoutStrategy)
   const carrier = readFunction('[customFetch]', options[customFetch], addIssue)
   return {
     authorization,
@@ -170,12 +151,12 @@ function resolveRest(
     ...(sessionStore ? { sessionStore } : {}),
     ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
     signInReturnToPath: resolveReturnPath(options, addIssue),
-    logoutStrategy: readOneOf(strategy, ['auto', 'oidc', 'v2', 'local'], addIssue) ?? 'auto',
-    includeIdTokenHint: flag(options, 'includeIdTokenHintInOIDCLogoutUrl', true, addIssue),
-    pushedAuthorizationRequests: flag(options, 'pushedAuthorizationRequests', false, addIssue),
-    fetchUserInfo: flag(options, 'fetchUserInfo', false, addIssue),
-    telemetry: flag(options, 'enableTelemetry', true, addIssue),
-    processLasts: flag(options, 'processLasts', true, addIssue),
+    logoutStrategy: readOneOf(field('logoutStrategy', options), addIssue),
+    includeIdTokenHint: readFlag(field('includeIdTokenHintInOIDCLogoutUrl', options), addIssue),
+    pushedAuthorizationRequests: readFlag(field('pushedAuthorizationRequests', options), addIssue),
+    fetchUserInfo: readFlag(field('fetchUserInfo', options), addIssue),
+    telemetry: readFlag(field('enableTelemetry', options), addIssue),
+    processLasts: readFlag(field('processLasts', options), addIssue),
     hooks: resolveHooks(options, addIssue),
     ...resolveLimits(options, env, addIssue),
     dpop: resolveDpop(options, env, addIssue),
@@ -193,12 +174,9 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const addIssue: AddIssue = (kind, message, remedy) =>
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
   const options: IdpClientOptions = readGroup('options', given, addIssue)
-  noteUnknownKeys(options, addIssue)
+  checkKeys(options, addIssue)
   const foundation = resolveBaseSettings(options, env, addIssue)
   const { settings, appBaseUrl } = foundation
-  // Their routes are decided by the same flags; only here their types are checked.
-  flag(options, 'enableAccessTokenEndpoint', true, addIssue)
-  flag(options, 'enableConnectAccountEndpoint', false, addIssue)
   const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
   const { provider, clientId, clientAuth, secrets } = resolveRequired(
     options,

@@ -1,53 +1,45 @@
 import { frozenSet } from '../lib/freeze.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
-import type { Env, PublicName, VariableName } from './env.ts'
+import type { Env } from './env.ts'
+import { toHostVariable } from './env.ts'
+import type { TextRow, WithDefault } from './option-rows.ts'
+import { optionRows } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, isSet, readGroup, readText, toName, wrongKind } from './readers.ts'
+import {
+  field,
+  invalid,
+  isPresent,
+  isSet,
+  readFlag,
+  readText,
+  toField,
+  toName,
+  wrongKind,
+} from './readers.ts'
 
-interface RouteDefault {
-  readonly path: string
-  readonly variable?: PublicName
-}
-
-const defaults: Readonly<Record<RouteKey, RouteDefault>> = {
-  login: { path: '/auth/login', variable: 'LOGIN_ROUTE' },
-  logout: { path: '/auth/logout' },
-  callback: { path: '/auth/callback' },
-  profile: { path: '/auth/profile', variable: 'PROFILE_ROUTE' },
-  accessToken: { path: '/auth/access-token', variable: 'ACCESS_TOKEN_ROUTE' },
-  connectAccount: { path: '/auth/connect' },
-  backChannelLogout: { path: '/auth/backchannel-logout' },
-  mfaAuthenticators: { path: '/auth/mfa/authenticators', variable: 'MFA_AUTHENTICATORS_ROUTE' },
-  mfaChallenge: { path: '/auth/mfa/challenge', variable: 'MFA_CHALLENGE_ROUTE' },
-  mfaAssociate: { path: '/auth/mfa/associate', variable: 'MFA_ASSOCIATE_ROUTE' },
-  mfaVerify: { path: '/auth/mfa/verify', variable: 'MFA_VERIFY_ROUTE' },
-}
-
-const routeKeys = Object.keys(defaults) as RouteKey[]
+const routeKeys = Object.keys(optionRows).flatMap((path) => {
+  const [group, key] = path.split('.')
+  return group === 'routes' && key !== undefined ? [key as RouteKey] : []
+})
 
 /**
  * A setting with a public variable. The host's own spelling (`NEXT_PUBLIC_*`) reaches the browser, ours may not: two
  * different values would mount a route where the browser does not look for it.
  */
-function publicField(
-  { option, given }: Pick<Field, 'option' | 'given'>,
-  name: PublicName,
-  env: Env,
-  addIssue: AddIssue,
-): Field {
-  const ours: VariableName = `FRAMEWORK_PUBLIC_${name}`
-  const hosts: VariableName = `NEXT_PUBLIC_${name}`
-  const setting = field(option, given, env, ours)
-  const hostSetting = field(option, given, env, hosts)
-  if (isPresent(given) || hostSetting.text === undefined) return setting
-  if (setting.text !== undefined && setting.text !== hostSetting.text) {
+function withHostVariable<Row>(setting: Field<Row>, env: Env, addIssue: AddIssue): Field<Row> {
+  const variable = setting.variable ? toHostVariable(setting.variable) : undefined
+  if (!variable || isPresent(setting.given)) return setting
+  const { text } = toField(setting.option, undefined, env, variable)
+  if (text === undefined) return setting
+  if (setting.text === undefined) return { ...setting, variable, text }
+  if (setting.text !== text) {
     addIssue(
       'wrong-variable',
-      `${ours} and ${hosts} have different values; give both the same, or set only one.`,
+      `${setting.variable} and ${variable} have different values; give both the same, or set only one.`,
     )
   }
-  return setting.text === undefined ? hostSetting : setting
+  return setting
 }
 
 const unsafe = /[\s\\?#]|\/\/|\p{Cc}|(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c/iu
@@ -61,17 +53,15 @@ function plainPath(text: string): string | null {
   return URL.canParse(rooted, 'http://path.invalid') ? new URL(rooted, 'http://path.invalid').pathname : null
 }
 
-function readPath(setting: Field, fallback: string, addIssue: AddIssue): string {
-  const text = readText(setting, addIssue)
-  if (text === undefined) return fallback
-  const path = plainPath(text)
+function readPath(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
+  const path = plainPath(readText(setting, addIssue))
   if (path !== null && path !== '/') return path
   invalid(
     setting,
     addIssue,
     'must be a path like /auth/name, without origin, query, fragment or dot segments',
   )
-  return fallback
+  return setting.row.default
 }
 
 export interface RouteTable {
@@ -108,17 +98,12 @@ export function resolveRoutes(
   basePath: string,
   addIssue: AddIssue,
 ): RouteTable {
-  const given = readGroup('routes', options.routes, addIssue)
   const settings = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {
-    const { path, variable } = defaults[key]
-    const option = `routes.${key}`
-    const setting = variable
-      ? publicField({ option, given: given[key] }, variable, env, addIssue)
-      : field(option, given[key])
+    const setting = withHostVariable(field(`routes.${key}`, options, env), env, addIssue)
     settings.set(key, setting)
-    const resolved = readPath(setting, path, addIssue)
+    const resolved = readPath(setting, addIssue)
     if (basePath !== '' && isSet(setting) && resolved.startsWith(`${basePath}/`)) {
       addIssue(
         'notice',
@@ -128,8 +113,8 @@ export function resolveRoutes(
     routes[key] = resolved
   }
   const disabled: RouteKey[] = []
-  if (options.enableAccessTokenEndpoint === false) disabled.push('accessToken')
-  if (options.enableConnectAccountEndpoint !== true) disabled.push('connectAccount')
+  if (!readFlag(field('enableAccessTokenEndpoint', options), addIssue)) disabled.push('accessToken')
+  if (!readFlag(field('enableConnectAccountEndpoint', options), addIssue)) disabled.push('connectAccount')
   const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }
   refuseDuplicates(settings, table, addIssue)
   return table
@@ -137,12 +122,8 @@ export function resolveRoutes(
 
 /** `''` or `/path`; there is no option, since the host's build has to know it as well. */
 export function resolveBasePath(env: Env, addIssue: AddIssue): string {
-  const setting = publicField(
-    { option: 'FRAMEWORK_PUBLIC_BASE_PATH', given: undefined },
-    'BASE_PATH',
-    env,
-    addIssue,
-  )
+  const name = 'FRAMEWORK_PUBLIC_BASE_PATH'
+  const setting = withHostVariable(toField(name, undefined, env, name), env, addIssue)
   if (setting.text === undefined) return ''
   const path = plainPath(setting.text)
   if (path !== null) return path === '/' ? '' : path

@@ -29,7 +29,7 @@ export function resolveSecrets(
   env: Env,
   addIssue: AddIssue,
 ): readonly [string, ...string[]] | undefined {
-  const setting = field('secret', options.secret, env, 'IDP_SECRET')
+  const setting = field('secret', options, env)
   const secrets: string[] = []
   for (const given of candidates(setting)) {
     if (typeof given !== 'string') return invalid(setting, addIssue, 'must be a string or a list of strings')

@@ -2,16 +2,10 @@ import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
 import { readCookieName, resolveCookie } from './cookies.ts'
 import type { Env } from './env.ts'
+import type { NumberRow, WithDefault } from './option-rows.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, longestTimer, readFlag, readGroup, readNumber } from './readers.ts'
-
-/** Browsers keep no cookie longer than 400 days (RFC 6265bis section 5.5); more would be cut off in silence. */
-const longestCookie = 400 * 24 * 60 * 60
-
-function readLifetime(setting: Field, fallback: number, addIssue: AddIssue, min = 1): number {
-  return readNumber(setting, { min, max: longestCookie, unit: 'seconds' }, addIssue) ?? fallback
-}
+import { field, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
 
 export function resolveSession(
   options: IdpClientOptions,
@@ -19,44 +13,29 @@ export function resolveSession(
   around: CookieContext,
   addIssue: AddIssue,
 ): SessionConfig {
-  const given = readGroup('session', options.session, addIssue)
-  const cookie = readGroup('session.cookie', given.cookie, addIssue)
-  const name = readCookieName(field('session.cookie.name', cookie.name), '__session', addIssue)
-  const bytes = field('session.cookie.maxBytes', cookie.maxBytes)
-  const rolling = readFlag(field('session.rolling', given.rolling), addIssue) ?? true
+  const name = readCookieName(field('session.cookie.name', options), addIssue)
+  const rolling = readFlag(field('session.rolling', options), addIssue)
+  const inactivity: Field<WithDefault<NumberRow>> = field('session.inactivityDuration', options)
   return {
     rolling,
-    absoluteDuration: readLifetime(
-      field('session.absoluteDuration', given.absoluteDuration),
-      259_200,
-      addIssue,
-    ),
-    inactivityDuration: readLifetime(
-      field('session.inactivityDuration', given.inactivityDuration),
-      86_400,
-      addIssue,
-      // Without rolling it does not count.
-      rolling ? 1 : 0,
-    ),
+    absoluteDuration: readNumber(field('session.absoluteDuration', options), addIssue),
+    // Without rolling it does not count.
+    inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 }), addIssue),
     cookie: {
       ...resolveCookie(
         {
           name,
-          secure: field('session.cookie.secure', cookie.secure, env, 'IDP_COOKIE_SECURE'),
-          sameSite: field('session.cookie.sameSite', cookie.sameSite, env, 'IDP_COOKIE_SAME_SITE'),
-          path: field('session.cookie.path', cookie.path, env, 'IDP_COOKIE_PATH'),
-          domain: field('session.cookie.domain', cookie.domain, env, 'IDP_COOKIE_DOMAIN'),
+          secure: field('session.cookie.secure', options, env),
+          sameSite: field('session.cookie.sameSite', options, env),
+          path: field('session.cookie.path', options, env),
+          domain: field('session.cookie.domain', options, env),
         },
         around,
         addIssue,
       ),
       name,
-      transient:
-        readFlag(
-          field('session.cookie.transient', cookie.transient, env, 'IDP_COOKIE_TRANSIENT'),
-          addIssue,
-        ) ?? false,
-      maxBytes: readNumber(bytes, { min: 1, max: 1_000_000, unit: 'bytes' }, addIssue) ?? 7000,
+      transient: readFlag(field('session.cookie.transient', options, env), addIssue),
+      maxBytes: readNumber(field('session.cookie.maxBytes', options), addIssue),
     },
   }
 }
@@ -72,9 +51,8 @@ export function resolveTransaction(
   around: TransactionSurroundings,
   addIssue: AddIssue,
 ): TransactionConfig {
-  const given = readGroup('transactionCookie', options.transactionCookie, addIssue)
-  const prefixField = field('transactionCookie.prefix', given.prefix)
-  const prefix = readCookieName(prefixField, '__txn_', addIssue)
+  const prefixField = field('transactionCookie.prefix', options)
+  const prefix = readCookieName(prefixField, addIssue)
   const { sessionCookieName } = around
   if (sessionCookieName.startsWith(prefix) || prefix.startsWith(`${sessionCookieName}__`)) {
     invalid(
@@ -83,23 +61,22 @@ export function resolveTransaction(
       'must not be what session.cookie.name begins with, nor begin with that and two underscores, since logout clears all such cookies',
     )
   }
-  const parallel = field('enableParallelTransactions', options.enableParallelTransactions)
   return {
-    parallel: readFlag(parallel, addIssue) ?? true,
+    parallel: readFlag(field('enableParallelTransactions', options), addIssue),
     cookie: {
       ...resolveCookie(
         {
           name: prefix,
-          secure: field('transactionCookie.secure', given.secure),
-          sameSite: field('transactionCookie.sameSite', given.sameSite),
-          path: field('transactionCookie.path', given.path),
+          secure: field('transactionCookie.secure', options),
+          sameSite: field('transactionCookie.sameSite', options),
+          path: field('transactionCookie.path', options),
           crossSitePost: around.crossSitePost,
         },
         around,
         addIssue,
       ),
       prefix,
-      maxAge: readLifetime(field('transactionCookie.maxAge', given.maxAge), 3600, addIssue),
+      maxAge: readNumber(field('transactionCookie.maxAge', options), addIssue),
     },
   }
 }
@@ -115,10 +92,10 @@ export function resolveLockTimeout(
   httpTimeout: number,
   addIssue: AddIssue,
 ): number {
-  const setting = field('sessionLockTimeout', options.sessionLockTimeout)
-  const given = readNumber(setting, { min: 1, max: longestTimer, unit: 'milliseconds' }, addIssue)
+  const setting: Field<WithDefault<NumberRow>> = field('sessionLockTimeout', options)
   const needed = longestRefresh(httpTimeout)
-  const timeout = given ?? Math.max(longestRefresh(5000), needed)
+  const fallback = Math.max(setting.row.default, needed)
+  const timeout = readNumber(withRow(setting, { default: fallback }), addIssue)
   if (timeout < needed) {
     addIssue(
       'notice',
@@ -155,7 +132,7 @@ export function resolveSessionStore(
 ): SessionDataStore | undefined {
   const store = options.sessionStore
   if (!isPresent(store) || store === undefined) return undefined
-  const setting = field('sessionStore', store)
+  const setting = toField('sessionStore', store)
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
     return invalid(
       setting,

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest'
 import type { Problem } from './config.ts'
-import type { IdpClientOptions } from './options.ts'
 import { customFetch } from './options.ts'
-import { noteUnknownKeys, optionPaths } from './unknown-keys.ts'
+import { checkKeys, optionPaths } from './unknown-keys.ts'
 
 function messages(options: object): string[] {
   const problems: Problem[] = []
-  noteUnknownKeys(options as IdpClientOptions, (kind, message) => {
+  checkKeys(options, (kind, message) => {
     problems.push({ kind, message })
   })
   expect(problems.every(({ kind }) => kind === 'notice')).toBe(true)
@@ -68,8 +67,23 @@ test('members that belong to the application are free', () => {
   expect(messages({ sessionStore: { get() {}, more() {} }, [customFetch]: fetch })).toEqual([])
 })
 
-test('groups of a wrong type are left to their own check', () => {
-  expect(messages({ session: 'x', routes: ['/a'], transactionCookie: null })).toEqual([])
+test('a group that is no object is wrong, at any depth; one that is left out is not', () => {
+  const problems: Problem[] = []
+  const options = {
+    routes: ['/in'],
+    session: { cookie: 'sid' },
+    dpopOptions: { retry: 5 },
+    transactionCookie: null,
+    dpopKeyPair: undefined,
+  }
+  checkKeys(options, (kind, message) => {
+    problems.push({ kind, message })
+  })
+  expect(problems).toEqual([
+    { kind: 'wrong-option', message: 'routes must be an object.' },
+    { kind: 'wrong-option', message: 'session.cookie must be an object.' },
+    { kind: 'wrong-option', message: 'dpopOptions.retry must be an object.' },
+  ])
 })
 
 test('every known path is accepted', () => {

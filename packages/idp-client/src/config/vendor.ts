@@ -1,6 +1,6 @@
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
-import { field, invalid, readGroup } from './readers.ts'
+import { invalid, readGroup, toField } from './readers.ts'
 import { nearestName, printable } from './unknown-keys.ts'
 
 const rows = {
@@ -43,7 +43,8 @@ export function resolveVendor(
   const given: object = readGroup('vendor', options.vendor, addIssue)
   const texts = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === null) return []
-    if (typeof value !== 'string') invalid(field('vendor', given), addIssue, 'has a member that is no string')
+    if (typeof value !== 'string')
+      invalid(toField('vendor', given), addIssue, 'has a member that is no string')
     else if (Object.hasOwn(rows, name)) return [[name, value] as const]
     else noteUnknown(name, addIssue)
     return []
