@@ -1,11 +1,12 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser, Page, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { buildDemo, startDemo } from './support/demo-site.ts'
+import type { SentBody } from './support/https-front.ts'
 import { choose, collectTokens, openTransfer, pressTransfer, receipt } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
 import { newVisitor, signIn } from './support/visitor.ts'
@@ -15,14 +16,14 @@ let browser: Browser
 let site: DemoSite
 let visitor: Visitor
 let tokens: ReadonlySet<string>
-let bodies: Promise<string>[]
+let sent: readonly SentBody[]
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   tokens = collectTokens(provider)
   await buildDemo()
   site = await startDemo(provider)
-  browser = await startChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+  browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 })
 
 beforeEach(() => {
@@ -44,13 +45,10 @@ const at = (path: string): string => site.url + path
 const row = (page: Page, label: string) => page.getByRole('row').filter({ hasText: label })
 const isProvider = (url: URL): boolean => url.origin === provider.origin
 
-/** A new profile; what the application answers is kept, to be searched for tokens. */
+/** A new profile; what the application responds is recorded, to be searched for tokens. */
 async function arrive(): Promise<Page> {
   visitor = await newVisitor(browser)
-  bodies = []
-  visitor.context.on('response', (response) => {
-    if (response.url().startsWith(site.url)) bodies.push(response.text().catch(() => ''))
-  })
+  sent = site.front.record()
   return visitor.page
 }
 
@@ -61,8 +59,8 @@ async function openAccounts(user: string): Promise<Page> {
   return page
 }
 
-async function expectNoTokens(): Promise<void> {
-  const texts = await Promise.all(bodies)
+function expectNoTokens(): void {
+  const texts = sent.map(({ chunks }) => Buffer.concat(chunks).toString())
   expect(texts.some((text) => text.includes('Connected accounts'))).toBe(true)
   for (const token of tokens) expect(texts.filter((text) => text.includes(token))).toEqual([])
 }
@@ -91,7 +89,7 @@ test('[S146, S195, S196] an account is connected, listed, used and disconnected'
   await page.getByText('GitHub is disconnected.').waitFor()
   await page.getByText('No connected accounts yet.').waitFor()
   expect(provider.accounts.list('alice')).toEqual([])
-  await expectNoTokens()
+  expectNoTokens()
 })
 
 test('a user who cancels sees a notice, and nothing is connected', async () => {
@@ -203,15 +201,16 @@ test('a session in cookies has room for all that this site asks for', async () =
   await page.getByRole('row', { name: /for GitHub/ }).waitFor()
   expect(await page.getByRole('row', { name: /for Google/ }).count()).toBe(0)
   await page.getByText(/of 7,000 bytes/).waitFor()
-  await expectNoTokens()
+  expectNoTokens()
 })
 
 test('links to the page ask the provider for nothing before they are followed', async () => {
   const page = await arrive()
   await signIn(page, at('/profile'), 'alice')
   provider.clearRequests()
-  await page.goto(at('/'), { waitUntil: 'networkidle' })
-  expect(visitor.responses.some((one) => one.url().startsWith(at('/accounts?_rsc')))).toBe(true)
+  const isPageSegment = (response: Response): boolean =>
+    response.request().headers()['next-router-segment-prefetch'] === '/accounts/__PAGE__'
+  await Promise.all([page.waitForResponse(isPageSegment), page.goto(at('/'))])
   expect([provider.count('account-list'), provider.count('token')]).toEqual([0, 0])
 })
 

@@ -16,6 +16,7 @@ import {
   newVisitor,
   ourCookies,
   plantSession,
+  requestWithCookies,
   signIn,
   takeFocus,
 } from './support/visitor.ts'
@@ -67,7 +68,7 @@ beforeAll(async () => {
   await buildDemo()
   site = await start(provider)
   // Playwright turns the back/forward cache off, which people have.
-  browser = await startChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+  browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 })
 
 afterEach(() => Promise.all([visitor?.leave(), ...sites.map(({ complaints }) => complaints.settle())]))
@@ -133,7 +134,7 @@ describe('a person', () => {
     await signIn(page, at('/inspector'), 'alice')
     for (const path of [...pages, '/auth/profile', '/api/me']) {
       for (const headers of [{}, { rsc: '1' }]) {
-        const response = await visitor.context.request.get(at(path), { headers })
+        const response = await requestWithCookies(visitor.context, at(path), { headers })
         expect([path, response.status()]).toEqual([path, 200])
         const text = await response.text()
         expect(text).toMatch(/Alice|alice/)
@@ -174,7 +175,9 @@ describe('a person', () => {
     const page = await arrive()
     const problems: string[] = []
     const check = async (path: string): Promise<void> => {
-      await page.goto(at(path), { waitUntil: 'networkidle' })
+      await page.goto(at(path))
+      // What is streamed and what the browser fetches takes the place of this text.
+      await expect.poll(() => page.getByText('Loading…').count(), { timeout: 30_000 }).toBe(0)
       problems.push(...(await accessibilityProblems(page)).map((problem) => `${path}: ${problem}`))
     }
     visitor.announce(404, '/nowhere')
@@ -307,7 +310,8 @@ describe('logins that do not end well', () => {
     await restarted
     await expect.poll(() => answersOf('/auth/callback').length, { timeout: 30_000 }).toBe(2)
     await page.getByRole('heading', { name: 'This login is no longer valid' }).waitFor()
-    await page.waitForLoadState('networkidle')
+    // This is how the page of the first callback starts the login again.
+    expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(0)
     expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 400])
   })
 })
@@ -353,24 +357,35 @@ describe('form_post', () => {
 describe('requests that the router of Next makes', () => {
   const isPrefetch = (response: Response): boolean =>
     response.request().headers()['next-router-prefetch'] !== undefined
+  /** The last request for a page that is prefetched. */
+  const isPageSegment = (response: Response): boolean =>
+    response.request().headers()['next-router-segment-prefetch']?.endsWith('/__PAGE__') ?? false
+
+  /** Opens the first page and waits until the router has prefetched the pages of its links. */
+  async function openHome(page: Page): Promise<void> {
+    await page.goto(at('/'))
+    await expect
+      .poll(() => new Set(visitor.responses.filter(isPageSegment).map(pathOf)), { timeout: 30_000 })
+      .toEqual(
+        new Set([
+          '/profile',
+          '/client',
+          '/orders',
+          '/transfer',
+          '/accounts',
+          '/devices',
+          '/settings',
+          '/inspector',
+        ]),
+      )
+  }
 
   test('prefetching the links of a page sets no cookie and asks no provider [U10, U3a]', async () => {
     const page = await arrive()
     const asked = provider.count('authorize')
-    await page.goto(at('/'), { waitUntil: 'networkidle' })
-    const prefetched = visitor.responses.filter(isPrefetch)
-    expect(new Set(prefetched.map(pathOf))).toEqual(
-      new Set([
-        '/profile',
-        '/client',
-        '/orders',
-        '/transfer',
-        '/accounts',
-        '/devices',
-        '/settings',
-        '/inspector',
-      ]),
-    )
+    await openHome(page)
+    for (const response of visitor.responses.filter(isPrefetch))
+      expect([pathOf(response), await response.headerValue('set-cookie')]).toEqual([pathOf(response), null])
     expect(await ourCookies(visitor, site.url)).toEqual([])
     expect(provider.count('authorize')).toBe(asked)
   })
@@ -378,7 +393,7 @@ describe('requests that the router of Next makes', () => {
   test('a click on a link to a protected page opens the login, without a CORS error [U10]', async () => {
     const page = await arrive()
     visitor.announce(403, '/auth/login')
-    await page.goto(at('/'), { waitUntil: 'networkidle' })
+    await openHome(page)
     await page.getByRole('navigation').getByRole('link', { name: 'Inspector' }).click()
     await enterAs(page, 'alice')
     await page.waitForURL(at('/inspector'))
@@ -388,7 +403,7 @@ describe('requests that the router of Next makes', () => {
   test('a navigation of the router to the login route opens the login, without a CORS error [U10]', async () => {
     const page = await arrive()
     visitor.announce(403, '/auth/login')
-    await page.goto(at('/'), { waitUntil: 'networkidle' })
+    await openHome(page)
     // The requests of a click on <Link href="/auth/login">; the example uses <a>.
     await page.evaluate("window.next.router.push('/auth/login?returnTo=%2Fclient')")
     await enterAs(page, 'alice')
@@ -441,7 +456,7 @@ describe('the production build', () => {
     const page = await arrive()
     await plantSession(visitor, bare.url, { sub: 'test|carol', usedAgo: 10 })
     for (const path of [...apis, '/auth/login', '/auth/profile']) {
-      const response = await visitor.context.request.get(bare.url + path, { maxRedirects: 0 })
+      const response = await requestWithCookies(visitor.context, bare.url + path, { maxRedirects: 0 })
       expect([path, response.status()]).toEqual([path, 500])
       expect(await response.text()).not.toContain('carol')
     }

@@ -10,7 +10,7 @@ import type { DemoSite } from './support/demo-site.ts'
 import { buildDemo, startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
-import { newVisitor, ourCookies, signIn } from './support/visitor.ts'
+import { newVisitor, ourCookies, requestWithCookies, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
@@ -23,7 +23,7 @@ beforeAll(async () => {
   site = await startDemo(provider, { SESSION_STORE: 'memory' })
   // The provider does not know the certificate of the front, so it posts its notices past it.
   provider.registerApp(site.url, { backChannelLogout: `${site.internalUrl}/auth/backchannel-logout` })
-  browser = await startChromium()
+  browser = await startChromium({ provider })
 })
 
 /** Every test has people of its own, since sessions stay in the store. */
@@ -69,7 +69,7 @@ const isProvider = (url: URL): boolean => url.origin === provider.origin
 
 /** Whether the next request of a browser still finds its session. */
 async function isSignedIn(page: Page, url = site.url): Promise<boolean> {
-  const response = await page.context().request.get(`${url}/api/me`)
+  const response = await requestWithCookies(page.context(), `${url}/api/me`)
   return response.status() === 200
 }
 

@@ -382,7 +382,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
   let visitor: Visitor
 
   beforeAll(async () => {
-    browser = await startChromium()
+    browser = await startChromium({ provider })
     const folder = mode === 'start' ? cached : await copyOf('next16', 'next16-dev')
     server = await startNext(folder, mode, (url) => ({
       ...provider.env,

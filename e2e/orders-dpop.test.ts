@@ -13,7 +13,7 @@ import { startOrdersApi } from './support/orders-api.ts'
 import type { ProofClaims } from './support/proofs.ts'
 import { dpopVariables, newProofKey } from './support/proofs.ts'
 import type { Visitor } from './support/visitor.ts'
-import { newVisitor, signIn } from './support/visitor.ts'
+import { newVisitor, requestWithCookies, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
@@ -31,7 +31,7 @@ beforeAll(async () => {
     ORDERS_API_URL: `http://127.0.0.1:${port}`,
   })
   api = await startOrdersApi(provider, site.url, port)
-  browser = await startChromium()
+  browser = await startChromium({ provider })
 })
 
 afterEach(async () => {
@@ -61,7 +61,7 @@ test('bound tokens: the server gets orders and, after a nonce challenge, transfe
   await page.reload()
   await region('Transfers').getByText('One request').waitFor()
   await region('Transfers').getByText('T-318').waitFor()
-  const route = await page.request.get(`${site.url}/auth/access-token`)
+  const route = await requestWithCookies(visitor.context, `${site.url}/auth/access-token`)
   expect(await route.text()).not.toContain('token_type')
   expect(route.status()).toBe(404)
 })

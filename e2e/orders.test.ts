@@ -25,7 +25,7 @@ beforeAll(async () => {
   const port = await freePort()
   site = await startDemo(provider, { ORDERS_API_URL: `http://127.0.0.1:${port}` })
   api = await startOrdersApi(provider, site.url, port)
-  browser = await startChromium()
+  browser = await startChromium({ provider })
 })
 
 afterEach(async () => {

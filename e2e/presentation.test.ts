@@ -33,7 +33,7 @@ beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   await buildDemo()
   site = await startDemo(provider)
-  browser = await startChromium()
+  browser = await startChromium({ provider })
 })
 
 beforeEach(() => provider.mfa.reset('alice'))

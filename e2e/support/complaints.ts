@@ -3,7 +3,6 @@ export class Complaints {
   readonly #source: string
   readonly #patience: number
   #made: string[] = []
-  readonly #accepted: RegExp[] = []
   #announced: { readonly title: string; readonly matches: (complaint: string) => boolean }[] = []
 
   /**
@@ -26,11 +25,6 @@ export class Complaints {
     this.#announced.push({ title: String(expected), matches })
   }
 
-  /** Accepts a complaint of the browser itself, whether it comes or not. Give the reason where it is called. */
-  accept(expected: RegExp): void {
-    this.#accepted.push(expected)
-  }
-
   /**
    * Waits for the announced complaints and starts over.
    *
@@ -41,10 +35,7 @@ export class Complaints {
     while (this.#missing().length > 0 && performance.now() < deadline)
       await new Promise((resolve) => setTimeout(resolve, 20))
     const made = this.#made
-    const isExpected = (complaint: string): boolean =>
-      this.#announced.some(({ matches }) => matches(complaint)) ||
-      this.#accepted.some((pattern) => pattern.test(complaint))
-    const unexpected = made.filter((complaint) => !isExpected(complaint))
+    const unexpected = made.filter((complaint) => !this.#announced.some(({ matches }) => matches(complaint)))
     const missing = this.#missing()
     this.#made = []
     this.#announced = []

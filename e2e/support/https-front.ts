@@ -2,7 +2,14 @@ import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { request as httpRequest } from 'node:http'
 import { createServer } from 'node:https'
-import { createAuthority } from '../../packages/dev-provider/src/certificates.ts'
+import { frontIdentity } from './server-keys.ts'
+
+/** The body of a response, as far as it was sent. */
+export interface SentBody {
+  /** With its query. */
+  readonly path: string
+  readonly chunks: readonly Buffer[]
+}
 
 export interface HttpsFront {
   /** `https://localhost:<port>` */
@@ -11,6 +18,8 @@ export interface HttpsFront {
   forwardTo(url: string): void
   /** From now on the browser gets no `Set-Cookie` line, as if it kept no cookies of this site. */
   withholdCookies(): void
+  /** Returns a list of the bodies of all responses from now on, up to the next call; they are sent without compression. */
+  record(): readonly SentBody[]
   stop(): Promise<void>
 }
 
@@ -21,9 +30,9 @@ function listeningPort(address: ReturnType<ReturnType<typeof createServer>['addr
 
 /** Starts a reverse proxy for a production server: terminates TLS and sets the forwarded headers. */
 export async function startHttpsFront(): Promise<HttpsFront> {
-  const authority = await createAuthority('localhost')
   let target: URL | undefined
   let keepsCookies = true
+  let recorded: SentBody[] | undefined
 
   function forward(request: IncomingMessage, response: ServerResponse): void {
     if (!target) {
@@ -31,6 +40,7 @@ export async function startHttpsFront(): Promise<HttpsFront> {
       return
     }
     const { host = '' } = request.headers
+    const record = recorded
     const onward = httpRequest(
       {
         // A connection that the server has just closed for being idle would fail the request.
@@ -39,7 +49,12 @@ export async function startHttpsFront(): Promise<HttpsFront> {
         port: target.port,
         method: request.method,
         path: request.url,
-        headers: { ...request.headers, 'x-forwarded-proto': 'https', 'x-forwarded-host': host },
+        headers: {
+          ...request.headers,
+          ...(record ? { 'accept-encoding': 'identity' } : {}),
+          'x-forwarded-proto': 'https',
+          'x-forwarded-host': host,
+        },
       },
       (answer) => {
         const { 'set-cookie': cookies, ...headers } = answer.headers
@@ -47,6 +62,11 @@ export async function startHttpsFront(): Promise<HttpsFront> {
           ...headers,
           ...(keepsCookies && cookies ? { 'set-cookie': cookies } : {}),
         })
+        if (record) {
+          const chunks: Buffer[] = []
+          record.push({ path: request.url ?? '', chunks })
+          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+        }
         answer.pipe(response)
       },
     )
@@ -58,7 +78,7 @@ export async function startHttpsFront(): Promise<HttpsFront> {
     request.pipe(onward)
   }
 
-  const server = createServer(authority.identity, forward)
+  const server = createServer(await frontIdentity(), forward)
   // The browser reuses connections; none is closed while it may send on it.
   server.keepAliveTimeout = 0
   server.listen(0, '127.0.0.1')
@@ -71,11 +91,14 @@ export async function startHttpsFront(): Promise<HttpsFront> {
     withholdCookies() {
       keepsCookies = false
     },
+    record() {
+      recorded = []
+      return recorded
+    },
     async stop() {
       server.closeAllConnections()
       server.close()
       await once(server, 'close')
-      await authority.remove()
     },
   }
 }

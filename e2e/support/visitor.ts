@@ -1,5 +1,14 @@
 import { generateSessionCookies } from 'idp-client/testing'
-import type { Browser, BrowserContext, ConsoleMessage, Page, Request, Response } from 'playwright-core'
+import type {
+  APIRequestContext,
+  APIResponse,
+  Browser,
+  BrowserContext,
+  ConsoleMessage,
+  Page,
+  Request,
+  Response,
+} from 'playwright-core'
 import { Complaints } from './complaints.ts'
 import { SECRET } from './demo-site.ts'
 
@@ -34,16 +43,13 @@ function toComplaint(message: ConsoleMessage): string {
     : `${status} ${new URL(url).pathname}`
 }
 
-/** Opens a new browser profile that accepts the throw-away certificates. */
+/** Opens a new browser profile. */
 export async function newVisitor(
   browser: Browser,
   options: { readonly viewport?: { width: number; height: number }; readonly userAgent?: string } = {},
 ): Promise<Visitor> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true, ...options })
+  const context = await browser.newContext(options)
   const complaints = new Complaints('the browser')
-  // While Chromium ignores certificate errors it repeats requests because of them, and now and then gives up one for a
-  // static file.
-  complaints.accept(/net::ERR_TOO_MANY_RETRIES \(https:\/\/localhost:\d+\/_next\/static\//)
   const requests: Request[] = []
   const responses: Response[] = []
   context.on('console', (message) => {
@@ -102,6 +108,16 @@ export async function plantSession(
   await context.addCookies(
     cookies.map(({ name, value }) => ({ name, value, url, httpOnly: true, secure: true })),
   )
+}
+
+/** Requests a URL of the application with the cookies of a profile. */
+export function requestWithCookies(
+  context: BrowserContext,
+  url: string,
+  options: Parameters<APIRequestContext['get']>[1] = {},
+): Promise<APIResponse> {
+  // Node.js sends it, which does not know the certificates that the browser trusts.
+  return context.request.get(url, { ...options, ignoreHTTPSErrors: true })
 }
 
 /** Names of the cookies of ours that a profile holds for a site. */
