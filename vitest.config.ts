@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
@@ -20,6 +21,8 @@ const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 2
 
 export default defineConfig({
   test: {
+    // The default leaves one core idle. Tests also wait for servers and browsers, so two files share a single core.
+    maxWorkers: Math.max(2, availableParallelism()),
     projects: [
       {
         resolve: { alias },
@@ -55,8 +58,8 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['e2e/*.test.ts', 'e2e/tests/**/*.test.ts'],
-          fileParallelism: false,
+          include: ['e2e/*.test.ts'],
+          globalSetup: 'e2e/support/demo-build.ts',
           testTimeout: 180_000,
           hookTimeout: 300_000,
           teardownTimeout: 60_000,

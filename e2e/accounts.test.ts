@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, startDemo } from './support/demo-site.ts'
+import { startDemo } from './support/demo-site.ts'
 import type { SentBody } from './support/https-front.ts'
 import { choose, collectTokens, openTransfer, pressTransfer, receipt } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
@@ -21,7 +21,6 @@ let sent: readonly SentBody[]
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   tokens = collectTokens(provider)
-  await buildDemo()
   site = await startDemo(provider)
   browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 })

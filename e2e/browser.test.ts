@@ -7,7 +7,7 @@ import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems, tabTo } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, SECRET, startDemo } from './support/demo-site.ts'
+import { SECRET, startDemo } from './support/demo-site.ts'
 import type { Visitor } from './support/visitor.ts'
 import {
   enterAs,
@@ -65,7 +65,6 @@ async function logOut(page: Page): Promise<void> {
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  await buildDemo()
   site = await start(provider)
   // Playwright turns the back/forward cache off, which people have.
   browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })

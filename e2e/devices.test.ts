@@ -7,7 +7,7 @@ import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, startDemo } from './support/demo-site.ts'
+import { startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
 import { newVisitor, ourCookies, requestWithCookies, signIn } from './support/visitor.ts'
@@ -19,7 +19,6 @@ const visitors: Visitor[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  await buildDemo()
   site = await startDemo(provider, { SESSION_STORE: 'memory' })
   // The provider does not know the certificate of the front, so it posts its notices past it.
   provider.registerApp(site.url, { backChannelLogout: `${site.internalUrl}/auth/backchannel-logout` })

@@ -6,7 +6,7 @@ import { startChromium } from './fixtures/support/chromium.ts'
 import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, startDemo } from './support/demo-site.ts'
+import { startDemo } from './support/demo-site.ts'
 import { pressTransfer, receipt } from './support/money.ts'
 import type { OrdersApi } from './support/orders-api.ts'
 import { startOrdersApi } from './support/orders-api.ts'
@@ -21,7 +21,6 @@ let visitor: Visitor | undefined
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  await buildDemo()
   const port = await freePort()
   site = await startDemo(provider, { ORDERS_API_URL: `http://127.0.0.1:${port}` })
   api = await startOrdersApi(provider, site.url, port)

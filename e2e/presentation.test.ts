@@ -6,7 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, startDemo } from './support/demo-site.ts'
+import { startDemo } from './support/demo-site.ts'
 import {
   choose,
   codeFor,
@@ -31,7 +31,6 @@ let visitor: Visitor
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  await buildDemo()
   site = await startDemo(provider)
   browser = await startChromium({ provider })
 })

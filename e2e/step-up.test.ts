@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { DemoSite } from './support/demo-site.ts'
-import { buildDemo, startDemo } from './support/demo-site.ts'
+import { startDemo } from './support/demo-site.ts'
 import type { SentBody } from './support/https-front.ts'
 import {
   choose,
@@ -32,7 +32,6 @@ let sent: readonly SentBody[]
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   tokens = collectTokens(provider)
-  await buildDemo()
   site = await startDemo(provider)
   // Playwright turns the back/forward cache off, which people have.
   browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })

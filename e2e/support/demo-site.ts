@@ -1,12 +1,9 @@
-import { fileURLToPath } from 'node:url'
 import type { DevProvider } from 'idp-dev-provider'
-import { buildNext, startNext } from '../fixtures/support/next-application.ts'
+import { inject } from 'vitest'
+import { startNext } from '../fixtures/support/next-application.ts'
 import type { Complaints } from './complaints.ts'
 import type { HttpsFront } from './https-front.ts'
 import { startHttpsFront } from './https-front.ts'
-
-/** Folder of the example application. */
-const folder: string = fileURLToPath(new URL('../../examples/next', import.meta.url))
 
 /** Seals the cookies of every site that a test starts. */
 export const SECRET = '3d0f6a9bb1c24785e6d2094fa7c813563d0f6a9bb1c24785e6d2094fa7c81356'
@@ -25,13 +22,20 @@ export interface DemoSite {
   stop(): Promise<void>
 }
 
-/** Builds the example for production with none of our variables set; what Next printed. */
-export function buildDemo(): Promise<string> {
-  return buildNext(folder, 'turbopack')
+/**
+ * Returns the folder of the example, built with none of our variables set.
+ *
+ * @throws with the output of the build if that failed
+ */
+async function demoFolder(): Promise<string> {
+  const response = await fetch(inject('demoBuild'))
+  const text = await response.text()
+  if (!response.ok) throw new Error(text)
+  return text
 }
 
 /**
- * Starts the production build behind a proxy that ends TLS.
+ * Starts the production build of the example behind a proxy that ends TLS.
  *
  * @param provider Without one, no variable of ours is set.
  */
@@ -39,6 +43,7 @@ export async function startDemo(
   provider?: DevProvider,
   variables: Readonly<Record<string, string>> = {},
 ): Promise<DemoSite> {
+  const folder = await demoFolder()
   const front = await startHttpsFront()
   const configured = provider ? { ...provider.env, IDP_SECRET: SECRET, APP_BASE_URL: front.url } : {}
   const server = await startNext(folder, 'start', () => ({ ...configured, ...variables }))
