@@ -9,7 +9,7 @@ import { obtain, questionTokens } from './token-cache.ts'
 import { forgetTokens } from './token-epoch.ts'
 import { isUserShown, reportFinal } from './watcher.ts'
 
-/** What `getAccessToken` does once its code is there. */
+/** The implementation of `getAccessToken`, loaded on demand. */
 export function accessToken(
   options: AccessTokenOptions & { readonly includeFullResponse: true },
 ): Promise<AccessTokenResponse>

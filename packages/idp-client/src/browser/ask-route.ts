@@ -28,8 +28,8 @@ export interface Route<Body> {
 }
 
 /**
- * What an auth route answers; rejects with a `RouteRequestError`. By default `fetch` sends cookies to the own origin
- * only.
+ * Requests an auth route and returns its JSON; rejects with a `RouteRequestError`. By default `fetch` sends cookies to
+ * the own origin only.
  */
 export async function askRoute<Body>(
   { route, name, isAnswer }: Route<Body>,

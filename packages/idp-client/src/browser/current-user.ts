@@ -24,7 +24,7 @@ export function configure(options: PageOptions): void {
  * The signed-in user, for any framework to bind to: `current()` is a state that never changes, `subscribe` calls back
  * whenever there is another one. The first subscriber starts the request. It is repeated when the window gets the focus (at
  * most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and when another tab
- * sees somebody else.
+ * sees another user.
  *
  * @example
  * const store = userStore()

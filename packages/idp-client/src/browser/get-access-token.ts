@@ -18,7 +18,7 @@ export interface AccessTokenOptions {
  * An access token of the signed-in user, for calls from the browser to an API that checks tokens itself. Components that
  * ask at once share one request. The token is kept in memory, per route, audience and scope, until 10 seconds before its
  * end. It is dropped when `useUser` sees another user or none, after a 401, and when the user leaves the window or comes
- * back, where somebody else may have signed in (unless it is younger than 5 seconds). In the browser only: a server
+ * back, where another user may have signed in (unless it is younger than 5 seconds). In the browser only: a server
  * uses `idp.getAccessToken()`.
  *
  * Rejects with an `AccessTokenRequestError`. Nothing is retried; the next call asks again.

@@ -31,7 +31,7 @@ interface Call {
   readonly mfaToken: string
   /** Makes it a POST. */
   readonly body?: object
-  /** What an answer has; left out for a list. */
+  /** The property of the response that is returned; absent for a list. */
   readonly member?: string
 }
 

@@ -1,8 +1,8 @@
 import { browserError } from './request-error.ts'
 
 /**
- * What asks routes: it takes more than everything that has to be there at once. Nothing is kept of a load that failed:
- * the next call tries again, as far as the loader of the application lets it.
+ * Loads the code that calls routes, which is larger than everything that loads at once. A failed load is not cached:
+ * the next call tries again, as far as the application's module loader permits.
  */
 export const requests = (): Promise<typeof import('./requests.ts')> =>
   import('./requests.ts').catch((cause: unknown) => {

@@ -13,7 +13,7 @@ export interface Page {
 
 let plain: Page | undefined
 
-/** What was announced, else a page with default routes. */
+/** Returns the announced page, or one with default routes. */
 export const currentPage = (): Page => announcedPage ?? plainPage()
 
 /** A page of which nothing was said: on a server one per call, so that nobody meets another user in it. */

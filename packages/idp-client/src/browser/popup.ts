@@ -38,9 +38,9 @@ function randomId(): string {
 }
 
 /**
- * The `sub` of whoever has logged in, once the page in the popup tells how the login `id` ended: by its opener, and by a
- * channel of that name, since `Cross-Origin-Opener-Policy: same-origin` takes the opener away. Both reach this origin
- * only.
+ * Resolves to the `sub` of the user who has logged in, once the page in the popup reports how the login `id` ended: by
+ * its opener, and by a channel of that name, since `Cross-Origin-Opener-Policy: same-origin` takes the opener away.
+ * Both reach this origin only.
  */
 function told(id: string, popup: Window, timeout: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -95,7 +95,7 @@ export async function completeChallenge(
   const url = addressWith(currentUrls().login, query)
   popup.location.href = new URL(url, location.href).href
   const sub = await told(id, popup, timeout)
-  // Where the session had ended, anybody may have begun one: whoever is shown must not act with somebody else's token.
+  // Where the session had ended, any user may have started one: the user on the page must not act with another one's token.
   const isOther = isOtherShown(sub)
   forgetTokens()
   recheckUsers()

@@ -24,7 +24,7 @@ export interface RouteRequestError<C extends Code = Code> extends IdpError<C> {
 export type AccessTokenRequestError = RouteRequestError
 
 /**
- * The provider demands a further factor first: `mfa` goes on from here. An instance of `MfaRequiredError` of
+ * The provider requires another factor first: `mfa` continues from here. An instance of `MfaRequiredError` of
  * `idp-client/errors`, which is its `name`.
  */
 export interface BrowserMfaRequiredError extends RouteRequestError<'MFA_REQUIRED'> {

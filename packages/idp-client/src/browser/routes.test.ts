@@ -92,7 +92,7 @@ describe('addresses', () => {
 })
 
 describe('the warning about variables that do not reach the browser', () => {
-  it('is given once per variable and names both cures', async () => {
+  it('is given once per variable and names both fixes', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     const resolveRoutes = await load()
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/me')
@@ -104,7 +104,7 @@ describe('the warning about variables that do not reach the browser', () => {
     expect(text).toContain('pass routes.profile to <IdpProvider>')
   })
 
-  it('is not given when either cure is in place', async () => {
+  it('is not given when either fix is in place', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     const resolveRoutes = await load()
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/me')

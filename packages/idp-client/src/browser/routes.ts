@@ -28,7 +28,7 @@ export interface RouteUrls {
   readonly login: string
   readonly profile: string
   readonly accessToken: string
-  /** What was given, for routes that only few pages ask. */
+  /** The configured paths, for routes that few pages call. */
   readonly given: BrowserRoutes
   /** Puts the base path in front of a path that does not have it yet; an absolute URL stays as it is. */
   locate(path: string): string

@@ -8,7 +8,7 @@ let tabs: BroadcastChannel | undefined
 export function listen(listener: (event: Event) => void, on: boolean): void {
   listeners[on ? 'add' : 'delete'](listener)
   connect()
-  // What is there already is not added twice.
+  // An existing entry is not added twice.
   document.addEventListener('visibilitychange', hear)
   for (const type of ['focus', 'online', 'pageshow', 'pagehide']) addEventListener(type, hear)
 }

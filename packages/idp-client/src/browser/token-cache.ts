@@ -1,6 +1,6 @@
 import { tokenEpoch } from './token-epoch.ts'
 
-/** What the access-token route answers. */
+/** The response of the access-token route. */
 export interface AccessTokenResponse {
   readonly token: string
   /** Seconds since the epoch, by the clock of the server. */
@@ -25,7 +25,7 @@ interface Asked {
 /** Milliseconds before its end in which a token is asked for anew, so that it is still valid when it arrives at an API. */
 const BUFFER = 10_000
 
-/** Milliseconds for which a token counts although the user was elsewhere and may have signed in as somebody else. */
+/** Milliseconds for which a token is used although the user was elsewhere and may have signed in as another user. */
 const UNQUESTIONED = 5_000
 
 const asked = new Map<string, Asked>()
@@ -55,9 +55,9 @@ export function obtain(
     until: Number.POSITIVE_INFINITY,
     answer: request(url).then(
       (answer) => {
-        // Whose session this came from is not certain any more.
+        // The session that this came from is no longer certain.
         if (epoch !== tokenEpoch) return obtain(url, request)
-        // Whoever waited has it; where the user was elsewhere meanwhile, it is not kept.
+        // Waiting callers get it; if the user was elsewhere meanwhile, it is not cached.
         if (mine.until > 0) mine.until = now + answer.expires_in * 1000 - BUFFER
         return answer
       },

@@ -1,7 +1,7 @@
 import type { User } from '../session/model/session-data.ts'
 import type { RouteRequestError } from './request-error.ts'
 
-/** What components see; replaced as a whole, never changed. */
+/** The state that components see; replaced as a whole, never changed. */
 export interface UserState {
   readonly user: User | null
   /** True until the first answer. */

@@ -9,7 +9,7 @@ import type { Watcher } from './watcher.ts'
 /** The user behind one profile route. The functions need no `this`. */
 export interface UserEntry {
   readonly current: () => UserState
-  /** What the server rendered: React compares it with the page while it hydrates. */
+  /** The state that the server rendered: React compares it with the page while it hydrates. */
   readonly initial: () => UserState
   /** The first subscriber starts the request, if there is anything to ask for. */
   readonly subscribe: (listener: () => void) => () => void
@@ -78,7 +78,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     seeds: () => seeds,
   }
 
-  /** Never rejects. A watcher that cannot be loaded is a failed request to whoever waits for one. */
+  /** Never rejects. A watcher that cannot be loaded counts as a failed request for its callers. */
   async function watched(use: (watcher: Watcher) => unknown, isRequest?: boolean): Promise<void> {
     try {
       const { watch } = await requests()

@@ -10,7 +10,7 @@ import type { Watched } from './user-store.ts'
 
 /** Keeps one entry of the user store up to date. */
 export interface Watcher {
-  /** Begins, goes on or ends, as there are subscribers. */
+  /** Starts, continues or stops, depending on whether there are subscribers. */
   readonly attend: () => void
   /** One request that begins after this: what is on its way may be older than the change. */
   readonly refresh: () => Promise<void>
@@ -21,7 +21,7 @@ export interface Watcher {
 /** Milliseconds. */
 const THROTTLE = 5_000
 
-/** What somebody shows, to be told of what happens elsewhere. */
+/** A shown user, to be notified of changes elsewhere. */
 interface Shown {
   readonly url: string
   readonly subject: () => string | null
@@ -45,7 +45,7 @@ export function recheckUsers(): void {
 
 /** Nothing but a new login brings a token again: said to everybody who shows the user, once for all who asked for one. */
 export function reportFinal(error: RouteRequestError): void {
-  // The session is gone: whoever shows its user learns it now, not at the next focus.
+  // The session is gone: components that show its user learn it now, not at the next focus.
   if (error.code === 'MISSING_SESSION') recheckUsers()
   else for (const { fail } of shown) fail(error)
 }

@@ -58,7 +58,7 @@ async function codemod(parameters: readonly string[]): Promise<Output> {
 
 const misused: Output = { code: 2, stdout: '', stderr: usage }
 
-/** What the command line prints and its exit code: 0, 1 for a failure, or 2 for a command line that makes no sense. */
+/** Runs the command; the exit code is 0, 1 for a failure, or 2 for an invalid command line. */
 export async function run(parameters: readonly string[]): Promise<Output> {
   const [command, ...rest] = parameters
   if (command === 'codemod') return codemod(rest)

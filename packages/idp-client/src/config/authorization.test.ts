@@ -67,7 +67,7 @@ describe('audience, max_age, redirect_uri', () => {
     expect(resolveIt({ audience: 7 as never }).problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('[S100] max_age is a whole number of seconds', () => {
+  test('[S100] max_age is an integer number of seconds', () => {
     expect(resolveIt({ max_age: 0 }).value.maxAge).toBe(0)
     expect(resolveIt({ max_age: 300 }).value.maxAge).toBe(300)
     expect(resolveIt({ max_age: '300' as never }).value.maxAge).toBe(300)

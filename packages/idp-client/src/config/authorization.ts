@@ -55,7 +55,7 @@ function resolveScope(given: unknown, audience: string | undefined, addIssue: Ad
   const byAudience = new Map<string, string>()
   for (const [name, scope] of Object.entries(given)) {
     if (typeof scope === 'string') byAudience.set(name, scope)
-    else invalid(setting, addIssue, 'is a map with an entry that is no string')
+    else invalid(setting, addIssue, 'is a map with an entry that is not a string')
   }
   if (audience === undefined) {
     invalid(
@@ -94,7 +94,7 @@ function resolveMaxAge(given: unknown, addIssue: AddIssue): number | undefined {
   if ((typeof given === 'number' || typeof given === 'string') && /^\d{1,10}$/.test(String(given))) {
     return Number(given)
   }
-  return invalid(parameter('max_age', given), addIssue, 'must be a whole number of seconds, 0 or more')
+  return invalid(parameter('max_age', given), addIssue, 'must be an integer number of seconds, 0 or more')
 }
 
 function toJson(value: object): string | undefined {
@@ -153,7 +153,7 @@ function resolveOthers(
   return frozenMap(parameters)
 }
 
-/** What every authorization request carries. Parameters of the protocol run are dropped without a word. */
+/** Resolves the parameters of every authorization request. Parameters that the library sets itself are dropped silently. */
 export function resolveAuthorization(
   options: IdpClientOptions,
   appBaseUrl: AppBaseUrl | null,

@@ -293,7 +293,7 @@ describe('baseUrlFor, inferred', () => {
     expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
-  test('an empty forwarded header is none; a broken one is refused, not skipped', () => {
+  test('an empty forwarded header counts as absent; a broken one is refused, not skipped', () => {
     const trusting = { ...inferred, trustProxy: true }
     expect(resolveBaseUrl(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ' ' }))).toBe(
       'http://a.example.com',

@@ -136,7 +136,7 @@ function resolveHost(config: BaseUrlConfig, request: RequestView): string {
   return host
 }
 
-/** What the request says about the protocol between browser and application. */
+/** Returns the scheme between browser and application according to the request. */
 function statedScheme(config: BaseUrlConfig, request: RequestView): 'http' | 'https' {
   const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-proto')?.toLowerCase() : undefined
   // A host that tells no URL (a Server Component) and no proxy leave plain http, which only local servers speak.

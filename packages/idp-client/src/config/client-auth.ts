@@ -63,7 +63,7 @@ const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
   Ed25519: ['EdDSA', 'Ed25519'],
 }
 
-/** What a key can sign with. Only its kind limits a PEM text, while a `CryptoKey` is made for one algorithm. */
+/** Returns the algorithms that a key can sign with: all of its kind for a PEM string, one for a `CryptoKey`. */
 function listAlgorithms(key: string | CryptoKey): readonly string[] {
   if (typeof key !== 'string') return signatureAlgorithms(key)
   const kind = detectKeyKind(key)

@@ -27,7 +27,7 @@ export type ClientAuth =
   | {
       readonly kind: 'assertion'
       readonly key: string | CryptoKey
-      /** What the key can sign with; the provider decides among them. */
+      /** The algorithms of the key; the provider's metadata selects one. */
       readonly algorithms: readonly string[]
       /** One of them, if it was configured: then the provider is not asked. */
       readonly algorithm?: string
@@ -116,7 +116,7 @@ export interface DpopConfig {
 
 export type LogoutStrategy = 'auto' | 'oidc' | 'v2' | 'local'
 
-/** What is known without the required options: enough to dispatch, answer failure pages and pass requests through. */
+/** Settings that need no required option: enough to dispatch, serve failure pages and pass requests through. */
 export interface Settings {
   /** `NODE_ENV` is `production`. */
   readonly production: boolean

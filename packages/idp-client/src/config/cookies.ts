@@ -5,7 +5,7 @@ import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
 import type { AddIssue, Field } from './readers.ts'
 import { invalid, readFlag, readOneOf, readText, toName, withRow } from './readers.ts'
 
-/** What decides about cookies beside their own settings. */
+/** Settings that decide about cookies besides their own. */
 export interface CookieContext {
   readonly production: boolean
   /** Null: given, but wrong, so that no contradiction with it can be judged. */

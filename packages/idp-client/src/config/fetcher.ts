@@ -119,7 +119,7 @@ export function resolveFetcher(options: FetcherOptions, config: Config): Fetcher
   }
 }
 
-/** What follows the base, whatever it looks like: `//host` must not become another origin. */
+/** Appends a path to the base, whatever it looks like: `//host` must not become another origin. */
 function continued({ href }: URL, path: string): string {
   if (path === '' || path.startsWith('?') || path.startsWith('#')) return href + path
   return `${href.endsWith('/') ? href.slice(0, -1) : href}/${path.replace(/^\/+/, '')}`

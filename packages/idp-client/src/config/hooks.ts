@@ -48,7 +48,7 @@ export interface OnCallbackAnswer {
   cspNonce?: string
 }
 
-/** What may be returned: nothing (default answer), changes of it, or a complete response. */
+/** The return value of the hook: nothing (default response), changes of it, or a complete response. */
 export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 
 /** The return value of the hook `onCallback`: a result, or nothing. */

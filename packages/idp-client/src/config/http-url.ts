@@ -16,7 +16,7 @@ export function parseHost(value: string): string | null {
 /* Unreserved characters, percent-encoding and what else is usual in paths; empty segments at the end only. */
 const pathPattern = /^(?:\/(?:[\w.~!$&()+=:@-]|%[0-9a-f]{2})+)*\/*$/i
 const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i
-/* What a template or a concatenation makes of a variable that is not set. */
+/* The result of a template or a concatenation with a variable that is not set. */
 const unset = /^(?:undefined|null|nan)(?::|$)|^undefined\./
 
 /**
@@ -31,7 +31,7 @@ export function parseHttpUrl(value: string): URL | null {
   return path.includes('/undefined') ? null : new URL(text)
 }
 
-/** What is probably wrong with a URL that `parseHttpUrl` refused; continues the sentence that says what it must be. */
+/** Returns the probable mistake in a URL that `parseHttpUrl` rejected; continues the sentence that says what it must be. */
 export function toHint(value: unknown, severalUrls: string): string {
   if (typeof value !== 'string') return ''
   if (value.includes(',')) return `; ${severalUrls}`

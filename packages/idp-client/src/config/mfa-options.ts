@@ -1,7 +1,7 @@
 import { IdpError } from '../errors/base.ts'
 import type { MfaChallengeOptions, MfaOobChannel } from './mfa.ts'
 
-/** What an operation of `idp.mfa` was given, by code or by a route: checked here before anything is sent. */
+/** The options of an operation of `idp.mfa`, from code or a route: checked here before anything is sent. */
 type Given = { readonly [option: string]: unknown }
 
 function given(options: unknown): Given {
@@ -91,7 +91,7 @@ export function readEnrollment(options: unknown): EnrollmentRequest {
   }
 }
 
-/** What proves a factor. */
+/** The proof of a factor. */
 export type FactorProof =
   | { readonly kind: 'otp'; readonly otp: string }
   | { readonly kind: 'oob'; readonly oobCode: string; readonly bindingCode?: string }

@@ -1,5 +1,5 @@
 /**
- * What `idp.mfa` and the browser's `mfa` take and return. The `mfaToken` is always the encrypted `mfa_token` of an
+ * Arguments and results of `idp.mfa` and the browser's `mfa`. The `mfaToken` is always the encrypted `mfa_token` of an
  * `MfaRequiredError`.
  */
 
@@ -13,7 +13,7 @@ export interface Authenticator {
   id: string
   /** `otp`, `oob` or `recovery-code`. */
   authenticatorType: string
-  /** What the provider's requirements call it, where it says so: `otp`, `phone`, `email`, `push-notification` … */
+  /** The type in the provider's requirements, if it names one: `otp`, `phone`, `email`, `push-notification` … */
   type?: string
   /** False until the enrolment was completed with a first verification. */
   active: boolean
@@ -111,11 +111,11 @@ export interface MfaVerifyOtpOptions {
   otp: string
 }
 
-/** What was sent by `challenge` or `enroll`. */
+/** The code or approval that `challenge` or `enroll` requested. */
 export interface MfaVerifyOobOptions {
   mfaToken: string
   oobCode: string
-  /** What the user got; only with `bindingMethod` `prompt`. */
+  /** The code that the user received; only with `bindingMethod` `prompt`. */
   bindingCode?: string | undefined
 }
 
@@ -128,7 +128,7 @@ export interface MfaVerifyRecoveryCodeOptions {
 /** Options of `verify`. */
 export type MfaVerifyOptions = MfaVerifyOtpOptions | MfaVerifyOobOptions | MfaVerifyRecoveryCodeOptions
 
-/** What `verify` answers in the browser, and on the server for a token of the session: its tokens are in the session. */
+/** The result of `verify` in the browser, and on the server for a token of the session: its tokens are in the session. */
 export interface MfaVerified {
   success: true
   /** To be shown once: it replaces the recovery code that was used. */

@@ -21,7 +21,7 @@ export const customFetch: unique symbol = Symbol.for('idp-client.fetch')
  */
 export const customClock: unique symbol = Symbol.for('idp-client.clock')
 
-/** What the provider's back-channel logout token names (OIDC Back-Channel Logout 2.4); at least one of `sid` and `sub`. */
+/** Claims of the provider's back-channel logout token (OIDC Back-Channel Logout 2.4); at least one of `sid` and `sub`. */
 export interface LogoutToken {
   /** The user whose sessions end when `sid` is absent. */
   sub?: string
@@ -80,7 +80,7 @@ export interface SessionDataStore {
     expiry: SessionExpiry,
   ): Promise<SessionData | null>
   /**
-   * Takes the lease of `id` for that many milliseconds; null when somebody else has it. Never waits. Without it two
+   * Takes the lease of `id` for that many milliseconds; null when another process holds it. Never waits. Without it two
    * processes may redeem the same refresh token at once.
    */
   lock?(id: string, milliseconds: number): Promise<SessionLock | null>

@@ -31,7 +31,7 @@ function toHex(pem: string): string {
   }
 }
 
-/** What kind of key a PEM text holds, by its own words; undefined for kinds that nothing here signs with. */
+/** Returns the kind of key that a PEM string declares; undefined for kinds that cannot sign. */
 export function detectKeyKind(pem: string): KeyKind | undefined {
   const head = toHex(pem).slice(0, HEAD * 2)
   return identifiers.find(([identifier]) => head.includes(identifier))?.[1]

@@ -30,7 +30,7 @@ describe('order of sources', () => {
     expect(problems).toEqual([])
   })
 
-  test('a blank variable is none', () => {
+  test('a blank variable counts as absent', () => {
     const { note: addIssue } = collect()
     expect(readText(field('clientId', {}, { IDP_CLIENT_ID: '  ' }), addIssue)).toBeUndefined()
   })

@@ -107,11 +107,11 @@ describe('configurationError', () => {
   test('lists what blocks, not the notices', () => {
     const error = configurationError([
       { kind: 'missing', message: 'domain is missing.' },
-      { kind: 'notice', message: 'x is no option.' },
+      { kind: 'notice', message: 'x is not a known option.' },
       { kind: 'wrong-variable', message: 'IDP_COOKIE_PATH must begin with /.' },
     ])
     expect(error.code).toBe('INVALID_CONFIGURATION')
     expect(error.message).toContain('\n  - domain is missing.\n  - IDP_COOKIE_PATH must begin with /.')
-    expect(error.message).not.toContain('x is no option')
+    expect(error.message).not.toContain('x is not a known option')
   })
 })

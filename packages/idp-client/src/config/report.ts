@@ -10,7 +10,7 @@ function toList(problems: readonly Problem[]): string {
     : problems.map(({ message }) => `\n  - ${message}`).join('')
 }
 
-/** One error that lists everything that keeps the client from working, each with its cure. */
+/** One error that lists everything that keeps the client from working, each with its fix. */
 export function configurationError(problems: readonly Problem[]): InvalidConfigurationError {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   return new InvalidConfigurationError('INVALID_CONFIGURATION', {

@@ -226,14 +226,14 @@ describe('[E2] blanks', () => {
     ])
   })
 
-  test('a row of vendor that is none is reported with the right name, and has no effect', () => {
+  test('an unknown row of vendor is reported with the right name, and has no effect', () => {
     const vendor = { logoutPth: '/a', mfaOTPGrantType: 'b', somethingElse: 'c', 'a b\n': 'd', logoutPath: '' }
     const { config, problems } = resolve({ ...complete, vendor } as IdpClientOptions, {})
     expect(problems.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
-      'notice: vendor.logoutPth is no option and has no effect. Did you mean vendor.logoutPath?',
-      'notice: vendor.mfaOTPGrantType is no option and has no effect. Did you mean vendor.mfaOtpGrantType?',
-      'notice: vendor.somethingElse is no option and has no effect.',
-      'notice: A key in vendor is no option and has no effect.',
+      'notice: vendor.logoutPth is not a known option and has no effect. Did you mean vendor.logoutPath?',
+      'notice: vendor.mfaOTPGrantType is not a known option and has no effect. Did you mean vendor.mfaOtpGrantType?',
+      'notice: vendor.somethingElse is not a known option and has no effect.',
+      'notice: A key in vendor is not a known option and has no effect.',
     ])
     expect(config?.vendor).toEqual({ logoutPath: '' })
   })

@@ -39,7 +39,7 @@ interface BaseSettings {
 
 function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
   const production = env.NODE_ENV === 'production'
-  // Anything else, or none at all, may be a deployment that visitors reach without a proxy.
+  // Anything else, or no value, may be a deployment that browsers reach without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
   const basePath = resolveBasePath(env, addIssue)
   const appBaseUrl = resolveAppBaseUrl(options, env, basePath, addIssue)

@@ -117,7 +117,7 @@ const optional = [
   'endedAt',
 ] as const
 
-/** What it may be instead of a store: one of our functions that make one, or the client of a driver. */
+/** Returns a hint for a value that is not a store: one of our factory functions, or the client of a driver. */
 function toHint(given: unknown): string {
   if (typeof given === 'function') return '; this is a function: call it, as in memoryStore()'
   if (typeof given !== 'object' || given === null) return ''

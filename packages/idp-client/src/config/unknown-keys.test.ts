@@ -32,7 +32,7 @@ test.each([
   ['a deep slip', { dpopOptions: { retry: { delai: 1 } } }, 'dpopOptions.retry.delay'],
   ['an expert switch written as text', { fetch: () => undefined }, '[customFetch]'],
 ])('%s is reported with the right name', (_what, options, meant) => {
-  expect(messages(options)).toEqual([expect.stringMatching(/is no option and has no effect\. Did you mean /)])
+  expect(messages(options)).toEqual([expect.stringMatching(/is not a known option and has no effect\. Did you mean /)])
   expect(messages(options)[0]).toContain(`Did you mean ${meant}?`)
 })
 
@@ -47,18 +47,18 @@ test.each([
     'Did you mean [customClock]? Its key is the symbol customClock, which this package exports.',
   ],
 ])('[E2] %s is reported: %s', (name, hint) => {
-  expect(messages({ [name]: 1 })).toEqual([`${name} is no option and has no effect. ${hint}`])
+  expect(messages({ [name]: 1 })).toEqual([`${name} is not a known option and has no effect. ${hint}`])
 })
 
-test('[S089] httpOnly is no option', () => {
+test('[S089] httpOnly is not an option', () => {
   expect(messages({ session: { cookie: { httpOnly: false } } })).toEqual([
-    'session.cookie.httpOnly is no option and has no effect.',
+    'session.cookie.httpOnly is not a known option and has no effect.',
   ])
 })
 
 test('names that are like nothing get no suggestion, odd ones are not repeated', () => {
-  expect(messages({ somethingElse: 1 })).toEqual(['somethingElse is no option and has no effect.'])
-  expect(messages({ 'a b\n': 1 })).toEqual(['A key in the options is no option and has no effect.'])
+  expect(messages({ somethingElse: 1 })).toEqual(['somethingElse is not a known option and has no effect.'])
+  expect(messages({ 'a b\n': 1 })).toEqual(['A key in the options is not a known option and has no effect.'])
   expect(messages(JSON.parse('{"__proto__":1,"constructor":2}'))).toHaveLength(2)
 })
 

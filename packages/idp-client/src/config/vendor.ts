@@ -32,7 +32,7 @@ function noteUnknown(name: string, addIssue: AddIssue): void {
   const meant = nearestName(name, Object.keys(rows))
   const hint = meant === undefined ? '' : ` Did you mean vendor.${meant}?`
   const shown = printable.test(name) ? `vendor.${name}` : 'A key in vendor'
-  addIssue('notice', `${shown} is no option and has no effect.${hint}`)
+  addIssue('notice', `${shown} is not a known option and has no effect.${hint}`)
 }
 
 /** The rows that replace built-in wire values. */

@@ -10,13 +10,13 @@ export interface CipherKey {
   readonly [opaque]: 'CipherKey'
 }
 
-/** What AES-256-GCM makes of a plaintext: as many bytes again, and 16 bytes that vouch for them. */
+/** The result of AES-256-GCM: a ciphertext of the same length, and an authentication tag of 16 bytes. */
 export interface Sealed {
   readonly ciphertext: Bytes
   readonly tag: Bytes
 }
 
-/** What every implementation of `#cipher` exports. They open what the others sealed. */
+/** The exports of every implementation of `#cipher`. Each opens values that the others sealed. */
 export interface Cipher {
   /** Keys of one implementation mean nothing to another, so whatever is cached names it. */
   readonly kind: 'node' | 'web'

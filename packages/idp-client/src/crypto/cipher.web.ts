@@ -6,7 +6,7 @@ const ALGORITHM = 'AES-GCM'
 const TAG_BYTES = 16
 const ALPHABET = utf8('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
 const INVALID = 255
-/* What getRandomValues fills at most in one call. */
+/* The most bytes that getRandomValues fills in one call. */
 const RANDOM_QUOTA = 65_536
 
 const values: Uint8Array = new Uint8Array(128).fill(INVALID)

@@ -39,7 +39,7 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['P-521', 'ES512'],
 ])
 
-/** What a key signs with, by its names in JWS (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` is made for one algorithm. */
+/** Returns the JWS names of a key's algorithm (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` has one algorithm. */
 export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[] {
   if (algorithm.name === 'Ed25519') return ['EdDSA', 'Ed25519']
   if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm) {

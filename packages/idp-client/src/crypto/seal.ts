@@ -6,7 +6,7 @@ import { shared } from '../lib/registry.ts'
 import { chain } from './chain.ts'
 import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
 
-/** What a sealed value is for. Each purpose has a key of its own, so that a value of one never opens as another. */
+/** The purpose of a sealed value. Each purpose has its own key, so that a value of one never opens as another. */
 export type Purpose =
   | 'session'
   | 'session-id'

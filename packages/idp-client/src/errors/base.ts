@@ -8,7 +8,7 @@ export interface IdpErrorOptions {
   cause?: unknown
   /** Further text of our own, never input: names of options, fields, parameters. */
   detail?: string
-  /** What to do, where that is known better than by the code. */
+  /** A more specific remedy than that of the code. */
   remedy?: Remedy
 }
 
@@ -37,7 +37,7 @@ export class IdpError<C extends Code = Code> extends Error {
 
   override readonly name: string
   readonly code: C
-  /** What to do about it: names a row of the troubleshooting guide, the code itself where there is no better one. */
+  /** The remedy: names a row of the troubleshooting guide; the code itself if there is no more specific one. */
   readonly remedy: Remedy
 
   constructor(code: C, options: IdpErrorOptions = {}) {

@@ -14,11 +14,11 @@ import { fieldName } from './session.ts'
  */
 export interface Diagnosis {
   readonly error: Code
-  /** What happened and why, in our own words; the message of the error. */
+  /** The failure and its reason, in our own words; the message of the error. */
   readonly detail: string
   /** Names what helps: a row of the troubleshooting guide. */
   readonly remedy: Remedy
-  /** What helps, in a sentence. */
+  /** The fix, in one sentence. */
   readonly advice: string
   readonly endpoint?: ProviderEndpoint
   /** The `error` that the provider responded, when it is a registered one, else `other`. */
@@ -29,7 +29,7 @@ export interface Diagnosis {
   readonly systemCode?: string
   /** The URL of discovery, as it follows from the option `domain`. */
   readonly url?: string
-  /** What the session store was asked. */
+  /** The operation of the session store. */
   readonly operation?: StoreOperation
   /** How the driver of the store names its failure: a code as `ECONNREFUSED` or `42P01`, else the class of the error. */
   readonly reason?: string
@@ -83,14 +83,14 @@ function collectFields(errors: readonly IdpError[]): Diagnosis['fields'] {
 /* Names of classes, and types where something else than an object was thrown. */
 const CLASS = /^[A-Za-z_$][\w$]{0,40}$/
 
-/** What kind of thing was thrown; nothing of what it says. */
+/** Returns the class name of a thrown value; nothing of its text. */
 export function toClassName(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return typeof thrown
   const kind: unknown = thrown.constructor
   return typeof kind === 'function' && CLASS.test(kind.name) ? kind.name : 'object'
 }
 
-/** What failed in the application's own code, or where nobody expected it. */
+/** Returns the exception of the application's own code, or an unexpected one. */
 function foreignCause(errors: readonly IdpError[]): Pick<Diagnosis, 'exception'> {
   const error = errors.find(({ code }) => code === 'HOOK_FAILED' || code === 'INTERNAL_ERROR')
   return error && 'cause' in error ? { exception: toClassName(error.cause) } : {}
@@ -103,8 +103,8 @@ function present(members: Members): Partial<Diagnosis> {
 }
 
 /**
- * What may be told about a failure, and what helps: the one place that decides it for events, the lines of the default
- * logger, and failure pages in development.
+ * Returns what may be reported about a failure, and its fix: the one place that decides it for events, the lines of the
+ * default logger, and failure pages in development.
  */
 export function diagnose(error: IdpError): Diagnosis {
   const errors = listCauses(error)

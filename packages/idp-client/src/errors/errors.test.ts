@@ -99,7 +99,7 @@ describe('IdpError', () => {
   })
 })
 
-test('[S243] whoever has no session is told so under the code of the contract', () => {
+test('[S243] a request without a session gets the code of the contract', () => {
   for (const Class of [AccessTokenError, AccessTokenForConnectionError, ConnectAccountError]) {
     expect(new Class('MISSING_SESSION').code).toBe('MISSING_SESSION')
   }
@@ -131,7 +131,7 @@ describe('isIdpError', () => {
   })
 
   test.each([undefined, null, 'MISSING_STATE', new Error('x'), { code: 'MISSING_STATE' }, () => 1])(
-    '%s is none of ours',
+    '%s is not one of our errors',
     (value) => {
       expect(isIdpError(value)).toBe(false)
       expect(isIdpError(value, 'MISSING_STATE')).toBe(false)

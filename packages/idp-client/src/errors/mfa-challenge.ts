@@ -2,7 +2,7 @@ import { shared } from '../lib/registry.ts'
 import type { MfaRequirements } from './mfa.ts'
 import type { OAuthError } from './provider.ts'
 
-/** What an answer with the error `mfa_required` says beside it. */
+/** Further members of a response with the error `mfa_required`. */
 export interface MfaChallenge {
   /** The provider's own `mfa_token`: a secret that never leaves the server as it is. */
   readonly token?: string

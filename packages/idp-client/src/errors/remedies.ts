@@ -1,7 +1,7 @@
 import type { Code } from './codes.ts'
 
 /**
- * What a developer or operator can do about a failure: the one closed list that events, the default logger, failure pages
+ * Fixes for failures, for developers and operators: the one closed list that events, the default logger, failure pages
  * and docs share. A code has one row; where one code has several reasons, each reason has a row of its own, which an
  * error names in `remedy`. Loaded with the first failure, never with the library.
  */
@@ -156,7 +156,7 @@ export const remedies = {
   RESPONSE_NOT_OAUTH:
     'Look for a proxy, firewall or error page that responds in place of the provider (a firewall may reject the Idp-Client header: enableTelemetry).',
 
-  // What the provider refuses.
+  // Rejections by the provider.
   CLIENT_REFUSED:
     'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider. If it expects the secret in another way, set tokenEndpointAuthMethod (IDP_TOKEN_ENDPOINT_AUTH_METHOD) to client_secret_basic or client_secret_post.',
   CLIENT_ASSERTION_REFUSED:
@@ -183,7 +183,7 @@ export const remedies = {
   DPOP_NONCE_REFUSED:
     'Look for something that removes or caches the DPoP-Nonce header between the provider and this server.',
 
-  // What is wrong with a token.
+  // Invalid tokens.
   CLOCKS_DIFFER:
     'Synchronise the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
   ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
@@ -231,7 +231,7 @@ remedies satisfies Readonly<Record<Code, string>>
 /** Names a row of the list; https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md has each. */
 export type Remedy = keyof typeof remedies
 
-/** Nothing to wait for: whoever set up the application or the provider has to correct something. */
+/** Retrying does not help: the setup of the application or the provider has to be corrected. */
 export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
   'INVALID_CONFIGURATION',
   'BASE_URL_UNKNOWN',

@@ -10,7 +10,7 @@ export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: 
   SESSION_STORE_UNSUPPORTED: 'SESSION_STORE_UNSUPPORTED',
 }
 
-/** What the store was asked when it failed. */
+/** The operation of the store that failed. */
 export type StoreOperation =
   | 'get'
   | 'set'

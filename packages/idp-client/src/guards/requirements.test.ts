@@ -36,7 +36,7 @@ const unmet = (requirements: Requirements, data: SessionData, by: ClaimContext):
 type State = 'absent' | 'met' | 'unmet'
 type Name = keyof Requirements
 
-/** What is demanded, what the session says then, and what is missing if it says something else. */
+/** Each requirement with a session that meets it, one that does not, and the missing part. */
 const rows: Record<Name, { demand: Requirements; met: object; unmet: object; missing: Unmet }> = {
   maxAge: {
     demand: { maxAge: 300 },
@@ -112,7 +112,7 @@ describe('truth table', () => {
     expect(Object.fromEntries(seen)).toEqual({ authentication: 171, organization: 24, scope: 16, null: 32 })
   })
 
-  test('[CVE-2026-42349] each requirement alone is enough to keep a session out, and none keeps nobody out', () => {
+  test('[CVE-2026-42349] each requirement alone is enough to reject a session, and without requirements every session is accepted', () => {
     for (const name of names) {
       const { demand, missing } = rows[name]
       expect(unmet(demand, sessionOf({}), reading), name).toBe(missing)

@@ -2,7 +2,7 @@ import { IdpError } from '../errors/base.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
 import { serializeCookie } from './cookie-text.ts'
 
-/** What browsers take for one cookie, in bytes: name, value and attributes as they are written. */
+/** The most bytes that browsers accept for one cookie: name, value and attributes as they are written. */
 export const MAX_COOKIE_BYTES = 4096
 
 /** Above this a set is neither written nor read. */
@@ -62,7 +62,7 @@ export interface JoinedCookie {
   readonly names: readonly string[]
 }
 
-/** What the chunks make up of which one begins the set; null when they are not complete, or of several sets. */
+/** Joins the set of chunks that starts with `first`; null if they are not complete, or of several sets. */
 function joinChunks(name: string, first: string, all: CookieValues): JoinedCookie | null {
   if (first[GENERATION_CHARACTERS] !== '.') return null
   const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))

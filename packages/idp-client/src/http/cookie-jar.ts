@@ -30,7 +30,7 @@ export interface StagedCookie {
   readonly attributes: CookieAttributes
 }
 
-/** What a request carried: values by name, several where a name came several times, in the order of the header. */
+/** The cookies of a request: values by name, several if a name occurs several times, in the order of the header. */
 export type ReceivedCookies = ReadonlyMap<string, string | readonly string[]>
 
 /** Host writers that percent-encode (Next turns a colon into `%3A`) are undone here; what is malformed stays as it is. */

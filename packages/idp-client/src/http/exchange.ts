@@ -1,7 +1,7 @@
 import type { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
-/** What an operation may know of a request; every host builds one. */
+/** The view of a request that operations read; every host builds one. */
 export interface RequestView {
   readonly headers: Headers
   readonly method: string

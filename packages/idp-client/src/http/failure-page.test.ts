@@ -115,7 +115,7 @@ describe('failurePage', () => {
     ['PROVIDER_TIMEOUT', /cannot be used right now/],
     ['PROVIDER_UNAVAILABLE', /cannot be used right now/],
   ] as const)(
-    '[A1] does not ask to try again in a moment where somebody has to act: %s',
+    '[A1] does not suggest to try again where a developer has to act: %s',
     async (remedy, title) => {
       const diagnosis = diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', remedy)
       expect(await titleOf({ diagnosis, status: 502 })).toMatch(title)

@@ -118,12 +118,12 @@ export function toWording(failure: Pick<FailureReport, 'diagnosis' | 'status'>):
   return wordings[toKind(failure)]
 }
 
-/** What stands below: the code, and the id that the log carries too. */
+/** Returns the footer: the code, and the id that is also in the log. */
 export function toReference({ diagnosis, id }: Pick<FailureReport, 'diagnosis' | 'id'>): string {
   return `<small>${diagnosis.error} · Reference ${escapeHtml(id)}</small>`
 }
 
-/** What the log says, for the developer who looks at the page. Nothing in production. */
+/** Returns the text of the log, for the developer who looks at the page. Nothing in production. */
 export function toExplanation({ development, diagnosis }: FailureReport): string {
   if (!development) return ''
   const [detail, advice, remedy] = [diagnosis.detail, diagnosis.advice, diagnosis.remedy].map(escapeHtml)
@@ -137,8 +137,9 @@ function toBody({ development, diagnosis, id }: FailureReport): unknown {
 }
 
 /**
- * What a user sees when login, callback, connect or logout fails: our own words, a way on, and an id to look for in the
- * log; in development also what the log says. It loads nothing, runs nothing, cannot be framed, and repeats nothing of the request.
+ * Returns the page for a user when login, callback, connect or logout fails: our own text, a link to continue, and an
+ * id to look for in the log; in development also the text of the log. It loads nothing, runs nothing, cannot be framed,
+ * and repeats nothing of the request.
  */
 export function failurePage(failure: Failure): Response {
   const { status, homeUrl, restartUrl, retryUrl } = failure

@@ -10,7 +10,7 @@ const node = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', u
 const targets = [new Response(), new Headers(), new ServerResponse(node), { setHeader: () => {} }]
 const options = { audience: 'https://api.example.com/' }
 
-/** A context of a framework: leads to a request, and is none. */
+/** A context of a framework: it has a request and is not one. */
 class Context {
   readonly req: Request = web
 }

@@ -48,7 +48,7 @@ function isPlainObject(value: object): boolean {
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** What an argument is, for a message: never anything of its contents. */
+/** Describes an argument for a message, without its contents. */
 function describe(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') return typeof value
@@ -115,7 +115,7 @@ export function readRequest<FrameworkRequest, FrameworkResponse>(
   return refuse(operation, '() or (request, response)', given)
 }
 
-/** The same for a session in place of options: any value, which whoever saves it checks. */
+/** The same for a session in place of options: any value, which is checked when it is saved. */
 export function readSession<FrameworkRequest, FrameworkResponse, Session>(
   operation: string,
   given: readonly unknown[],

@@ -1,14 +1,14 @@
 import { IdpError } from '../errors/base.ts'
 import { readText } from './form.ts'
 
-/** The JSON object of a request. Read members by name only: which there are is up to whoever sent it. */
+/** The JSON object of a request. Read members by name only: the client decides which there are. */
 export type JsonBody = { readonly [member: string]: unknown }
 
 function refused(detail: string): IdpError<'INVALID_REQUEST'> {
   return new IdpError('INVALID_REQUEST', { detail })
 }
 
-/** What a parser made of a body that is labelled as JSON; `INVALID_REQUEST` for another label, or when it is no object. */
+/** Returns a parsed JSON body; throws `INVALID_REQUEST` for another content type, or a value other than an object. */
 export function jsonBody(contentType: string | null, value: unknown): JsonBody {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw refused('The body must be application/json.')

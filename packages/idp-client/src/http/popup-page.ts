@@ -8,7 +8,7 @@ export interface PopupLogin {
   readonly channel: string
   /** Base64 alphabet. */
   readonly nonce: string
-  /** Where the person may go on if the popup cannot close itself. */
+  /** Link for the user if the popup cannot close itself. */
   readonly nextUrl: string
 }
 
@@ -40,7 +40,7 @@ function tell(channel: string, message: object): string {
   ].join(';')
 }
 
-/** What a popup shows once the login in it is complete: it tells the page that opened it, and closes itself. */
+/** Returns the page of a popup after its login: it notifies the page that opened it, and closes itself. */
 export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUser): Response {
   const { email, sub } = user
   const message = { type: 'auth_complete', success: true, user: { sub, ...(email ? { email } : {}) } }

@@ -1,5 +1,5 @@
 /**
- * What a request is about, told from its headers. `'unknown'` is a client that does not say (curl, an old browser):
+ * The kind of a request, according to its headers. `'unknown'` is a client that does not say (curl, an old browser):
  * it counts as a navigation, since only browsers are protected by these rules.
  */
 export type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 'fetch' | 'unknown'
@@ -85,7 +85,7 @@ interface Preference {
   readonly precision: number
 }
 
-/** What RFC 9110 section 12.5.1 gives for one type: the most precise range that covers it decides. */
+/** Returns the preference for one type (RFC 9110 section 12.5.1): the most specific range that covers it decides. */
 function toPreference(ranges: ReadonlyMap<string, number>, type: string): Preference {
   const candidates = ['*/*', `${type.split('/')[0]}/*`, type]
   for (const precision of [2, 1, 0]) {

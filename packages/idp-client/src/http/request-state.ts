@@ -1,7 +1,7 @@
 import type { CookieJar } from './cookie-jar.ts'
 import type { RequestView } from './exchange.ts'
 
-/** What is read of one request, once, however many operations ask. */
+/** State of one request, read once for all its operations. */
 export interface RequestState {
   readonly request: RequestView
   readonly cookies: CookieJar

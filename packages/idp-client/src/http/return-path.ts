@@ -29,7 +29,7 @@ export function safeReturnPath(value: unknown, baseUrl: string): SafeReturnPath 
   const base = parse(baseUrl, baseUrl)
   const url = base && parse(value, base.href)
   if (!base || !url || url.origin !== base.origin || !/^https?:$/.test(url.protocol)) return null
-  // A path that begins with two slashes would be read as a host by whoever resolves it next.
+  // A path that begins with two slashes would be read as a host when it is resolved.
   const path = `/${url.pathname.replace(/^[/\\]+/, '')}${url.search}${url.hash}`
   return utf8Length(path) <= MAX_BYTES ? (path as SafeReturnPath) : null
 }

@@ -25,7 +25,7 @@ function isPlain(value: unknown): value is object {
 
 /**
  * Freezes plain objects and arrays all the way down. Functions and instances of classes (keys, maps) stay as they are,
- * and so does `except`, an object that belongs to somebody else.
+ * and so does `except`, an object that belongs to the application.
  */
 export function deepFreeze<T>(value: T, except?: object): T {
   if (!isPlain(value) || value === except || Object.isFrozen(value)) return value

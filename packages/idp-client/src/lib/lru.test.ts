@@ -41,7 +41,7 @@ test('deletes', () => {
   expect([lru.delete('a'), lru.delete('a'), lru.get('a'), lru.size]).toEqual([true, false, undefined, 0])
 })
 
-test('lists the entries by their last use, which is none itself', () => {
+test('lists the entries by their last use, without using them', () => {
   const lru = new Lru<string, number>(2)
   lru.set('a', 1)
   lru.set('b', 2)

@@ -55,7 +55,7 @@ export function reportFailure(log: Log, thrown: unknown): void {
   if (isIdpError(thrown)) log.emitFailure(toCause(thrown))
 }
 
-/** What a failure means for a request. */
+/** The effect of a failure on a request. */
 export interface Outcome {
   readonly level: LogLevel
   readonly code: OutcomeCode

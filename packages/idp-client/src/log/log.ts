@@ -14,7 +14,7 @@ interface Event<Name extends string> {
   readonly id?: string
 }
 
-/** What a failure means for a request. */
+/** The effect of a failure on a request. */
 interface OutcomeEvent extends Event<'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'>, Diagnosis {}
 
 export type OutcomeCode = OutcomeEvent['code']
@@ -28,8 +28,8 @@ interface StoreFailureEvent extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
 }
 
 /**
- * What the library reports. Every member is a name from a closed set, the name that a driver gave to a failure, a number
- * or our own text about options, so no token, cookie, e-mail or other input can get into a log.
+ * An event that the library reports. Every member is a name from a closed set, the name that a driver gave to a
+ * failure, a number or our own text about options, so no token, cookie, e-mail or other input can get into a log.
  */
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & {
@@ -63,7 +63,7 @@ export type LogEvent =
 /** Receives every event; must not throw (a throw is swallowed). Default: warnings and errors go to the console. */
 export type Logger = (event: LogEvent) => void
 
-/** One failure as two events: what went wrong, and what came of it for whoever asked. */
+/** One failure as two events: the error, and its effect on the request. */
 export interface FailureEvents {
   readonly cause?: LogEvent
   readonly outcome?: LogEvent

@@ -5,7 +5,7 @@ interface Bench {
   now: number
   loads: number
   fails: boolean
-  /** What was reported of failed loads. */
+  /** The reported failures of loads. */
   readonly reported: unknown[]
   read(): Promise<number>
   renew(seen: number): Promise<number | null>

@@ -10,7 +10,7 @@ const RENEW_PAUSE = 60
 export interface DocumentSource<T> {
   readonly clock: Clock
   readonly load: () => Promise<T>
-  /** Hears of a failed load that an old value made up for. */
+  /** Called for a failed load that was replaced by a stale value. */
   readonly report: (error: unknown) => void
 }
 

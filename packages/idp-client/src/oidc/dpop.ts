@@ -15,7 +15,7 @@ import { serverTime } from './server-time.ts'
  * authorization server means nothing to an API, not even on the same origin.
  */
 
-/** What a client proves its possession with. */
+/** The keys with which a client proves its possession. */
 export interface DpopHandle {
   /** RFC 7638 thumbprint of the public key, for `dpop_jkt`. */
   readonly thumbprint: string
@@ -54,7 +54,10 @@ export function dpopHandle(config: Config): Promise<DpopHandle> {
   return handle
 }
 
-/** What tokens of this client are bound to; undefined without `useDPoP`. Throws `InvalidConfigurationError`. */
+/**
+ * Returns the thumbprint of the key that tokens are bound to; undefined without `useDPoP`. Throws
+ * `InvalidConfigurationError`.
+ */
 export async function dpopThumbprint(config: Config): Promise<string | undefined> {
   return config.dpop.enabled ? (await dpopHandle(config)).thumbprint : undefined
 }

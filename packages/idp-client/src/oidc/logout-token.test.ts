@@ -84,7 +84,7 @@ test('[BL-02] a correct token says whose sessions end, and how long it may come 
 })
 
 test('[B10] tokens without exp are accepted, and reported once', async () => {
-  // What a process has reported once is remembered.
+  // A process reports each notice once.
   Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
   const notices: string[] = []
   const provider = providerOf({ logger: (event) => event.code === 'NOTICE' && notices.push(event.message) })

@@ -28,7 +28,7 @@ describe('what an answer with mfa_required says beside it', () => {
     },
   )
 
-  test('kinds that are none are left out, and there is a bound', () => {
+  test('invalid kinds are left out, and there is a bound', () => {
     const odd = [null, 7, 'otp', {}, { type: '' }, { type: '<script>' }, { type: 'x'.repeat(65) }]
     const many = Array.from({ length: 50 }, (_, at) => ({ type: `kind-${at}` }))
     const { requirements } = readMfaChallenge({ mfa_requirements: { challenge: [...odd, ...many] } })

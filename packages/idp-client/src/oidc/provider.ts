@@ -41,7 +41,7 @@ const LIMIT = 100
 
 const newCaches = (): Caches => ({ metadata: new Lru(LIMIT), keys: new Lru(LIMIT) })
 
-/** What was fetched through one function is not known to be what another would bring, so each has its own caches. */
+/** Two `fetch` functions may load different documents, so each has its own caches. */
 function getCaches(fetch: typeof globalThis.fetch): Caches {
   const common = shared('cache:provider-documents/1', newCaches)
   if (fetch === globalThis.fetch) return common

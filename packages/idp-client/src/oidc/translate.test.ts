@@ -121,7 +121,7 @@ test('Retry-After is a number of seconds or a date', () => {
   expect(retryAfterSeconds(null, now)).toBeUndefined()
 })
 
-/* What the runtime says about connections that fail; and where nobody knows, what it is called. */
+/* Errors of the runtime for connections that fail, and the name of an unknown one. */
 test.each([
   ['ENOTFOUND', 'UNKNOWN_HOST'],
   ['EAI_AGAIN', 'UNKNOWN_HOST'],

@@ -136,7 +136,7 @@ function Name(): ReactElement {
 
 const text = (): string => container.textContent ?? ''
 
-/** What a call rejects with. */
+/** Returns the rejection of a call. */
 async function failure(call: Promise<unknown>): Promise<Record<string, unknown> & Error> {
   const error: unknown = await call.then(
     () => undefined,
@@ -162,7 +162,7 @@ describe('[U23] one request', () => {
     expect(asked).toEqual(['/auth/access-token'])
   })
 
-  it('serves whoever asks later', async () => {
+  it('serves later callers', async () => {
     const first = await getAccessToken()
     expect(await getAccessToken()).toBe(first)
     expect(asked).toHaveLength(1)
@@ -212,7 +212,7 @@ describe('[U23] a kept token', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('is none when it lives no longer than that, but those who ask at once still share it', async () => {
+  it('is not cached when it lives no longer than that, but parallel callers still share it', async () => {
     expiresIn = 10
     expect(await Promise.all([getAccessToken(), getAccessToken()])).toEqual(['alice-1', 'alice-1'])
     expect(await getAccessToken()).toBe('alice-2')

@@ -26,7 +26,7 @@ export interface UserResult {
 /**
  * The signed-in user in a client component. All components share one request per route. It is repeated when the window
  * gets the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and
- * when another tab sees somebody else.
+ * when another tab sees another user.
  *
  * @example
  * const { user, isLoading, error } = useUser()

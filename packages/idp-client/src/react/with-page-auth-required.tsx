@@ -21,7 +21,7 @@ const nothing = (): ReactNode => null
 
 /**
  * A client page for signed-in users only: renders the component with `user` as a prop, or sends the browser to the login
- * route. A user who is known stays on the page when a later request fails. It hides nothing from a curious visitor, since
+ * route. A user who is known stays on the page when a later request fails. It is not a security boundary, since
  * the component's code is public: data needs protection where it is served.
  *
  * @example

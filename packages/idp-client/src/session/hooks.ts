@@ -6,7 +6,10 @@ import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
 import type { SessionData, TokenSet } from './model/session-data.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
-/** What a hook threw goes to the console in development; the error says which hook, and the class of what it threw. */
+/**
+ * Prints the exception of a hook to the console in development; the error names the hook and the class of the
+ * exception.
+ */
 async function hookThrew({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
   log.printException(thrown)
   const { toClassName: classOf } = await import('../errors/diagnosis.ts')
@@ -46,7 +49,7 @@ function withOwnIdToken(changed: TokenSet, { idToken }: TokenSet): TokenSet {
   return given === undefined || idToken === undefined ? tokenSet : { ...tokenSet, idToken }
 }
 
-/** What of a refresh the hook needs to see. */
+/** The claims of a refresh that the hook needs. */
 export interface RefreshedClaims {
   /** The user before the refresh, as a hook once decided. */
   readonly previous: SessionData['user']
@@ -56,7 +59,7 @@ export interface RefreshedClaims {
 
 /**
  * The session as it is saved after a refresh that brought `grant`. `session.user` holds all claims when the grant has
- * some. A hook that fails is reported; the rotated tokens are kept all the same, and the user stays as it was, since the
+ * some. A hook that fails is reported; the rotated tokens are stored anyway, and the user stays as it was, since the
  * hook may be what keeps claims out.
  */
 export async function afterRefresh(
@@ -105,7 +108,7 @@ function isSendable(response: Response): boolean {
   return !response.bodyUsed && response.status >= 200
 }
 
-/** What a hook returned, if it is an answer; null for anything else. */
+/** Returns the result of a hook if it is a valid one; null for anything else. */
 function answerIn(result: object): OnCallbackAnswer | null {
   const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackAnswer]: unknown }
   if (cspNonce === undefined && returnTo === undefined) return null
@@ -114,7 +117,10 @@ function answerIn(result: object): OnCallbackAnswer | null {
   return { ...(returnTo === undefined ? {} : { returnTo }), ...(cspNonce === undefined ? {} : { cspNonce }) }
 }
 
-/** What the application's `onCallback` decides about one attempt. `HOOK_FAILED` when it throws or returns nonsense. */
+/**
+ * Returns the decision of the application's `onCallback` about one attempt. `HOOK_FAILED` if it throws or returns an
+ * invalid value.
+ */
 export async function decideCallback(config: Config, context: OnCallbackContext): Promise<CallbackDecision> {
   const hook = config.hooks.onCallback
   if (!hook) return { kind: 'go-on' }

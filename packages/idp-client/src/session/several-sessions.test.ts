@@ -76,7 +76,7 @@ function exchangeWith(...sets: readonly ReadonlyMap<string, string>[]): Exchange
   return { ...new Cookies().exchange(), cookies: new CookieJar(jar) }
 }
 
-/** What one value of the cookie is. */
+/** The kind of one value of the cookie. */
 type Kind = 'live' | 'large' | 'ended' | 'cut' | 'another-secret' | 'another-client' | 'empty' | 'garbage'
 
 interface Given {

@@ -1,13 +1,13 @@
 import type { Exchange } from '../http/exchange.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
-/** What somebody made of a session; `failure` when it did not go well. */
+/** The changed session of an update; `failure` if it did not succeed. */
 export interface SessionChange {
   readonly session: StoredSession
   readonly failure?: unknown
 }
 
-/** What a storage can do where several processes share the sessions. */
+/** Operations of a storage whose sessions several processes share. */
 export interface SharedSessions {
   /**
    * Runs `work` on the session as it is now, while no other process does so if the store can lock, and keeps what comes
@@ -19,7 +19,7 @@ export interface SharedSessions {
     session: StoredSession,
     work: (current: StoredSession, until?: number) => Promise<T>,
   ): Promise<T>
-  /** The request goes on with a session that is kept already. */
+  /** Continues the request with a session that is already stored. */
   adopt(exchange: Exchange, session: StoredSession): Promise<void>
   /** The id of the record of the request's live session; null without one. */
   currentId(exchange: Exchange): Promise<string | null>

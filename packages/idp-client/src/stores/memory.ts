@@ -103,12 +103,12 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSe
  * Sessions in the memory of this process, for development and tests: a restart ends them, and a second process knows
  * none of them. Everything else is as in the other stores.
  *
- * @throws InvalidConfigurationError `maxSessions` is no whole number above 0
+ * @throws InvalidConfigurationError `maxSessions` is not an integer above 0
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
   const { clock = systemClock, maxSessions = SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
-    const detail = 'maxSessions of memoryStore has to be a whole number above 0.'
+    const detail = 'maxSessions of memoryStore has to be an integer above 0.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
   const { ended, leases, names, sessions } = getMemory(name, maxSessions)

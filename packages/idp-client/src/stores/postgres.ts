@@ -144,7 +144,7 @@ on conflict (id) do update set ${INSERTED}`,
           ...toValues(id, change(current), expiresAt),
           row['version'],
         )
-        // Nothing is written when somebody else was quicker: then the change is made again, of what is there now.
+        // Nothing is written if another writer was quicker: then the change is applied again, to the current record.
         if (written) return sessionIn(written['session'])
       }
     },

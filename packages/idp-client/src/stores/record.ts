@@ -1,7 +1,7 @@
 import type { LogoutToken } from '../config/options.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
-/** What a logout token may name a session by. */
+/** The values by which a logout token may name a session. */
 export interface Owner {
   readonly sub: string
   readonly sid: string | undefined
@@ -46,7 +46,7 @@ export function plain(name: string): string {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** The session in what a database holds; null when that is none, whoever wrote it. */
+/** Reads the session in a database record; null if it is not a session. */
 export function sessionIn(stored: unknown): SessionData | null {
   try {
     const value: unknown = JSON.parse(String(stored))

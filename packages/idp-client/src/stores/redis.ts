@@ -9,7 +9,7 @@ export type { User } from '../session/model/session-data.ts'
 export type { RedisClient, RedisCommand }
 
 export interface RedisStoreOptions {
-  /** What every key begins with; give each application its own. Default `idp-client:`. */
+  /** Prefix of every key; give each application its own. Default `idp-client:`. */
   prefix?: string | undefined
 }
 

@@ -6,7 +6,7 @@ import { sessions } from './adapter-contract/sessions.ts'
 import { unconfigured } from './adapter-contract/unconfigured.ts'
 
 /**
- * What every host must do alike, told from outside, with no test runner of its own: run each case against a
+ * The common behaviour of all hosts, tested from outside, without a test runner of its own: run each case against a
  * `ContractHost`.
  *
  * @example

@@ -17,7 +17,7 @@ export interface StoreContractOptions {
 }
 
 /**
- * What a session store has to do, for every member that this one has. No test runner is needed, and nothing is asked of
+ * The contract of a session store, for every method that this one has. No test runner is needed, and nothing is asked of
  * the store before a case runs. Takes a few seconds, in which some records end; the others stay for an hour.
  *
  * @example

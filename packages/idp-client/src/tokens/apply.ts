@@ -10,7 +10,7 @@ import type { Entry } from './select.ts'
 import { findEntry, usesMainTokenSet } from './select.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** What a refresh brought; structurally a grant of `oidc/`. */
+/** The grant of a refresh; structurally one of `oidc/`. */
 export interface Refreshed {
   readonly accessToken: string
   readonly tokenType: string
@@ -23,7 +23,7 @@ export interface Refreshed {
   readonly verified?: true
 }
 
-/** What is handed out of a refresh. */
+/** Returns the access token of a refresh. */
 export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
   return {
     accessToken: grant.accessToken,
@@ -104,7 +104,7 @@ function scopeAsBefore(
   return sent.scope === undefined && requestedScope !== undefined ? { requestedScope } : {}
 }
 
-/** What an ID token says: the user, and the session at the provider, by whose name its logout is notified. */
+/** Reads the user of an ID token, and the session id at the provider, which logout notifications name. */
 function told(
   { internal }: SessionData,
   claims: NonNullable<Refreshed['claims']>,

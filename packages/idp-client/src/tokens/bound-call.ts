@@ -2,7 +2,7 @@ import { IdpError } from '../errors/base.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { pause } from '../lib/pause.ts'
 
-/** What knows the protocol, given by the flow: proofs for one address, with the nonces of its origin. */
+/** Creates DPoP proofs for one address, with the nonces of its origin; passed in by the flow. */
 export interface DpopProver {
   /** A fresh proof, with `nonce` or the latest one of the origin; no two requests may share a proof. */
   prove(request: { method: string; url: URL; accessToken: string; nonce?: string }): Promise<string>

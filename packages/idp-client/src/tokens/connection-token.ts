@@ -33,7 +33,7 @@ function toEntry(
   )
 }
 
-/** The stored token of a connection while it is valid. No hint means an entry without one, never somebody's. */
+/** The stored token of a connection while it is valid. No hint means an entry without one, never one of another account. */
 export function storedConnectionToken(
   data: SessionData,
   want: ConnectionWant,

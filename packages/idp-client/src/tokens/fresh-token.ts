@@ -102,7 +102,7 @@ function chosen(
   return select(authorization, withProcessToken(parts, session, want), want, { now: clock(), buffer })
 }
 
-/** What UserInfo told at the login is in no ID token, so a refreshed one does not take it away. */
+/** Keeps the claims from UserInfo, which are not in a refreshed ID token. */
 function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
   if (!fetchUserInfo || after.user === before.user) return after
   const told = decodeClaims(before.tokenSet.idToken) ?? {}
@@ -179,13 +179,13 @@ function failedWith(cause: unknown): AccessTokenError {
   return new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 }
 
-/** Reports a failed refresh that the caller does not hear of. */
+/** Reports a failed refresh that the caller does not receive. */
 async function report({ log }: Config, error: unknown): Promise<void> {
   const { reportFailure } = await import('../log/failure.ts')
   reportFailure(log, isProviderError(error) ? failedWith(error) : error)
 }
 
-/** What can be said before anything is asked: a token to hand out, the refresh token to redeem, or an error. */
+/** Decides without a request: a token to return, the refresh token to redeem, or an error. */
 async function decide(
   parts: FreshTokenParts,
   exchange: Exchange,
@@ -211,7 +211,7 @@ async function decide(
   return { refreshToken, ...(fallback ? { fallback } : {}) }
 }
 
-/** The token after a redemption, which somebody else may have made. */
+/** The token after a redemption, which another request may have made. */
 function tokenAfter(
   parts: FreshTokenParts,
   { entry, failure }: Redemption,

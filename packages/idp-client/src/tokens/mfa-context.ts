@@ -9,10 +9,10 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** What the tokens are for that wait for another factor. */
+/** The requested tokens that wait for another factor. */
 export type RequestedToken = Pick<TokenRequest, 'wireParameters' | 'scope'>
 
-/** What stands in an encrypted `mfa_token`. */
+/** The contents of an encrypted `mfa_token`. */
 export interface MfaContext {
   /** The provider's own token. */
   readonly token: string
@@ -22,7 +22,10 @@ export interface MfaContext {
   readonly createdAt: number
   /** Whom the tokens must be about, when that is known. */
   readonly subject?: string
-  /** Handle of the session that it was born in; absent: in none, and its tokens go to whoever completes it. */
+  /**
+   * Handle of the session that it was born in; absent: outside a session, and its tokens go to the caller that
+   * completes it.
+   */
   readonly sessionKey?: string
   /** Tag of provider and client. */
   readonly client: string
@@ -87,9 +90,9 @@ export async function openMfaContext(parts: MfaContextParts, sealed: string): Pr
 }
 
 /**
- * Whether the context may be used in this request: the session that it was born in, or null when that was none. Throws
- * `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none; `MFA_TOKEN_INVALID` in
- * another session than its own.
+ * Whether the context may be used in this request: the session that it was created in, or null if it was created
+ * outside one. Throws `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none;
+ * `MFA_TOKEN_INVALID` in another session than its own.
  */
 export async function admitMfaContext(
   { config, sessions }: { readonly config: Config; readonly sessions: SessionStorage },

@@ -50,7 +50,7 @@ function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge 
 }
 
 /**
- * What to throw for what a token request threw: an `MfaRequiredError` with a context of its own if the provider demands
+ * Converts the error of a token request: to an `MfaRequiredError` with a context of its own if the provider requires
  * another factor, else `thrown` as it is.
  */
 export async function orMfaRequired(

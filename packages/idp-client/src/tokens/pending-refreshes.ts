@@ -69,7 +69,7 @@ export function withPendingRefreshes(
 
     async save(exchange, session, options) {
       const { stale: _written, ...given } = session
-      // Its cookie would take the place of a logout, or of whoever has logged in since.
+      // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
       const kept = ahead(given, await familyOf(given))
       const before = await storage.load(exchange)

@@ -8,7 +8,7 @@ import { advance, dropUnused, findFamily, openFamily, tokenKey } from './token-f
 import type { OnOverdue } from './turns.ts'
 import { inTurn } from './turns.ts'
 
-/** What a redemption came to. With a `failure` the session has changed all the same: its dead token is gone. */
+/** The outcome of a redemption. With a `failure` the session has changed as well: its dead token is removed. */
 export interface Redemption {
   readonly session: StoredSession
   /** The token that it brought, which the session need not hold. */
@@ -48,7 +48,7 @@ export interface Refreshing {
   readonly redemption: Promise<Redemption>
 }
 
-/** What other requests saved while the redemption was under way is not undone by it. */
+/** Keeps what other requests saved while the redemption was in progress. */
 function withUpdates(
   redeemed: StoredSession,
   before: StoredSession,
@@ -60,8 +60,8 @@ function withUpdates(
 }
 
 /**
- * Where to go on from: the line has the successor of a token that is spent. Where tokens do not rotate, what was read
- * from a shared place may be newer than what this process refreshed lately.
+ * Returns the session to continue from: the family has the successor of a consumed token. Where tokens do not rotate,
+ * what was read from a shared place may be newer than what this process refreshed lately.
  */
 function latestKnown({ latest }: TokenFamily, { session, shared }: RefreshOnce): StoredSession {
   const isSameToken = latest.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken

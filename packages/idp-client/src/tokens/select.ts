@@ -80,7 +80,7 @@ export function storedEntry(
   return found?.accessToken ? found : undefined
 }
 
-/** What to do about a wanted token, from the session alone. */
+/** Decides how to provide a token, from the session alone. */
 export function select(
   config: AuthorizationConfig,
   data: SessionData,

@@ -13,7 +13,7 @@ import type { RedemptionQueue } from './turns.ts'
 export interface TokenFamily extends RedemptionQueue {
   /** The session as this process knows it last. */
   latest: StoredSession
-  /** What `latest` holds has reached no browser or store yet: a Server Component refreshed it. */
+  /** Whether `latest` has not reached a browser or store yet: a Server Component refreshed it. */
   pending: boolean
   /** The session ended: nothing may be led to it or written of it any more. */
   closed: boolean
@@ -21,7 +21,7 @@ export interface TokenFamily extends RedemptionQueue {
   readonly key: string
   /** The tokens that lead here. */
   readonly keys: FamilyToken[]
-  /** When it went on last, or was written; milliseconds of the monotonic clock. */
+  /** When it was last advanced or written; milliseconds of the monotonic clock. */
   touchedAt: number
 }
 
@@ -107,7 +107,10 @@ export function dropUnused(key: string, family: TokenFamily): void {
   }
 }
 
-/** The session went on: `from` leads to it for a while, `to` (its token now, if it has one) from here on. */
+/**
+ * Advances the family to a new session: its old token `from` resolves to it for a while, its new token `to`, if any,
+ * from now on.
+ */
 export function advance(
   family: TokenFamily,
   latest: StoredSession,

@@ -5,13 +5,13 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
 import { loginAudience, mainAudience } from './select.ts'
 
-/** What a caller wants a token for, with everything that the configuration adds. */
+/** The token that a caller requests, with everything that the configuration adds. */
 export interface TokenRequest {
   /** Undefined: whatever the login was for. */
   readonly audience?: string
   /** Scope that the token must have. */
   readonly scope: string
-  /** What goes into the refresh request: only what the caller named (RFC 6749 section 6). */
+  /** Parameters of the refresh request: only those that the caller named (RFC 6749 section 6). */
   readonly wireParameters: { readonly audience?: string; readonly scope?: string }
   readonly force: boolean
   /** Nothing was named: the token of the login is meant, whatever it was asked for with. */

@@ -7,7 +7,7 @@ import { shared } from '../lib/registry.ts'
  * waited for, since the provider may have rotated the token.
  */
 export interface InFlight<T> {
-  /** What callers get who come in time: the outcome, or the failure of a response that is late. */
+  /** The result for callers in time: the outcome, or the failure of a late response. */
   readonly outcome: Promise<T>
   /** The outcome, however late. */
   readonly landing: Promise<T>
@@ -34,7 +34,7 @@ export interface Departure<T> {
   readonly run: (onOverdue: OnOverdue) => Promise<T>
   /** Called with the outcome of a late response, before anybody else gets it. */
   readonly onLateLanding?: (outcome: T) => void
-  /** Called when nothing has come of a late response: nobody else may hear of it. */
+  /** Called if a late response failed, since its callers are gone. */
   readonly onLateFailure?: (error: unknown) => void
   readonly onEnd?: () => void
 }

@@ -15,7 +15,7 @@ import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** What the verification of a factor brought; structurally a grant of `oidc/`. */
+/** The grant of a verified factor; structurally one of `oidc/`. */
 export interface FactorTokens extends Refreshed {
   readonly recoveryCode?: string
   /** Claims of an ID token that was verified, but is not kept with these tokens. */
@@ -27,7 +27,7 @@ export interface FactorTokens extends Refreshed {
 /** The verification of one factor, for one session. */
 export interface Verification {
   readonly session: StoredSession
-  /** What the tokens are for. */
+  /** The request for these tokens. */
   readonly want: TokenRequest
   /** Names token and proof: the same sent twice at once is verified once. */
   readonly name: string

@@ -4,7 +4,7 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
-/** What a caller adds to the configured parameters: the visitor's query (already reduced) or a programmatic call. */
+/** Parameters beside the configured ones: from the query (already reduced) or a programmatic call. */
 export type ParameterChanges = Readonly<Record<string, unknown>>
 
 export interface EffectiveAuthorization {

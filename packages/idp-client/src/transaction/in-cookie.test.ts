@@ -89,7 +89,7 @@ describe('transactions in cookies', () => {
     expect(await find(begun)).toMatchObject({ kind: 'found', transaction: begun })
   })
 
-  test('that of a connection comes back whole; one of a kind that is not known is none', async () => {
+  test('that of a connection comes back whole; one of an unknown kind is rejected', async () => {
     const { cookies, engine, find } = browser()
     const { nonce: _none, scope: _neither, ...begun } = await transaction(engine)
     const connection = { ...begun, responseType: 'connect_code', authSession: 'a', session: 's' } as const
@@ -203,7 +203,7 @@ describe('transactions in cookies', () => {
     },
   )
 
-  test('[CB-03] a transaction of another provider or client is none', async () => {
+  test('[CB-03] a transaction of another provider or client is rejected', async () => {
     const { begin, cookies } = browser()
     const begun = await begin()
     for (const other of [{ domain: 'other.example.com' }, { clientId: 'other' }]) {

@@ -37,7 +37,7 @@ test('other keys never meet', async () => {
   expect(results).toEqual(users.map(({ index }) => ({ kind: 'result', result: index })))
 })
 
-test('a run that fails is used up all the same, and both callers see the failure', async () => {
+test('a run that fails is used up as well, and both callers see the failure', async () => {
   const use = { key: randomToken(), request: 'r', now: () => 0 }
   const fail = () => Promise.reject(new Error('lost answer'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])

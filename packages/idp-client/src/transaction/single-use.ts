@@ -43,7 +43,7 @@ const memory = (): Memory =>
 export type Joined<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'replayed' }
 
 export interface SingleUse {
-  /** What may be used once. It must contain what only one browser can know, or two users could meet in one result. */
+  /** The key that may be used once. It must contain a secret of one browser, or two users could share a result. */
   readonly key: string
   /** Tells an identical repetition from another use of the same key. */
   readonly request: string

@@ -2,7 +2,7 @@ import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { strictText, utf8, utf8Length } from '../lib/base64url.ts'
 
-/** What a callback can still be told when its transaction cookie is gone. */
+/** Data of a login that a callback can still read when its transaction cookie is gone. */
 export interface StateNote {
   /** Seconds since the epoch. */
   readonly issuedAt: number

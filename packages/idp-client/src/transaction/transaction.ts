@@ -1,7 +1,7 @@
 import type { Bytes } from '../lib/base64url.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
-/** What has begun and not ended: what the callback must know, sealed into a cookie of its own. */
+/** A login or connection that has not ended: data for the callback, sealed into a cookie of its own. */
 interface Begun {
   /** Hash of the `state` that went to the provider. */
   readonly stateHash: string
@@ -44,9 +44,9 @@ export interface LoginTransaction extends Begun {
 /** An account of another provider is to be connected to the user of a session. */
 export interface ConnectTransaction extends Begun {
   readonly responseType: 'connect_code'
-  /** What the account API knows the attempt by. */
+  /** The account API's id of the attempt. */
   readonly authSession: string
-  /** Handle of the session that began it: no other session completes it, whoever's. */
+  /** Key of the session that began it: no other session completes it. */
   readonly session: string
   /** Hash of the user's `sub` then, for applications that put another user into a session; older ones have none. */
   readonly user?: string
@@ -127,7 +127,7 @@ export function encodeTransaction(transaction: Transaction): Bytes {
 
 const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'client']
 
-/** What each kind must have as text; a kind that is not here is of a later version. */
+/** The string properties that each kind must have; a kind that is not here is of a later version. */
 const TEXTS: ReadonlyMap<unknown, readonly string[]> = new Map<
   Transaction['responseType'],
   readonly string[]

@@ -337,9 +337,11 @@ describe('[CVE-2026-42349] options that a guard does not understand throw where 
 
   test('options of the other kind of guard', () => {
     expect(() => next.withPageAuthRequired(() => null, { getServerSideProps: pass } as object)).toThrow(
-      'getServerSideProps is no option',
+      'getServerSideProps is not an option',
     )
-    expect(() => inExpress.withApiAuthRequired({ returnTo: '/' } as object)).toThrow('returnTo is no option')
+    expect(() => inExpress.withApiAuthRequired({ returnTo: '/' } as object)).toThrow(
+      'returnTo is not an option',
+    )
   })
 
   test('two sets of options, of which one would be without effect', () => {

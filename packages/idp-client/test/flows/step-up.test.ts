@@ -471,7 +471,7 @@ describe('guards with options hold as those without', () => {
       }
     }
     expect(() => client.withApiAuthRequired(handler, { returnTo: '/' } as object)).toThrow(
-      'returnTo is no option',
+      'returnTo is not an option',
     )
   })
 })

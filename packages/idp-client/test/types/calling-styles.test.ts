@@ -145,7 +145,7 @@ describe('both calling styles of Next', () => {
     expectTypeOf<web.PageGuardOptions>().toExtend<web.GuardRequirements>()
     expectTypeOf<express.PageGuardOptions>().toExtend<express.GuardRequirements>()
     // @ts-expect-error: no such option
-    expect(() => idp.withPageAuthRequired(() => null, { max_age: 300 })).toThrow('max_age is no option')
+    expect(() => idp.withPageAuthRequired(() => null, { max_age: 300 })).toThrow('max_age is not an option')
     // @ts-expect-error: seconds are a number
     expect(() => idp.withApiAuthRequired(() => new Response(), { maxAge: '300' })).toThrow('maxAge')
     for (const made of [page, bare, withProps, strong, strongProps]) expect(made).toBeTypeOf('function')

@@ -85,7 +85,7 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse
   }
 
   /**
-   * Answers the auth routes; any other request goes on to the application, with its session extended when that is due.
+   * Serves the auth routes and passes any other request to the application, with its session extended when that is due.
    * It may stand before or behind body parsers. Bound to the instance.
    *
    * The promise is that of `next`, so that Koa waits for the application.

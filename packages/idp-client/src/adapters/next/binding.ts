@@ -8,7 +8,7 @@ import { bindWeb, isWebRequest } from './web.ts'
 /** A request as some part of Next hands it out: `NextRequest` or `Request`, or `req` of the Pages Router. */
 export type HostRequest = Request | NodeRequest
 
-/** What cookies are written to: a response or its headers, or `res` of the Pages Router. */
+/** The target of cookies: a response or its headers, or `res` of the Pages Router. */
 export type HostResponse = Response | Headers | NodeResponse
 
 /** Binds a request in the style that it was given in; without one, the request that Next is handling right now. */

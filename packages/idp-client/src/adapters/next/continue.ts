@@ -3,7 +3,7 @@ import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
 import { forwardedNames, forwardedValue, overrideRequestHeaders, passesOn, RETURN_PATH } from './forward.ts'
 import { toNextResponse } from './web.ts'
 
-/** What keeps a response with our cookies out of caches. */
+/** Headers that keep a response with our cookies out of caches. */
 const CARRIED = ['cache-control', 'pragma', 'expires', 'vary', 'cdn-cache-control'] as const
 
 /** The cookies that `response` forwards with the request, after the writes of `continued`. */

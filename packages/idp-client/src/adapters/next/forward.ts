@@ -2,7 +2,7 @@ import type { CookieJar } from '../../http/cookie-jar.ts'
 import { cookieHeader } from '../../http/cookie-text.ts'
 
 /*
- * What `NextResponse.next({ request: { headers } })` writes: the names of all headers that the application gets, and
+ * Written by `NextResponse.next({ request: { headers } })`: the names of all headers that the application gets, and
  * their values. A header that is not named is removed.
  */
 const NAMES = 'x-middleware-override-headers'
@@ -11,7 +11,7 @@ const VALUE = 'x-middleware-request-'
 /** Carries path and query, as the browser sees them, from the proxy to the guards of pages. */
 export const RETURN_PATH = 'x-idp-return-path'
 
-/** Whether a response lets Next go on with the request, to the same page or to another. */
+/** Whether a response lets Next continue with the request, to the same page or to another. */
 export function passesOn(response: Headers): boolean {
   return response.has('x-middleware-next') || response.has('x-middleware-rewrite')
 }
@@ -22,7 +22,7 @@ export function forwardedNames(response: Headers): ReadonlySet<string> | null {
   return names === null ? null : new Set(names.split(',').map((name) => name.trim()))
 }
 
-/** What the application gets for one request header. */
+/** Returns the value of a request header as the application gets it. */
 export function forwardedValue(response: Headers, name: string): string | null {
   return response.get(VALUE + name)
 }

@@ -19,14 +19,17 @@ function withoutRouterParameter(search: string): string {
     : search
 }
 
-/** Path and query of a page as the browser shows them; null for what is no page. */
+/** Path and query of a page as the browser shows them; null for any other request. */
 function returnPath({ pathname, search }: URL): string | null {
   // Where Next is told not to normalise, this is where data of pages is fetched from: their guards know the address.
   if (pathname.includes('/_next/')) return null
   return pathname + withoutRouterParameter(search)
 }
 
-/** A guard may turn away who is signed in, too, so whoever it is, the path goes along; no other value of it does. */
+/**
+ * Forwards the path with every request, since a guard may also reject a signed-in user; removes any value that was
+ * sent.
+ */
 function proceed(exchange: Exchange, request: Request): NextResponse {
   const response = NextResponse.next()
   const { headers, url } = exchange.request

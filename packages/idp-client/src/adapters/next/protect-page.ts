@@ -21,7 +21,7 @@ export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNo
 
 export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>>
   extends GuardRequirements {
-  /** Runs for signed-in visitors only. */
+  /** Runs for signed-in users only. */
   getServerSideProps?: GetServerSideProps<Props>
   /** Default: the path and query of the request as the proxy saw them; without our proxy the URL of the page. */
   returnTo?: ReturnTo<GetServerSidePropsContext>

@@ -15,7 +15,7 @@ export async function respondWith(
 ): Promise<NextResponse> {
   const binding = await bind(request, response)
   const answer = await within(binding, async (exchange) => {
-    // Whoever passes a request can return the response; a Server Component can do neither.
+    // A caller that passes a request can return the response; a Server Component can do neither.
     const canWrite = request === undefined ? exchange.canWrite : () => true
     const answered = await operation({ ...exchange, canWrite })
     const result = new NextResponse(answered.body, answered)
@@ -24,7 +24,7 @@ export async function respondWith(
     }
     return result
   })
-  // What no host has taken is on its way by the response.
+  // Cookies that no host has taken are sent with the response.
   if (request !== undefined) binding.exchange.cookies.flush({ set: () => undefined })
   return answer
 }

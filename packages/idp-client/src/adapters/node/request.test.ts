@@ -10,7 +10,7 @@ interface Given {
   readonly headers?: IncomingHttpHeaders
   readonly encrypted?: boolean
   readonly body?: unknown
-  /** What is left in the stream; null: it was read to its end. */
+  /** The rest of the stream; null: it was read to its end. */
   readonly stream?: string | null
 }
 
@@ -146,7 +146,7 @@ describe('the form of a request', () => {
     expect([...(await toRequestView(given).form())]).toEqual([])
   })
 
-  test('is missed by name when somebody read it and left nothing', async () => {
+  test('is reported by name if another reader consumed it', async () => {
     const given = request({ headers: form, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
     await expect(toRequestView(given).form()).rejects.toMatchObject({
@@ -182,7 +182,7 @@ describe('the JSON object of a request', () => {
     expect(await object(given)).toEqual({ otp: '1' })
   })
 
-  test('is missed by name when somebody read it and left nothing', async () => {
+  test('is reported by name if another reader consumed it', async () => {
     const given = request({ headers, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
     await expect(toRequestView(given).json()).rejects.toMatchObject({

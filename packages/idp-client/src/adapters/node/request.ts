@@ -14,7 +14,7 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     readonly originalUrl?: string
     /** The prefix that it removed, or all of the path where a pattern matched (`*`). */
     readonly baseUrl?: string
-    /** What a body parser left. */
+    /** The result of a body parser. */
     readonly body?: unknown
   }
 
@@ -41,7 +41,7 @@ const NO_HOST = 'unknown!'
 function resolveOrigin(request: NodeRequest, host: string | null): string {
   const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
   const candidate = `${scheme}://${host}`
-  // Whatever the URL parser would read as more than a host (a user name, a path) is none.
+  // A value that the URL parser reads as more than a host (a user name, a path) is rejected.
   if (host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(candidate)) return new URL(candidate).origin
   return `${scheme}://${NO_HOST}`
 }
@@ -77,7 +77,7 @@ function toForm(fields: object): URLSearchParams {
 interface BodyKind<T> {
   readonly ofText: (text: string) => T
   readonly ofObject: (object: object) => T
-  /** That parser, for whoever has used none. */
+  /** The parser to use, for applications without one. */
   readonly parser: string
 }
 
@@ -123,7 +123,7 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
   return originalUrl ?? url
 }
 
-/** What operations may know of a Node request. Never throws, whatever the visitor sent. */
+/** Returns the view of a Node request that operations read. Never throws, whatever the browser sent. */
 export function toRequestView(request: NodeRequest): RequestView {
   const headers = toHeaders(request)
   const origin = resolveOrigin(request, headers.get('host'))

@@ -93,7 +93,7 @@ export function responseSink(response: NodeResponse): CookieSink {
   }
 }
 
-/** Adds `Set-Cookie` lines that somebody else has written. */
+/** Adds `Set-Cookie` lines of another response. */
 export function appendCookies(response: NodeResponse, lines: readonly string[]): void {
   if (lines.length === 0) return
   response.setHeader('Set-Cookie', [...toLines(response.getHeader('set-cookie')), ...lines])

@@ -49,7 +49,7 @@ export function bindRequest(request: Request, target?: WebTarget): Binding {
   }
 }
 
-/** Binds a request whose cookies somebody else writes later: `middleware(request, next)` onto the response of `next`. */
+/** Binds a request whose cookies are written later: `middleware(request, next)` adds them to the response of `next`. */
 export function bindDeferred(request: Request): Binding {
   return { exchange: { ...getState(request), canWrite: () => true }, commit: async () => true }
 }

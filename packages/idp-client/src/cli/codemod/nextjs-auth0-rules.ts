@@ -130,7 +130,7 @@ interface RemarkRule {
   readonly text: string
 }
 
-/** What a person has to look at, found by its spelling in files that import the package. */
+/** Code that needs manual review, found by its spelling in files that import the package. */
 export const remarks: readonly RemarkRule[] = [
   {
     pattern: /\bonCallback\b/,

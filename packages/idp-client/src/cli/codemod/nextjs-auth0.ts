@@ -17,7 +17,7 @@ export interface Remark {
 
 export interface Rewritten {
   readonly text: string
-  /** What the rewriting cannot decide, in the order of the new text. */
+  /** Places that need a manual decision, in the order of the new text. */
   readonly remarks: readonly Remark[]
 }
 
@@ -43,7 +43,7 @@ export function rewriteEnvironment(text: string): Rewritten {
   return { text: changed, remarks: unknownVariables(changed) }
 }
 
-/** Files that are read only: whoever deploys has to rename the variables there. */
+/** Files that are only read: the variables there have to be renamed manually. */
 export function remarkVariables(text: string): Remark[] {
   return [...text.matchAll(variablePattern)].map(({ 0: name, 1: rest, index }) => ({
     line: lineAt(text, index),

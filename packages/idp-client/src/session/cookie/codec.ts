@@ -69,7 +69,7 @@ function claimsIn(payload: Uint8Array): Record<string, unknown> {
   return typeof claims === 'object' && claims !== null ? filterDefaultIdTokenClaims(claims as User) : {}
 }
 
-/** What of `user` the ID token does not tell; null when the user is not all that the ID token tells. */
+/** Returns the claims of `user` that the ID token lacks; null if `user` lacks claims of the ID token. */
 function beyondIdToken({ user, tokenSet }: SessionData): Record<string, unknown> | null {
   const payload = fromBase64url(tokenSet.idToken?.split('.')[1] ?? '')
   if (!payload || payload.length === 0) return null
@@ -156,7 +156,7 @@ function toPayload(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
   return payload
 }
 
-/** Who only wants to know the user never pays for the tokens. */
+/** Reads the tokens on first access, so that reading the user alone does not pay for them. */
 function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
   const restore = (at: unknown): unknown => {
     const token = typeof at === 'number' ? tokens[at] : undefined

@@ -23,7 +23,7 @@ export interface SessionCookies {
   attributes(exchange: Exchange, session: StoredSession): CookieAttributes
   /** Whether the request carries any cookie of the session's name, readable or not. */
   isPresent(jar: CookieJar): boolean
-  /** Stages the deletion of all cookies of the session's name but `kept`, whoever sealed them. */
+  /** Stages the deletion of all cookies of the session's name but `kept`, regardless of who sealed them. */
   clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
   /**
    * Stages the deletion of the cookies of an earlier write of the session with this handle, all but `kept`. Cookies of another

@@ -97,7 +97,7 @@ describe('sessions in cookies', () => {
     expect((await without.engine.sessions.load(cookies.exchange()))?.data.user.sub).toBe('alice')
   })
 
-  test('a cookie of another client with the same secret is no session', async () => {
+  test('a cookie of another client with the same secret is rejected', async () => {
     const { cookies } = await signedIn()
     const { engine } = engineFor({ clientId: 'other-client' })
     expect(await engine.sessions.load(cookies.exchange())).toBeNull()

@@ -43,7 +43,7 @@ interface ReaderParts extends Omit<InCookieParts, 'baseUrl'> {
 }
 
 interface Reader extends Pick<CookieSessionStorage, 'load' | 'loadAll' | 'original'> {
-  /** What this request loads from now on. */
+  /** Sets the session that this request loads from now on. */
   remember(jar: CookieJar, session: StoredSession | null): void
   /** Whether the request carries a session that ended in this process: it was sent before that. */
   isLate(jar: CookieJar): boolean

@@ -62,7 +62,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.get(MARKER)?.attributes).toEqual(attributes)
   })
 
-  test('[U8a] a login in place of another leaves one too: a late answer makes nobody somebody else', async () => {
+  test('[U8a] a login in place of another leaves one too: a late response does not switch the user', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     const first = sessionAt(made.clock.now - 100)
@@ -76,7 +76,7 @@ describe('the marker of a logout', () => {
     expect(await whoIn(made.sessions, cookies)).toBe('bob')
   })
 
-  test('a session that goes on leaves none', async () => {
+  test('a session that continues leaves none', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     const session = sessionAt(made.clock.now - 100)
@@ -117,7 +117,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.size).toBe(0)
   })
 
-  test('[U8a] the session that it names is none, and the next answer deletes it, but not the marker', async () => {
+  test('[U8a] the session that it names is rejected, and the next response deletes it, but not the marker', async () => {
     const made = sessionsOf()
     const { cookies, ended, late } = await loggedOut(made)
     for (const size of [0, 3500, 4500]) {
@@ -248,7 +248,7 @@ describe('what is no marker', () => {
         return other.sealer.seal('logout', encodeReference(marker))
       },
     ],
-  ])('%s: it keeps nobody out, and is left alone', async (_, value) => {
+  ])('%s: it rejects no session, and is left alone', async (_, value) => {
     const cookies = new Cookies()
     await save(made.sessions, cookies, sessionAt(made.clock.now - 5))
     const scope = { httpOnly: true, path: '/', sameSite: 'lax', secure: true } as const

@@ -17,8 +17,9 @@ export interface LogoutMarkerParts {
 }
 
 /**
- * What a logout, or a login in place of another, leaves in the browser, in a cookie `<session name>__ended`: requests that were on their way may still
- * be answered with the session that ended. It is never deleted, since such an answer cannot know what it means.
+ * Left in the browser by a logout, or by a login in place of another, in a cookie `<session name>__ended`: requests
+ * that were on their way may still be answered with the session that ended. It is never deleted, since such an answer
+ * cannot know what it means.
  */
 export interface LogoutMarker {
   /** Whether the browser has logged out of the session. A marker that does not open says nothing about anybody. */
@@ -31,7 +32,7 @@ export interface LogoutMarker {
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
 }
 
-/** What a marker holds. */
+/** The contents of a marker. */
 export interface EndedSessions {
   /** The private names of the sessions. */
   readonly handles: readonly string[]

@@ -1,7 +1,7 @@
 import type { Bytes } from '../../lib/base64url.ts'
 import { strictText, utf8 } from '../../lib/base64url.ts'
 
-/** What the cookie holds of a session that lies in a store. */
+/** The cookie of a session that is in a store. */
 export interface SessionReference {
   /** The session's secret random name. */
   readonly sessionKey: string

@@ -3,7 +3,7 @@ import type { StoredSession } from './stored-session.ts'
 
 const MEMBERS = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
 
-/** What tells how the user authenticated; the others tell who the user is, and for whom. */
+/** Claims about how the user authenticated; the others are about the user and the audience. */
 const STEP_UP_MEMBERS: readonly unknown[] = ['auth_time', 'acr', 'amr'] satisfies (typeof MEMBERS)[number][]
 
 /**
@@ -49,7 +49,7 @@ export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'dat
   return JSON.stringify(authentication) === JSON.stringify(authenticationInIdToken(session))
 }
 
-/** Reads what was stored of it; anything but an object is none. */
+/** Reads its stored form; undefined for anything but an object. */
 export function readAuthentication(stored: unknown): Authentication | undefined {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
   const { ahead, ...claims } = stored as Record<string, unknown>

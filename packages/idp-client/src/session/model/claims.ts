@@ -42,7 +42,7 @@ export function filterDefaultIdTokenClaims(claims: User): User {
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))) as User
 }
 
-/** What is saved where the application has no `beforeSessionSaved` hook. */
+/** The session to save if the application has no `beforeSessionSaved` hook. */
 export function withoutProtocolClaims(session: SessionData): SessionData {
   return { ...session, user: filterDefaultIdTokenClaims(session.user) }
 }

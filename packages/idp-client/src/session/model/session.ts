@@ -48,22 +48,22 @@ export interface Update {
   readonly current: SessionData
   /** The session as it was when the changes were begun. */
   readonly found: SessionData
-  /** What it is to become, as far as whoever read `found` knows. */
+  /** The changed properties, from the caller that read `found`. */
   readonly changes: Partial<SessionData>
-  /** What `internal` is to become, where the library itself changes it. */
+  /** The new `internal`, if the library itself changes it. */
   readonly internal?: InternalSessionData
 }
 
 type Members = Readonly<Record<string, unknown>>
 
-/** Names like `constructor` and `__proto__` are members only where somebody gave one. */
+/** Reads an own property: `constructor` and `__proto__` count only if they were set. */
 function own(members: Members, name: string): unknown {
   return Object.hasOwn(members, name) ? members[name] : undefined
 }
 
 /**
  * Member by member: what was left as it had been found comes from the current session, what was changed wins, and what
- * was left out goes, unless somebody else gave it another value meanwhile: nothing new is lost.
+ * was left out is removed, unless another writer gave it another value meanwhile: nothing new is lost.
  */
 function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
@@ -77,7 +77,7 @@ function merged(current: Members, found: Members, changes: Members): Record<stri
   return Object.fromEntries(members)
 }
 
-/** What belongs to an access token, and says nothing about another one. */
+/** Properties that belong to one access token. */
 const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
 
 /** As `merged`; an access token that was changed comes with all that belongs to it. */
@@ -94,7 +94,7 @@ function isObject(value: unknown): value is Members {
 }
 
 /**
- * What changes make of a session that others change too: see `merged`, for the session's own members and for those of
+ * Applies changes to a session that others change too: see `merged`, for the session's own members and for those of
  * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` of `changes`
  * does not count, since that may come from outside.
  */

@@ -19,7 +19,7 @@ export interface StoredSession {
    * configured. Sessions of earlier versions, which do not tell, may have one that a link chose instead.
    */
   readonly ownAudience?: true
-  /** What was proven in this session; absent: what the kept ID token tells. */
+  /** The authentication that was proven in this session; absent: see the stored ID token. */
   readonly authentication?: Authentication
   /** The access token that the latest redemption brought: it is not left out when the session is too large. */
   readonly written?: string
@@ -34,7 +34,7 @@ export function countFurtherTokens({ data: { accessTokens, connectionTokenSets }
   return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
 }
 
-/** The session as if it had been written and read again: nothing that somebody does to one copy reaches the other. */
+/** Copies a session as if it had been written and read again: changes of one copy do not affect the other. */
 export function copySession(session: StoredSession): StoredSession {
   return { ...session, data: JSON.parse(JSON.stringify(session.data)) as SessionData }
 }

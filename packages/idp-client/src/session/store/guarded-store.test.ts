@@ -66,7 +66,7 @@ test('a hundred updates of one session at once: a store that repeats what meets 
   await inner.set('id', { ...session, count: 0 }, later)
   let made = 0
   const store = guarded({
-    // Optimistic, as databases do it: what somebody else was quicker with is made again.
+    // Optimistic, as databases do it: a change after another writer is applied again.
     update: async (id, change, expiry) => {
       for (;;) {
         const before = await inner.get(id)

@@ -26,7 +26,7 @@ export interface GuardedStore {
   readonly log: Log
   /** Milliseconds that a change of a record waits for those before it. */
   readonly patience: number
-  /** Reports a failure that nobody else hears of. */
+  /** Reports a failure that no caller receives. */
   report(error: unknown): void
 }
 
@@ -41,7 +41,7 @@ const changes = (): KeyedMutex<string> => shared('queue:record-changes/1', () =>
 
 /**
  * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a
- * change puts back what was deleted while it went on. Throws `SESSION_STORE_FAILED`.
+ * change restores what was deleted while it was in progress. Throws `SESSION_STORE_FAILED`.
  */
 export async function deleteForGood<T>(
   { httpTimeout }: Config,
@@ -110,7 +110,7 @@ export function guardedStore(
     let isThere = true
     const guarded: Change = (current) => {
       isThere = isSession(current, id)
-      if (!isThere) throw new Error('the record is no session')
+      if (!isThere) throw new Error('the record is not a session')
       return change(current)
     }
     try {

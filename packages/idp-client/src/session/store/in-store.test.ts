@@ -110,7 +110,7 @@ describe('cookie and record', () => {
     expect(await loaded(inCookies.engine, other.exchange())).toBeNull()
   })
 
-  test('[SC-07] the cookie of another client with the same secret and store is no session', async () => {
+  test('[SC-07] the cookie of another client with the same secret and store is rejected', async () => {
     const { engine, clock } = storeEngine()
     await signIn({ engine, clock })
     expect(await loaded(storeEngine({ clientId: 'other' }).engine)).toBeNull()
@@ -253,7 +253,7 @@ describe('writes that meet', () => {
     expect(await loaded(one.engine)).toMatchObject({ cart: ['book'], theme: 'dark' })
   })
 
-  test('what an update leaves out goes, but not what somebody else wrote meanwhile', async () => {
+  test('an update removes what it leaves out, but not what another writer wrote meanwhile', async () => {
     const one = storeEngine()
     await signIn(one)
     const begin = cookies.exchange()

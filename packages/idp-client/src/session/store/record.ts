@@ -43,13 +43,13 @@ export function isRecordOf(record: unknown, id: string): record is SessionData {
   return key === id
 }
 
-/** Whose session a record is, by the provider's name of the user. */
+/** Returns the user of a session by the provider's name, its `sub`. */
 export function subjectIn({ internal, user }: SessionData): string {
   const { sub = user.sub }: StoredInternalData = internal
   return sub
 }
 
-/** What a store gave back; null for everything that is no session, whatever it is. */
+/** Reads a record of a store; null for every value that is not a session. */
 export function fromRecord(record: unknown, sessionKey: string): StoredSession | null {
   if (!isSessionData(record)) return null
   const {

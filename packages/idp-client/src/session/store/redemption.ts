@@ -15,21 +15,21 @@ export interface RedemptionParts {
   readonly records: StoreRecords
 }
 
-/** What is left of a lock for writing what a late response brought. */
+/** The part of a lock that remains for writing the tokens of a late response. */
 const WRITE_MILLISECONDS = INSISTENCE_MILLISECONDS + 1000
 
 /* Milliseconds. */
 const RETRIES = { first: 50, longest: 1000, limit: INSISTENCE_MILLISECONDS, now: monotonic }
 
-/** What a redemption tried with; another process may have gone on from it. */
+/** Whether the refresh token of a redemption was consumed by another process. */
 function isSpent(tried: StoredSession, now: StoredSession): boolean {
   return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
 }
 
 /**
  * Redemptions of refresh tokens where processes share the sessions: see `SharedSessions.exclusively`. What the provider
- * gave must not be lost. When the store does not take it, the request waits a while; after that this process goes on
- * trying for as long as nobody else may redeem the token that is spent.
+ * gave must not be lost. If the store rejects it, the request waits a while; after that this process keeps
+ * retrying for as long as no other process may redeem the consumed token.
  */
 export function exclusiveRedemption({ records, store }: RedemptionParts): SharedSessions['exclusively'] {
   async function attempt<T extends SessionChange>(

@@ -6,7 +6,7 @@ import { SessionStoreError } from '../../errors/session.ts'
 /* Codes of Node.js, SQLSTATE and names of classes: too short for the id of a session, and no e-mail address. */
 const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
 
-/** What went wrong, as the driver names it. Its text is left out: that may hold what was to be stored. */
+/** Returns the driver's name of a failure. Its text is left out, since it may contain the record. */
 function toReason(cause: unknown): Pick<StoreFailure, 'reason'> {
   if (!(cause instanceof Error)) return {}
   const names: unknown[] = ['code' in cause ? cause.code : undefined, cause.constructor.name]

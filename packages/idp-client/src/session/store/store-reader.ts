@@ -15,7 +15,7 @@ export interface StoreReaderParts {
   readonly records: StoreRecords
 }
 
-/** What the requests of one client know of their sessions; by cookie jar, so that no two requests meet. */
+/** The sessions that requests of one client have read; by cookie jar, so that requests share nothing. */
 export interface StoreReader {
   /**
    * The sessions of this client that the request's cookies name: each once, the one written last first,
@@ -28,7 +28,7 @@ export interface StoreReader {
   current(jar: CookieJar): Promise<Snapshot | null>
   /** Whether the request names a session that the store was not asked for. */
   hasUntried(jar: CookieJar): boolean
-  /** The request goes on with this session; null: without one. */
+  /** Continues the request with this session; null: without one. */
   adopt(jar: CookieJar, session: StoredSession | null): void
   /** The request's cookie is to be this one. */
   refer(jar: CookieJar, reference: SessionReference): void

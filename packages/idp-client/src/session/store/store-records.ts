@@ -11,7 +11,7 @@ import { copySession, isSessionData } from '../model/stored-session.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
-/** A session, and what it was when it was read, whatever somebody did to it since. */
+/** A session, and a copy of it as it was read, which later changes do not affect. */
 export interface Snapshot {
   readonly session: StoredSession
   readonly initial: () => SessionData
@@ -24,7 +24,7 @@ export interface StoreRecords {
   /** The session as it is now, for changes that begin here. */
   snapshot(session: StoredSession): Snapshot
   create(session: StoredSession): Promise<void>
-  /** What became of it, with what others changed meanwhile; null when the record is gone. */
+  /** Writes a session and returns it with the changes of others; null if the record is gone. */
   write(known: Snapshot, session: StoredSession): Promise<StoredSession | null>
   /**
    * Like `write`, but never drops the change: if the store rejects it, the change is kept in memory, served to this process,
@@ -39,13 +39,13 @@ export interface StoreRecords {
   forget(sessionKey: string): Promise<void>
 }
 
-/** What a session was, and what it is to become. */
+/** A session before and after a change. */
 interface Change {
   readonly found: StoredSession
   readonly session: StoredSession
 }
 
-/** What a redemption brought that no store has taken yet. */
+/** Tokens of a redemption that no store has accepted yet. */
 interface PendingWrite extends Change {
   /** The refresh tokens that it comes after. */
   readonly after: readonly (string | undefined)[]
@@ -94,7 +94,7 @@ function rebase(late: PendingWrite | undefined, { found, session }: Change): Pen
     : { found, session, after }
 }
 
-/** The session with what came late, unless another process went on from a token that this one does not know. */
+/** Adds late tokens to the session, unless another process continued from a token that this one does not know. */
 function withLate(current: StoredSession, { after, found, session }: PendingWrite): StoredSession {
   const token = getRefreshToken(current.data)
   const isNext = token === getRefreshToken(session.data) || after.includes(token)

@@ -131,7 +131,7 @@ export class Browser {
     }
   }
 
-  /** What the application knows of this browser's user. */
+  /** Returns the application's view of this browser's user. */
   whoami(style: CallingStyle): Promise<Record<string, unknown>> {
     return this.json(`/whoami?style=${style}`)
   }

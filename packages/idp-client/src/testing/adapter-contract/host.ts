@@ -4,7 +4,7 @@ import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
 /** How an operation is called: without request (`ambient`), or with the host's request and response. */
 export type CallingStyle = 'ambient' | 'explicit'
 
-/** What a person does at the provider. */
+/** The user's actions at the provider. */
 export interface Person {
   readonly user: 'alice' | 'bob'
   /** Refuses instead of signing in. */
@@ -41,7 +41,7 @@ export interface ContractHost {
   /** Base URL as browsers see it, base path included, without trailing slash. */
   readonly url: string
   /**
-   * What takes the place of `url` in requests when that is the address of a proxy; they then carry `X-Forwarded-Host`
+   * Replaces `url` in requests if that is the address of a proxy; they then carry `X-Forwarded-Host`
    * and `X-Forwarded-Proto`. Default: `url`.
    */
   readonly listensAt?: string

@@ -145,7 +145,7 @@ const refusal: ContractCase = {
     claimNotStored(answer, 'the failure page')
     claim(answer.headers.get('content-type')?.startsWith('text/html') === true, 'the failure is a page')
     claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone')
-    await claimSignedIn(host, browser, 'bob', 'after a refused login of somebody else')
+    await claimSignedIn(host, browser, 'bob', 'after a rejected login of another user')
   },
 }
 

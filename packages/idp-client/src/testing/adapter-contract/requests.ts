@@ -121,7 +121,7 @@ const guards: ContractCase = {
   },
 }
 
-/** What single requests are answered with. */
+/** Responses to single requests. */
 export const requests: readonly ContractCase[] = [
   methods,
   prefetches,

@@ -173,7 +173,7 @@ const noRoll: ContractCase = {
 }
 
 const deadCookies: ContractCase = {
-  title: 'an expired or tampered session is no session, and its cookie is cleared once',
+  title: 'an expired or tampered session is rejected, and its cookie is cleared once',
   async run(host) {
     const tampered = await visitor(host, FRESH)
     const value = tampered.value(SESSION) ?? ''
@@ -200,7 +200,7 @@ const deadCookies: ContractCase = {
 }
 
 const foreignCookies: ContractCase = {
-  title: 'a session cookie that another application wrote is no session, and stays until a login',
+  title: 'a session cookie that another application wrote is ignored, and stays until a login',
   async run(host) {
     const garbage = new Browser(host)
     garbage.plant(SESSION, '%E0%A4%A')
@@ -246,7 +246,7 @@ const lateAnswers: ContractCase = {
   },
 }
 
-/** What becomes of a session between login and logout. */
+/** A session between login and logout. */
 export const sessions: readonly ContractCase[] = [
   attributes,
   update,

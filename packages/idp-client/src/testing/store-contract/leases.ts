@@ -14,7 +14,7 @@ const exclusive = rule({ title: 'lock: one of twenty has the lease', needs: lock
   const asked = await Promise.all(Array.from({ length: 20 }, () => store.lock(id, LONG)))
   const given = asked.filter((lock) => lock !== null)
   claimEqual(given.length, 1, 'how many of twenty have the lease')
-  claimEqual(await store.lock(id, LONG), null, 'whoever asks later')
+  claimEqual(await store.lock(id, LONG), null, 'a later caller')
   const other = await store.lock(newId(), LONG)
   claim(other !== null, 'the lease of another id is free')
   await Promise.all([...given, other].map((lock) => lock.release()))
@@ -25,7 +25,7 @@ const released = rule({ title: 'lock: a released lease is free again', needs: lo
   for (let round = 0; round < 3; round++) {
     const lock = await store.lock(id, LONG)
     claim(lock !== null, `the lease is free (round ${round + 1})`)
-    claimEqual(await store.lock(id, LONG), null, 'whoever asks before it is released')
+    claimEqual(await store.lock(id, LONG), null, 'a caller before it is released')
     await lock.release()
     if (round === 1) await lock.release()
   }
@@ -45,7 +45,7 @@ const late = rule(
     claim(first !== null, 'the lease is free')
     await until(async () => (await store.lock(id, LONG)) !== null, 'a lease ends after its time')
     await first.release()
-    claimEqual(await store.lock(id, LONG), null, 'whoever asks after the late release')
+    claimEqual(await store.lock(id, LONG), null, 'a caller after the late release')
   },
 )
 
@@ -55,7 +55,7 @@ const apart = rule({ title: 'lock: changes no session, and needs none', needs: l
   await store.set(id, session, later())
   const lock = await store.lock(id, LONG)
   claim(lock !== null, 'the lease of a session is free')
-  claimSame(await store.get(id), session, 'the session while somebody has the lease')
+  claimSame(await store.get(id), session, 'the session while the lease is taken')
   await store.set(id, { ...session, written: true }, later())
   await lock.release()
   claimSame(await store.get(id), { ...session, written: true }, 'the session after the release')
@@ -134,7 +134,7 @@ const noMixture = rule(
   },
 )
 
-/** What `lock` and `once` promise. */
+/** Rules for `lock` and `once`. */
 export const leases: readonly Rule[] = [
   exclusive,
   released,

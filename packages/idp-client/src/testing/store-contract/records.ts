@@ -169,7 +169,7 @@ const moved = rule({ title: 'set: the end moves with the second write', expires:
   claim(await isThere(store, longer), 'a session whose end moved on is still there')
 })
 
-/** What the three members do that every store has. */
+/** Rules for the three methods that every store has. */
 export const records: readonly Rule[] = [
   unknown,
   everyKind,

@@ -64,7 +64,7 @@ const bySub = rule(
     const sessions = {
       'ends: with a user that a hook renamed': await stored(store, { sub }, { user: { sub: other } }),
       'stays: of another user': await stored(store, { sub: other }),
-      'stays: of somebody whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+      'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
     }
     await store.deleteByLogoutToken({ sub })
     for (const id of many) claim(!(await isThere(store, id)), 'each of thirty sessions of the user ends')
@@ -257,7 +257,7 @@ const removed = rule(
     const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
     const sessions = {
       'stays: of another user': await stored(store, {}),
-      'stays: of somebody whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+      'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
     }
     claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
     for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
@@ -290,7 +290,7 @@ const anySubjectRemoved = rule(
   },
 )
 
-/** What the members promise that find sessions by whose they are. */
+/** Rules for the methods that find sessions by their user. */
 export const subjects: readonly Rule[] = [
   bySid,
   bySidAlone,

@@ -129,5 +129,5 @@ const over = rule(
   },
 )
 
-/** What `update` promises. */
+/** Rules for `update`. */
 export const updates: readonly Rule[] = [parallel, result, gone, race, thrown, others, moved, over]
