@@ -1,7 +1,12 @@
-// Nothing that belongs to one machine or one download service may be written into the project.
+// Checks what is written: nothing that belongs to one machine or download service, and no phrase of tools/rules/words.mjs.
+import { createRequire } from 'node:module'
+import { TextlintKernel } from '@textlint/kernel'
+import { parseSync, Visitor } from 'rolldown/utils'
+import terminology from 'textlint-rule-terminology'
 import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
+import { openings, phrases } from './rules/words.mjs'
 
 /** Pictures, keys of tests, and what a compiler keeps for itself. */
 const unread = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz|tsbuildinfo)$/
@@ -22,10 +27,73 @@ export function forbidden(path, text) {
   )
 }
 
+const kernel = new TextlintKernel()
+const { default: markdown } = createRequire(import.meta.url)('@textlint/textlint-plugin-markdown')
+
+// Inside a comment a line may begin with asterisks or slashes.
+const patternOf = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
+const terms = phrases.map(([phrase, instead]) => [patternOf(phrase), instead])
+const firstWords = openings.map(([word, instead]) => [`(?<=^[\\s*/]+)(?:${word})(?![\\w-])`, instead])
+
+/** Phrases in the prose of a Markdown page; code is left out. */
+export async function phrasesInPage(path, text) {
+  const { messages } = await kernel.lintText(text, {
+    ext: '.md',
+    filePath: path,
+    plugins: [{ pluginId: 'markdown', plugin: markdown }],
+    rules: [{ ruleId: 'terminology', rule: terminology, options: { defaultTerms: false, skip: [], terms } }],
+  })
+  return messages.map(({ line, message }) => `${path}:${line} ${message}`)
+}
+
+/** Phrases in the comments of a module, and in its strings of several words. */
+export function phrasesInModule(path, text) {
+  const { comments, strings } = proseOf(path, text)
+  const find = (ranges, list) =>
+    ranges.flatMap(([start, end]) =>
+      list.flatMap(([pattern, instead]) =>
+        [...text.slice(start, end).matchAll(new RegExp(pattern, 'gi'))].map(({ 0: found, index }) => {
+          const line = lineAt(text, start + index)
+          return `${path}:${line} Incorrect term: “${found.replace(/\s+/g, ' ')}”, use “${instead}” instead`
+        }),
+      ),
+    )
+  return [...find([...comments, ...strings], terms), ...find(comments, firstWords)]
+}
+
+/** Start and end of each comment and string; line comments that follow each other are one comment. */
+function proseOf(path, text) {
+  const { comments, errors, program } = parseSync(path, text, path.endsWith('.js') ? { lang: 'jsx' } : {})
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
+  const joined = []
+  for (const { start, end, type } of comments) {
+    const last = joined.at(-1)
+    if (type === 'Line' && last?.type === type && text.slice(last.end, start).trim() === '') last.end = end
+    else joined.push({ start, end, type })
+  }
+  const strings = []
+  const add = ({ start, end }) => {
+    if (text.slice(start, end).includes(' ')) strings.push([start, end])
+  }
+  new Visitor({
+    Literal: (node) => {
+      if (typeof node.value === 'string') add(node)
+    },
+    TemplateElement: add,
+    JSXText: add,
+  }).visit(program)
+  return { comments: joined.map(({ start, end }) => [start, end]), strings }
+}
+
 if (isMain(import.meta)) {
+  const problems = []
   const paths = filesBelow('', (path) => !unread.test(path))
-  finish(
-    paths.flatMap((path) => forbidden(path, readText(path))),
-    `${paths.length} files`,
-  )
+  for (const path of paths) {
+    const text = readText(path)
+    problems.push(...forbidden(path, text))
+    if (path.endsWith('.md')) problems.push(...(await phrasesInPage(path, text)))
+    else if (/\.[cm]?[jt]sx?$/.test(path) && path !== 'tools/rules/words.mjs')
+      problems.push(...phrasesInModule(path, text))
+  }
+  finish(problems, `${paths.length} files`)
 }
