@@ -49,7 +49,7 @@ test('phrases are found in comments, titles, messages and JSX, but not in names'
     `// ${further.split(' ')[0]}`,
     `// ${further.split(' ').slice(1).join(' ')}`,
     `test('${who} comes', () => {})`,
-    `const message = \`for ${'${name}'} and ${who}\``,
+    `const message = \`for \${name} and ${who}\``,
     `const page = <p>for ${who}</p>`,
     `import { ${who} } from './${who}.ts'`,
     `const kind = '${who}'`,

@@ -29,7 +29,7 @@ function declaredTypes(program) {
 }
 
 /**
- * What the docstrings of `config/options.ts` say about each option.
+ * Reads the docstring of each option in `config/options.ts`.
  *
  * @param {string} source text of the module
  * @param {(path: string) => boolean} isGroup whether the members of an option are options

@@ -52,7 +52,7 @@ export interface Attempt {
   readonly stage?: (exchange: Exchange) => Promise<void>
 }
 
-/** What is known of an attempt regardless of its outcome; `onCallback` gets all of it. */
+/** Properties of an attempt that do not depend on its outcome; `onCallback` gets all of them. */
 export type AttemptContext = Omit<OnCallbackContext, 'session' | 'error'>
 
 function toReturnUrl(config: Config, baseUrl: string, returnTo: string | undefined): string {

@@ -64,7 +64,7 @@ export type Env = { readonly [Name in VariableName]?: Value }
 /** The names of all variables; the reference of variables is checked against it. */
 export const variableNames: readonly VariableName[] = Object.freeze(Object.keys(variables) as VariableName[])
 
-/** What a host calls a public variable: `NEXT_PUBLIC_LOGIN_ROUTE` for `FRAMEWORK_PUBLIC_LOGIN_ROUTE`. */
+/** Returns a host's name of a public variable: `NEXT_PUBLIC_LOGIN_ROUTE` for `FRAMEWORK_PUBLIC_LOGIN_ROUTE`. */
 export function toHostVariable(variable: VariableName): VariableName | undefined {
   return variableNames.find((name) => name !== variable && name === variable.replace(/^FRAMEWORK_/, 'NEXT_'))
 }

@@ -223,7 +223,7 @@ export type PathOf<Row> = {
   [Path in keyof Rows]: Rows[Path] extends Row ? Path : never
 }[keyof Rows]
 
-/** What an option holds: `ValueAt<IdpClientOptions, 'session.rolling'>` is boolean. */
+/** The type of an option's value: `ValueAt<IdpClientOptions, 'session.rolling'>` is boolean. */
 type ValueAt<T, Path extends string> = Path extends `${infer Key}.${infer Rest}`
   ? Key extends keyof T
     ? ValueAt<NonNullable<T[Key]>, Rest>

@@ -32,7 +32,9 @@ test.each([
   ['a deep slip', { dpopOptions: { retry: { delai: 1 } } }, 'dpopOptions.retry.delay'],
   ['an expert switch written as text', { fetch: () => undefined }, '[customFetch]'],
 ])('%s is reported with the right name', (_what, options, meant) => {
-  expect(messages(options)).toEqual([expect.stringMatching(/is not a known option and has no effect\. Did you mean /)])
+  expect(messages(options)).toEqual([
+    expect.stringMatching(/is not a known option and has no effect\. Did you mean /),
+  ])
   expect(messages(options)[0]).toContain(`Did you mean ${meant}?`)
 })
 

@@ -64,8 +64,8 @@ function hintTo(meant: string): string {
 }
 
 /**
- * Reports every key that is no option, since a misspelt one would be silently without effect, and every group that is no
- * object, whose members then count as left out.
+ * Reports every unknown option, since a misspelt one would silently have no effect, and every group that is not an
+ * object, whose properties then count as left out.
  */
 export function checkKeys(given: object, addIssue: AddIssue, prefix = ''): void {
   for (const [key, value] of Object.entries(given)) {
@@ -73,7 +73,7 @@ export function checkKeys(given: object, addIssue: AddIssue, prefix = ''): void 
     if (!optionPaths.includes(path)) {
       const name = printable.test(key) ? path : `A key in ${prefix || 'the options'}`
       const meant = suggestion(path, prefix)
-      addIssue('notice', `${name} is no option and has no effect.${meant ? hintTo(meant) : ''}`)
+      addIssue('notice', `${name} is not a known option and has no effect.${meant ? hintTo(meant) : ''}`)
     } else if (rows[path]?.kind === 'group') {
       checkKeys(readGroup(path, value, addIssue), addIssue, `${path}.`)
     }

@@ -44,7 +44,7 @@ export function resolveVendor(
   const texts = Object.entries(given).flatMap(([name, value]) => {
     if (value === undefined || value === null) return []
     if (typeof value !== 'string')
-      invalid(toField('vendor', given), addIssue, 'has a member that is no string')
+      invalid(toField('vendor', given), addIssue, 'has a property that is not a string')
     else if (Object.hasOwn(rows, name)) return [[name, value] as const]
     else noteUnknown(name, addIssue)
     return []

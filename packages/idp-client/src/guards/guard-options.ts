@@ -24,7 +24,7 @@ function refuse(detail: string): never {
 
 function readAge(guard: string, value: unknown): number {
   const isAge = typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= LONGEST_AGE
-  return isAge ? value : refuse(`${guard}: maxAge must be a whole number of seconds, 0 or more.`)
+  return isAge ? value : refuse(`${guard}: maxAge must be an integer number of seconds, 0 or more.`)
 }
 
 function readList(guard: string, name: Exclude<Name, 'maxAge'>, value: unknown): readonly string[] {
@@ -46,7 +46,7 @@ function checkKeys(guard: string, options: object, known: readonly string[]): vo
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
     const name = typeof key === 'string' && PLAIN_KEY.test(key) ? key : 'a key'
-    refuse(`${guard}: ${name} is no option of this guard. It takes ${known.join(', ')}.`)
+    refuse(`${guard}: ${name} is not an option of this guard. It takes ${known.join(', ')}.`)
   }
 }
 

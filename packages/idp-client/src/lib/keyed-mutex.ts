@@ -26,7 +26,7 @@ export class KeyedMutex<K> {
     const before = this.#ends.get(key)
     const turn = before ? wait(before) : Promise.resolve()
     const result = turn.then(task)
-    // Whoever gave up leaves those after it to wait for those before it.
+    // After a task that gave up, later ones still wait for earlier ones.
     const end = turn.then(
       () => result.then(ignore, ignore),
       () => before,

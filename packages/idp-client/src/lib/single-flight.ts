@@ -3,7 +3,7 @@ import { atMost } from './pause.ts'
 /** One run of a task. */
 export interface Flight {
   /**
-   * Rejects the promises of those who wait now. The task goes on, and whoever asks from here on waits for its outcome.
+   * Rejects the promises of current callers. The task continues, and later callers wait for its outcome.
    * Returns false if that happened before.
    */
   dismiss(error: unknown): boolean
@@ -11,7 +11,7 @@ export interface Flight {
 
 interface Running<T> {
   readonly outcome: Promise<T>
-  /** What callers get who came before `dismiss`. */
+  /** The promise of callers that came before `dismiss`. */
   readonly early: Promise<T>
   readonly isDismissed: () => boolean
 }

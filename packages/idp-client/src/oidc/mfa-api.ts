@@ -88,7 +88,7 @@ export function listAuthenticators(provider: Provider, mfaToken: string): Promis
   const request = { headers: { ...JSON_HEADERS, ...bearer(mfaToken) } }
   return call(provider, AUTHENTICATORS, request, (text, response) => {
     const entries = parseObjects(text)
-    if (!entries) throw invalidResponse('It is no list.', response)
+    if (!entries) throw invalidResponse('It is not a list.', response)
     return entries.map((entry) => readAuthenticator(provider, entry, response))
   })
 }

@@ -124,7 +124,7 @@ export function guardedStore(
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
-    // Whoever has the lock loses it after that time, alive or not.
+    // Its holder loses the lock after that time, alive or not.
     const end = monotonic() + sessionLockTimeout + SLACK_MILLISECONDS
     const attempt = async (): Promise<SessionLock | undefined> =>
       (await take(id, sessionLockTimeout)) ?? undefined

@@ -60,7 +60,7 @@ const UNDELETED = 10_000
 const pendingWrites = (): Lru<string, PendingWrite> =>
   shared('state:pending-writes/2', () => new Lru(PENDING_WRITES))
 
-/** Records that the store did not delete: for this process they are gone, and whoever still names one has it tried again. */
+/** Records that the store failed to delete: this process treats them as gone, and a request that names one retries it. */
 const undeleted = (): Lru<string, true> => shared('mark:undeleted-records/1', () => new Lru(UNDELETED))
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
