@@ -175,7 +175,7 @@ describe('a person', () => {
     const problems: string[] = []
     const check = async (path: string): Promise<void> => {
       await page.goto(at(path))
-      // What is streamed and what the browser fetches takes the place of this text.
+      // Streamed and fetched content replaces this text.
       await expect.poll(() => page.getByText('Loading…').count(), { timeout: 30_000 }).toBe(0)
       problems.push(...(await accessibilityProblems(page)).map((problem) => `${path}: ${problem}`))
     }
