@@ -1,52 +1,18 @@
 // node tools/generate-reference.mjs: writes the pages of docs/reference that follow from the source alone.
 import { writeFileSync } from 'node:fs'
-import { readText } from './lib/files.mjs'
-import { optionDocs } from './lib/option-docs.mjs'
+import { docstringsOfClasses, optionDocs } from './lib/docstrings.mjs'
+import { filesBelow, readText } from './lib/files.mjs'
 import { loadSource } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
-const families = {
-  InvalidConfigurationError: 'Options or environment variables are missing, invalid or contradictory.',
-  CallbackError: 'A login attempt failed. It reaches `onCallback` as `context.error`.',
-  DiscoveryError: "The provider's metadata or keys could not be loaded. Failures are never cached.",
-  OAuthError:
-    'The provider rejected a request, failed or could not be reached. Usually the `cause` of another error. It has `error`, ' +
-    '`status`, `description` and `retryAfter` if the response had them; `transient` tells whether the same request may succeed later.',
-  AccessTokenError:
-    'No access token is available. The `cause` of `FAILED_TO_REFRESH_TOKEN` is an `OAuthError` or a `DiscoveryError`.',
-  AccessTokenForConnectionError:
-    'No access token of a connected account is available. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an ' +
-    '`OAuthError` or a `DiscoveryError`.',
-  CustomTokenExchangeError:
-    'A token was not exchanged (RFC 8693). All codes except `EXCHANGE_FAILED` are about the options; no request was sent.',
-  BackchannelAuthenticationError: '`getTokenByBackchannelAuth` returned no tokens.',
-  LogoutTokenError:
-    'A logout token of the provider was rejected. Occurs only on the back-channel logout route; the message names the failed ' +
-    'check.',
-  MfaRequiredError:
-    'The provider requires another factor before it issues the token. It has the encrypted `mfa_token` and, if the provider ' +
-    'returned them, `mfa_requirements`; the `cause` is the `OAuthError`.',
-  MfaError:
-    'A step of a multi-factor authentication failed. If a request was sent to the provider, the `cause` is an `OAuthError` or ' +
-    'a `DiscoveryError`.',
-  ConnectAccountError:
-    'The account was not connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an `AccountApiError`, an ' +
-    '`AccessTokenError`, an `OAuthError` or a `DiscoveryError`.',
-  ConnectedAccountsError:
-    'The connected accounts could not be listed, or one could not be disconnected. The `cause` is as in `ConnectAccountError`.',
-  AccountApiError:
-    "The provider's account API rejected a request; the `cause` of the two classes above. `failure` has the `status` and, as " +
-    'untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`.',
-  SessionStoreError: 'The session could not be stored. It has `bytes` and `fields`, the sizes.',
-  IdpError: 'The base class of all errors, and the class of errors without a class of their own.',
-}
-
-/** Codes that one class shares with another: the table names one class per code. */
-const shared = {
-  AccessTokenError: ['MISSING_SESSION'],
-  MfaError: ['MISSING_SESSION'],
-  ConnectAccountError: ['MISSING_SESSION', 'MISSING_CONNECTION'],
-  ConnectedAccountsError: ['MISSING_SESSION'],
+/**
+ * The docstring of every error class, by its name. `IdpError` also is the class of errors without a class of their own.
+ *
+ * @returns {Record<string, string>}
+ */
+export function classDocs() {
+  const modules = filesBelow('packages/idp-client/src/errors', (path) => /(?<!\.test)\.ts$/.test(path))
+  return Object.fromEntries(modules.flatMap((path) => docstringsOfClasses(readText(path))))
 }
 
 const introduction = `# Errors
@@ -81,13 +47,15 @@ const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
 
 const row = (cells) => `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`
 
-function section(family, codes) {
+function section(family, text, codes) {
   const entries = Object.entries(codes).filter(([, entry]) => entry.class === family)
-  const also = (shared[family] ?? []).map((code) => `\`${code}\``)
+  const also = Object.entries(codes).flatMap(([code, entry]) =>
+    entry.also?.includes(family) ? [`\`${code}\``] : [],
+  )
   return [
     `## ${family}`,
     '',
-    families[family] + (also.length > 0 ? ` Also used with ${also.join(' and ')}.` : ''),
+    text + (also.length > 0 ? ` Also used with ${new Intl.ListFormat('en').format(also)}.` : ''),
     '',
     row(['Code', 'Status', 'Meaning', 'What to do']),
     '|---|---|---|---|',
@@ -98,14 +66,18 @@ function section(family, codes) {
   ].join('\n')
 }
 
-/** The page about errors. Throws when a class of the source has no description here. */
+/** The page about errors, a section for each class. Throws when a class of the table has no docstring. */
 export function errorsPage(codes) {
-  const unknown = Object.values(codes).find((entry) => !(entry.class in families))
-  if (unknown) throw new Error(`generate-reference: describe the class ${unknown.class} in families`)
-  const used = Object.keys(families).filter((family) =>
-    Object.values(codes).some((entry) => entry.class === family),
-  )
-  return `${introduction}\n${used.map((family) => section(family, codes)).join('\n')}`
+  const docs = classDocs()
+  const base = 'IdpError'
+  const names = new Set(Object.values(codes).map((entry) => entry.class))
+  const sections = [...names].filter((name) => name !== base).concat(base)
+  return `${introduction}\n${sections
+    .map((name) => {
+      if (!docs[name]) throw new Error(`generate-reference: the class ${name} has no docstring`)
+      return section(name, docs[name], codes)
+    })
+    .join('\n')}`
 }
 
 const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }

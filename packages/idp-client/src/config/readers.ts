@@ -83,23 +83,24 @@ export function isSet(setting: Field): boolean {
   return isPresent(setting.given) || setting.text !== undefined
 }
 
+/** Whether the variable decides, since the option is left out. */
+function isFromVariable(setting: Field): boolean {
+  return !isPresent(setting.given) && setting.text !== undefined
+}
+
 /** The name under which the application set the value: the option, or its variable. */
 export function toName(setting: Field): string {
-  return !isPresent(setting.given) && setting.text !== undefined && setting.variable
-    ? setting.variable
-    : setting.option
+  return (isFromVariable(setting) && setting.variable) || setting.option
 }
 
 /** How to provide the setting, for messages about what is missing. */
-export function waysToSet(setting: Field): string {
-  return setting.variable
-    ? `set the option ${setting.option} or the variable ${setting.variable}`
-    : `set the option ${setting.option}`
+export function waysToSet({ option, variable }: Field): string {
+  return `set the option ${option}${variable ? ` or the variable ${variable}` : ''}`
 }
 
 /** The decision "when": a wrong option makes the constructor throw, a wrong variable waits for the first use. */
 export function wrongKind(setting: Field): 'wrong-option' | 'wrong-variable' {
-  return !isPresent(setting.given) && setting.text !== undefined ? 'wrong-variable' : 'wrong-option'
+  return isFromVariable(setting) ? 'wrong-variable' : 'wrong-option'
 }
 
 /** `what` completes the sentence after the name: "must be a boolean". */
@@ -117,26 +118,19 @@ export function readText(setting: Field<TextRow | OtherRow>, addIssue: AddIssue)
   return invalid(setting, addIssue, 'must be a string') ?? fallback
 }
 
-function toFlag(setting: Field): boolean | undefined {
-  if (isPresent(setting.given)) return typeof setting.given === 'boolean' ? setting.given : undefined
-  switch (setting.text?.toLowerCase()) {
-    case 'true':
-    case '1':
-      return true
-    case 'false':
-    case '0':
-      return false
-    default:
-      return undefined
-  }
+/** An option has to be a boolean; a variable may spell one in two ways. */
+function toFlag({ given, text = '' }: Field): unknown {
+  if (isPresent(given)) return given
+  return /^(true|1)$/i.test(text) || (/^(false|0)$/i.test(text) ? false : undefined)
 }
 
 export function readFlag(setting: Field<WithDefault<FlagRow>>, addIssue: AddIssue): boolean
 export function readFlag(setting: Field<FlagRow>, addIssue: AddIssue): boolean | undefined
 export function readFlag(setting: Field<FlagRow>, addIssue: AddIssue): boolean | undefined {
   const flag = toFlag(setting)
-  if (flag === undefined && isSet(setting)) invalid(setting, addIssue, 'must be true or false')
-  return flag ?? setting.row.default
+  if (typeof flag === 'boolean') return flag
+  if (isSet(setting)) invalid(setting, addIssue, 'must be true or false')
+  return setting.row.default
 }
 
 const decimal = /^-?\d+(?:\.\d+)?$/

@@ -18,10 +18,9 @@ import {
   wrongKind,
 } from './readers.ts'
 
-const routeKeys = Object.keys(optionRows).flatMap((path) => {
-  const [group, key] = path.split('.')
-  return group === 'routes' && key !== undefined ? [key as RouteKey] : []
-})
+const routeKeys = Object.keys(optionRows).flatMap((path) =>
+  path.startsWith('routes.') ? [path.slice(7) as RouteKey] : [],
+)
 
 /**
  * A setting with a public variable. The host's own spelling (`NEXT_PUBLIC_*`) reaches the browser, ours may not: two

@@ -1,24 +1,16 @@
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
+import { toCodeNames } from './code-names.ts'
 
-export type AccessTokenErrorCode =
-  | 'MISSING_SESSION'
-  | 'MISSING_REFRESH_TOKEN'
-  | 'FAILED_TO_REFRESH_TOKEN'
-  | 'REFRESH_NOT_PERSISTABLE'
-  | 'FAILED_TO_REVOKE'
+export type AccessTokenErrorCode = CodesOf<'AccessTokenError'>
 
 /** The codes of `AccessTokenError`, each under its own name. */
-export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Name } = {
-  MISSING_SESSION: 'MISSING_SESSION',
-  MISSING_REFRESH_TOKEN: 'MISSING_REFRESH_TOKEN',
-  FAILED_TO_REFRESH_TOKEN: 'FAILED_TO_REFRESH_TOKEN',
-  REFRESH_NOT_PERSISTABLE: 'REFRESH_NOT_PERSISTABLE',
-  FAILED_TO_REVOKE: 'FAILED_TO_REVOKE',
-}
+export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Name } =
+  /* @__PURE__ */ toCodeNames('AccessTokenError')
 
 /**
- * No access token can be handed out, or no refresh token revoked. The `cause` of `FAILED_TO_REFRESH_TOKEN` and
- * `FAILED_TO_REVOKE` is an `OAuthError` or `DiscoveryError`.
+ * No access token is available, or the refresh token could not be revoked. The `cause` of `FAILED_TO_REFRESH_TOKEN`
+ * and `FAILED_TO_REVOKE` is an `OAuthError` or a `DiscoveryError`.
  */
 export class AccessTokenError extends IdpError<AccessTokenErrorCode> {
   /** @internal */

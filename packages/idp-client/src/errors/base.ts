@@ -20,10 +20,9 @@ function isInstance(errorClass: typeof IdpError, value: unknown): boolean {
 }
 
 /**
- * Base of every error of this library; carries the code directly where no class is more specific. `instanceof` works
- * between several copies of the package in one process, and for the errors of the browser helpers. Messages never
- * contain tokens, codes, cookies or text from outside; that of an error which has one of ours as its `cause` ends with the
- * message of the cause.
+ * The base class of all errors of this library, and the class of errors without a class of their own. `instanceof` works
+ * across several copies of the package in one process, and for the errors of the browser helpers. Messages never contain
+ * tokens, codes, cookies or text of a request; where the `cause` is an error of this library, its message follows.
  */
 export class IdpError<C extends Code = Code> extends Error {
   /** @internal Brand of the instances. Each class of the library has its own, which its subclasses inherit. */

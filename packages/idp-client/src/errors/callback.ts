@@ -1,22 +1,8 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
 
-export type CallbackErrorCode =
-  | 'MISSING_STATE'
-  | 'UNKNOWN_STATE'
-  | 'EXPIRED_STATE'
-  | 'REPLAYED_STATE'
-  | 'STATE_HOST_MISMATCH'
-  | 'SUPERSEDED_STATE'
-  | 'POPUP_USER_MISMATCH'
-  | 'INVALID_CALLBACK'
-  | 'ISSUER_MISMATCH'
-  | 'AUTHORIZATION_ERROR'
-  | 'AUTHORIZATION_REQUEST_ERROR'
-  | 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR'
-  | 'AUTHORIZATION_CODE_GRANT_ERROR'
-  | 'USERINFO_ERROR'
-  | 'HOOK_FAILED'
+export type CallbackErrorCode = CodesOf<'CallbackError'>
 
 /** The hooks of the application that run during a login. */
 export type HookName = 'onCallback' | 'beforeSessionSaved'
@@ -25,7 +11,7 @@ export interface CallbackErrorOptions extends IdpErrorOptions {
   hook?: HookName
 }
 
-/** A login attempt failed; reaches `onCallback` as `context.error`. */
+/** A login attempt failed. It reaches `onCallback` as `context.error`. With `HOOK_FAILED`, `hook` names the hook. */
 export class CallbackError extends IdpError<CallbackErrorCode> {
   /** @internal */
   static override readonly errorBrand = 'CallbackError'

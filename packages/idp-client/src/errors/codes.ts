@@ -2,6 +2,8 @@
 export interface CodeEntry {
   /** Name of the class that carries the code. */
   readonly class: string
+  /** Names of further classes that may carry it. */
+  readonly also?: readonly string[]
   readonly message: string
   /** HTTP status when the error surfaces on a mounted route. */
   readonly status: number
@@ -178,6 +180,13 @@ export const codes = {
   },
   MISSING_SESSION: {
     class: 'IdpError',
+    also: [
+      'AccessTokenError',
+      'AccessTokenForConnectionError',
+      'MfaError',
+      'ConnectAccountError',
+      'ConnectedAccountsError',
+    ],
     message: 'There is no session.',
     status: 401,
   },
@@ -215,6 +224,7 @@ export const codes = {
   },
   MISSING_REFRESH_TOKEN: {
     class: 'AccessTokenError',
+    also: ['AccessTokenForConnectionError'],
     message: 'The access token has expired and there is no refresh token.',
     status: 401,
   },
@@ -230,6 +240,7 @@ export const codes = {
   },
   MISSING_CONNECTION: {
     class: 'AccessTokenForConnectionError',
+    also: ['ConnectAccountError'],
     message: 'The option connection is missing.',
     status: 400,
   },

@@ -1,9 +1,8 @@
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
 
-/** Options or variables are missing, wrong or contradictory; the message names each with its fix. */
-export class InvalidConfigurationError extends IdpError<
-  'INVALID_CONFIGURATION' | 'SERVER_ONLY' | 'BASE_URL_UNKNOWN' | 'BASE_URL_NOT_ALLOWED'
-> {
+/** Options or environment variables are missing, invalid or contradictory. */
+export class InvalidConfigurationError extends IdpError<CodesOf<'InvalidConfigurationError'>> {
   /** @internal */
   static override readonly errorBrand = 'InvalidConfigurationError'
   declare readonly name: 'InvalidConfigurationError'

@@ -1,30 +1,30 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
+import { toCodeNames } from './code-names.ts'
 
-export type ConnectAccountErrorCode =
-  | 'MISSING_SESSION'
-  | 'MISSING_CONNECTION'
-  | 'FAILED_TO_INITIATE'
-  | 'FAILED_TO_COMPLETE'
+export type ConnectAccountErrorCode = CodesOf<'ConnectAccountError'>
 
 /** The codes of `ConnectAccountError`, each under its own name. */
-export const ConnectAccountErrorCode: { readonly [Name in ConnectAccountErrorCode]: Name } = {
-  MISSING_SESSION: 'MISSING_SESSION',
-  MISSING_CONNECTION: 'MISSING_CONNECTION',
-  FAILED_TO_INITIATE: 'FAILED_TO_INITIATE',
-  FAILED_TO_COMPLETE: 'FAILED_TO_COMPLETE',
-}
+export const ConnectAccountErrorCode: { readonly [Name in ConnectAccountErrorCode]: Name } =
+  /* @__PURE__ */ toCodeNames('ConnectAccountError')
 
-/** No account was connected. The `cause` is an `AccountApiError`, an `AccessTokenError`, an `OAuthError` or a `DiscoveryError`. */
+/**
+ * The account was not connected. The `cause` of `FAILED_TO_INITIATE` and `FAILED_TO_COMPLETE` is an
+ * `AccountApiError`, an `AccessTokenError`, an `OAuthError` or a `DiscoveryError`.
+ */
 export class ConnectAccountError extends IdpError<ConnectAccountErrorCode> {
   /** @internal */
   static override readonly errorBrand = 'ConnectAccountError'
   declare readonly name: 'ConnectAccountError'
 }
 
-export type ConnectedAccountsErrorCode = 'MISSING_SESSION' | 'FAILED_TO_LIST' | 'FAILED_TO_DELETE'
+export type ConnectedAccountsErrorCode = CodesOf<'ConnectedAccountsError'>
 
-/** The connected accounts could not be listed, or one not be disconnected. The `cause` is as in `ConnectAccountError`. */
+/**
+ * The connected accounts could not be listed, or one could not be disconnected. The `cause` is as in
+ * `ConnectAccountError`.
+ */
 export class ConnectedAccountsError extends IdpError<ConnectedAccountsErrorCode> {
   /** @internal */
   static override readonly errorBrand = 'ConnectedAccountsError'
@@ -47,8 +47,11 @@ export interface AccountApiValidationError {
   readonly source?: string
 }
 
-/** The provider's account API said no; usually the `cause` of another error. */
-export class AccountApiError extends IdpError<'MY_ACCOUNT_API_ERROR'> {
+/**
+ * The provider's account API rejected a request; the `cause` of `ConnectAccountError` and `ConnectedAccountsError`.
+ * It has the `status` and, as untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`.
+ */
+export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   /** @internal */
   static override readonly errorBrand = 'AccountApiError'
   declare readonly name: 'AccountApiError'

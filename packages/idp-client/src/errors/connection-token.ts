@@ -1,23 +1,16 @@
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
+import { toCodeNames } from './code-names.ts'
 
-export type AccessTokenForConnectionErrorCode =
-  | 'MISSING_CONNECTION'
-  | 'MISSING_SESSION'
-  | 'MISSING_REFRESH_TOKEN'
-  | 'FAILED_TO_EXCHANGE_REFRESH_TOKEN'
+export type AccessTokenForConnectionErrorCode = CodesOf<'AccessTokenForConnectionError'>
 
 /** The codes of `AccessTokenForConnectionError`, each under its own name. */
 export const AccessTokenForConnectionErrorCode: {
   readonly [Name in AccessTokenForConnectionErrorCode]: Name
-} = {
-  MISSING_CONNECTION: 'MISSING_CONNECTION',
-  MISSING_SESSION: 'MISSING_SESSION',
-  MISSING_REFRESH_TOKEN: 'MISSING_REFRESH_TOKEN',
-  FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN',
-}
+} = /* @__PURE__ */ toCodeNames('AccessTokenForConnectionError')
 
 /**
- * No access token of a connected account can be handed out. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an
+ * No access token of a connected account is available. The `cause` of `FAILED_TO_EXCHANGE_REFRESH_TOKEN` is an
  * `OAuthError` or a `DiscoveryError`.
  */
 export class AccessTokenForConnectionError extends IdpError<AccessTokenForConnectionErrorCode> {

@@ -1,5 +1,6 @@
-import { describe, expect, test } from 'vitest'
-import type { Code } from './codes.ts'
+import { describe, expect, expectTypeOf, test } from 'vitest'
+import type { CodesOf } from './code-names.ts'
+import type { Code, CodeEntry } from './codes.ts'
 import * as entry from './index.ts'
 import {
   AccessTokenError,
@@ -148,14 +149,67 @@ describe('isIdpError', () => {
 })
 
 test.each([
-  [entry.AccessTokenErrorCode, 'AccessTokenError'],
-  [entry.AccessTokenForConnectionErrorCode, 'AccessTokenForConnectionError'],
-  [entry.BackchannelAuthenticationErrorCode, 'BackchannelAuthenticationError'],
-  [entry.CustomTokenExchangeErrorCode, 'CustomTokenExchangeError'],
-])('%j name themselves and cover every row of %s', (constants, name) => {
+  [
+    entry.AccessTokenErrorCode,
+    [
+      'FAILED_TO_REFRESH_TOKEN',
+      'FAILED_TO_REVOKE',
+      'MISSING_REFRESH_TOKEN',
+      'MISSING_SESSION',
+      'REFRESH_NOT_PERSISTABLE',
+    ],
+  ],
+  [
+    entry.AccessTokenForConnectionErrorCode,
+    ['FAILED_TO_EXCHANGE_REFRESH_TOKEN', 'MISSING_CONNECTION', 'MISSING_REFRESH_TOKEN', 'MISSING_SESSION'],
+  ],
+  [
+    entry.BackchannelAuthenticationErrorCode,
+    [
+      'BACKCHANNEL_AUTHENTICATION_ABORTED',
+      'BACKCHANNEL_AUTHENTICATION_ERROR',
+      'BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR',
+      'INVALID_BACKCHANNEL_REQUEST',
+    ],
+  ],
+  [
+    entry.ConnectAccountErrorCode,
+    ['FAILED_TO_COMPLETE', 'FAILED_TO_INITIATE', 'MISSING_CONNECTION', 'MISSING_SESSION'],
+  ],
+  [
+    entry.CustomTokenExchangeErrorCode,
+    [
+      'EXCHANGE_FAILED',
+      'INVALID_ACTOR_TOKEN_TYPE',
+      'INVALID_SUBJECT_TOKEN_TYPE',
+      'MISSING_ACTOR_TOKEN',
+      'MISSING_ACTOR_TOKEN_TYPE',
+      'MISSING_SUBJECT_TOKEN',
+      'RESERVED_PARAMETER',
+    ],
+  ],
+  [entry.SessionStoreErrorCode, ['SESSION_STORE_FAILED', 'SESSION_STORE_UNSUPPORTED', 'SESSION_TOO_LARGE']],
+])('%j are exactly the codes of a class, each under its own name', (constants, expected) => {
   for (const [key, value] of Object.entries(constants)) expect(value).toBe(key)
-  const rows = Object.entries(codes).flatMap(([code, row]) => (row.class === name ? [code] : []))
-  expect(Object.keys(constants)).toEqual(expect.arrayContaining(rows))
+  expect(Object.keys(constants).sort()).toEqual(expected)
+})
+
+test('a row names classes that exist, and each of them once', () => {
+  for (const row of Object.values<CodeEntry>(codes)) {
+    const names = [row.class, ...(row.also ?? [])]
+    expect(new Set(names).size).toBe(names.length)
+    for (const name of names) expect(Object.keys(classes)).toContain(name)
+  }
+})
+
+test('the type of a code follows from the rows, those of other classes included', () => {
+  expectTypeOf<ConnectedAccountsError['code']>().toEqualTypeOf<
+    'MISSING_SESSION' | 'FAILED_TO_LIST' | 'FAILED_TO_DELETE'
+  >()
+  expectTypeOf<CodesOf<'AccountApiError'>>().toEqualTypeOf<'MY_ACCOUNT_API_ERROR'>()
+  expectTypeOf<DiscoveryError['code']>().toEqualTypeOf<
+    'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'
+  >()
 })
 
 describe('OAuthError', () => {

@@ -5,6 +5,7 @@ export {
 } from './backchannel-authentication.ts'
 export { IdpError, type IdpErrorOptions, isIdpError } from './base.ts'
 export { CallbackError, type CallbackErrorCode } from './callback.ts'
+export type { CodesOf } from './code-names.ts'
 export { type Code, type CodeEntry, codes } from './codes.ts'
 export { InvalidConfigurationError } from './configuration.ts'
 export {

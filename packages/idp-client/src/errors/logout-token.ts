@@ -1,11 +1,12 @@
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
 
-export type LogoutTokenErrorCode =
-  | 'BACKCHANNEL_LOGOUT_ERROR'
-  | 'LOGOUT_TOKEN_REPLAYED'
-  | 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED'
+export type LogoutTokenErrorCode = CodesOf<'LogoutTokenError'>
 
-/** A back-channel logout notification that is not processed (OIDC Back-Channel Logout 1.0). */
+/**
+ * A logout token of the provider was rejected. Occurs only on the back-channel logout route; the message names the
+ * failed check.
+ */
 export class LogoutTokenError extends IdpError<LogoutTokenErrorCode> {
   /** @internal */
   static override readonly errorBrand = 'LogoutTokenError'

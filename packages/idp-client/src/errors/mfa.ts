@@ -1,5 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
 
 /** Which kinds of factors the provider accepts (`challenge`) or lets the user enroll (`enroll`). */
 export interface MfaRequirements {
@@ -22,10 +23,11 @@ export interface MfaRequiredBody {
 }
 
 /**
- * The provider demands a further factor before it hands out the token. The context in `mfa_token` is encrypted, bound
- * to the session, and valid for `mfaTokenTtl` seconds. The `cause` is the `OAuthError`.
+ * The provider requires another factor before it issues the token. It has the encrypted `mfa_token`, valid for
+ * `mfaTokenTtl` seconds in the same session, and, if the provider returned them, `mfa_requirements`; the `cause` is
+ * the `OAuthError`.
  */
-export class MfaRequiredError extends IdpError<'MFA_REQUIRED'> {
+export class MfaRequiredError extends IdpError<CodesOf<'MfaRequiredError'>> {
   /** @internal */
   static override readonly errorBrand = 'MfaRequiredError'
   declare readonly name: 'MfaRequiredError'
@@ -47,24 +49,11 @@ export class MfaRequiredError extends IdpError<'MFA_REQUIRED'> {
   }
 }
 
-export type MfaErrorCode =
-  | 'MISSING_SESSION'
-  | 'MFA_TOKEN_EXPIRED'
-  | 'MFA_TOKEN_INVALID'
-  | 'MFA_NO_AVAILABLE_FACTORS'
-  | 'MFA_GET_AUTHENTICATORS_ERROR'
-  | 'MFA_CHALLENGE_ERROR'
-  | 'MFA_ENROLLMENT_ERROR'
-  | 'MFA_VERIFY_ERROR'
-  | 'POPUP_BLOCKED'
-  | 'POPUP_CANCELLED'
-  | 'POPUP_TIMEOUT'
-  | 'POPUP_IN_PROGRESS'
-  | 'INVALID_EXECUTION_CONTEXT'
+export type MfaErrorCode = CodesOf<'MfaError'>
 
 /**
- * A step of a multi-factor authentication failed. The `cause` is an `OAuthError` or a `DiscoveryError`, if there is one.
- * The codes of popups belong to `mfa.challengeWithPopup` of the browser.
+ * A step of a multi-factor authentication failed. If a request was sent to the provider, the `cause` is an
+ * `OAuthError` or a `DiscoveryError`. The codes of popups are those of `mfa.challengeWithPopup` in the browser.
  */
 export class MfaError extends IdpError<MfaErrorCode> {
   /** @internal */

@@ -1,5 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError, isIdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
 
 /** One of the provider's endpoints. */
 export type ProviderEndpoint =
@@ -31,8 +32,8 @@ export interface DiscoveryErrorOptions extends IdpErrorOptions, Place {
   url?: string
 }
 
-/** The provider's metadata or keys could not be loaded; never cached, the next use tries again. */
-export class DiscoveryError extends IdpError<'DISCOVERY_ERROR' | 'DISCOVERY_TIMEOUT' | 'JWKS_ERROR'> {
+/** The provider's metadata or keys could not be loaded. Failures are never cached. */
+export class DiscoveryError extends IdpError<CodesOf<'DiscoveryError'>> {
   /** @internal */
   static override readonly errorBrand = 'DiscoveryError'
   declare readonly name: 'DiscoveryError'
@@ -61,10 +62,12 @@ export interface OAuthErrorOptions extends IdpErrorOptions, Place {
   retryAfter?: number
 }
 
-/** The provider said no, or could not be heard. Usually the `cause` of an error of the operation. */
-export class OAuthError extends IdpError<
-  'OAUTH_ERROR' | 'REQUEST_FAILED' | 'REQUEST_TIMEOUT' | 'RESPONSE_INVALID' | 'ID_TOKEN_INVALID'
-> {
+/**
+ * The provider rejected a request, failed or could not be reached. Usually the `cause` of another error. It has
+ * `error`, `status`, `description` and `retryAfter` if the response had them; `transient` tells whether the same
+ * request may succeed later.
+ */
+export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
   /** @internal */
   static override readonly errorBrand = 'OAuthError'
   declare readonly name: 'OAuthError'

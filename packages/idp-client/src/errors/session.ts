@@ -1,14 +1,13 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
+import { toCodeNames } from './code-names.ts'
 
-export type SessionStoreErrorCode = 'SESSION_TOO_LARGE' | 'SESSION_STORE_FAILED' | 'SESSION_STORE_UNSUPPORTED'
+export type SessionStoreErrorCode = CodesOf<'SessionStoreError'>
 
 /** The codes of `SessionStoreError`, each under its own name. */
-export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: Name } = {
-  SESSION_TOO_LARGE: 'SESSION_TOO_LARGE',
-  SESSION_STORE_FAILED: 'SESSION_STORE_FAILED',
-  SESSION_STORE_UNSUPPORTED: 'SESSION_STORE_UNSUPPORTED',
-}
+export const SessionStoreErrorCode: { readonly [Name in SessionStoreErrorCode]: Name } =
+  /* @__PURE__ */ toCodeNames('SessionStoreError')
 
 /** The operation of the store that failed. */
 export type StoreOperation =
@@ -44,8 +43,9 @@ export function fieldName(name: string): string {
 }
 
 /**
- * The session could not be stored or read. The `cause` of `SESSION_STORE_FAILED` is the store's own error, which may quote
- * what was to be stored: do not log it. That nobody could look says nothing about whether the user is signed in.
+ * The session could not be stored or read. With `SESSION_TOO_LARGE` it has `bytes` and `fields`, the sizes; with
+ * `SESSION_STORE_FAILED`, `operation` and `reason`, and the `cause` is the error of the store, which may quote
+ * session data: do not log it.
  */
 export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   /** @internal */

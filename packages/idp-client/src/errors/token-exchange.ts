@@ -1,28 +1,16 @@
 import { IdpError } from './base.ts'
+import type { CodesOf } from './code-names.ts'
+import { toCodeNames } from './code-names.ts'
 
-export type CustomTokenExchangeErrorCode =
-  | 'MISSING_SUBJECT_TOKEN'
-  | 'INVALID_SUBJECT_TOKEN_TYPE'
-  | 'MISSING_ACTOR_TOKEN'
-  | 'MISSING_ACTOR_TOKEN_TYPE'
-  | 'INVALID_ACTOR_TOKEN_TYPE'
-  | 'RESERVED_PARAMETER'
-  | 'EXCHANGE_FAILED'
+export type CustomTokenExchangeErrorCode = CodesOf<'CustomTokenExchangeError'>
 
 /** The codes of `CustomTokenExchangeError`, each under its own name. */
-export const CustomTokenExchangeErrorCode: { readonly [Name in CustomTokenExchangeErrorCode]: Name } = {
-  MISSING_SUBJECT_TOKEN: 'MISSING_SUBJECT_TOKEN',
-  INVALID_SUBJECT_TOKEN_TYPE: 'INVALID_SUBJECT_TOKEN_TYPE',
-  MISSING_ACTOR_TOKEN: 'MISSING_ACTOR_TOKEN',
-  MISSING_ACTOR_TOKEN_TYPE: 'MISSING_ACTOR_TOKEN_TYPE',
-  INVALID_ACTOR_TOKEN_TYPE: 'INVALID_ACTOR_TOKEN_TYPE',
-  RESERVED_PARAMETER: 'RESERVED_PARAMETER',
-  EXCHANGE_FAILED: 'EXCHANGE_FAILED',
-}
+export const CustomTokenExchangeErrorCode: { readonly [Name in CustomTokenExchangeErrorCode]: Name } =
+  /* @__PURE__ */ toCodeNames('CustomTokenExchangeError')
 
 /**
- * A token was not exchanged (RFC 8693). All codes but `EXCHANGE_FAILED` are about the options, and nothing was sent; the
- * `cause` of `EXCHANGE_FAILED` is an `OAuthError` or a `DiscoveryError`.
+ * A token was not exchanged (RFC 8693). All codes except `EXCHANGE_FAILED` are about the options; no request was
+ * sent. The `cause` of `EXCHANGE_FAILED` is an `OAuthError` or a `DiscoveryError`.
  */
 export class CustomTokenExchangeError extends IdpError<CustomTokenExchangeErrorCode> {
   /** @internal */

@@ -18,6 +18,20 @@ export function parseDocstring(comment) {
   }
 }
 
+const commentBefore = (start, comments, source) =>
+  comments.findLast(({ end }) => end <= start && source.slice(end, start).trim() === '')?.value ?? ''
+
+/** Names and docstrings of the classes that a module exports. */
+export function docstringsOfClasses(source) {
+  const { comments, program } = parseSync('module.ts', source)
+  return program.body
+    .filter(({ declaration }) => declaration?.type === 'ClassDeclaration')
+    .map(({ declaration, start }) => [
+      declaration.id.name,
+      parseDocstring(commentBefore(start, comments, source)).text,
+    ])
+}
+
 /** Types of the module by their name: the members that they declare. */
 function declaredTypes(program) {
   const declarations = program.body.map((node) => node.declaration ?? node)
@@ -33,7 +47,7 @@ function declaredTypes(program) {
  *
  * @param {string} source text of the module
  * @param {(path: string) => boolean} isGroup whether the members of an option are options
- * @returns {Map<string, { text: string, tags: Record<string, string>, start: number }>} by path; `start` is where the member begins
+ * @returns {Map<string, { text: string, tags: Record<string, string> }>} by path
  */
 export function optionDocs(source, isGroup) {
   const { comments, program } = parseSync('options.ts', source)
@@ -43,8 +57,7 @@ export function optionDocs(source, isGroup) {
     for (const { computed, key, start, typeAnnotation, type } of members) {
       if (type !== 'TSPropertySignature') continue
       const path = prefix + (computed ? `[${key.name}]` : key.name)
-      const before = comments.findLast(({ end }) => end <= start && source.slice(end, start).trim() === '')
-      docs.set(path, { ...parseDocstring(before?.value ?? ''), start })
+      docs.set(path, parseDocstring(commentBefore(start, comments, source)))
       if (isGroup(path)) visit(membersOf(typeAnnotation.typeAnnotation, types), `${path}.`)
     }
   }
