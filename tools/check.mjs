@@ -1,5 +1,6 @@
 // npm run check [gate...]: all gates, one line each.
 
+import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, runNode } from './lib/run.mjs'
 import { gates } from './rules/gates.mjs'
 
@@ -30,7 +31,7 @@ export async function runGates(only = []) {
 
 async function runGate({ name, args }) {
   const started = performance.now()
-  const { code, output } = await runNode(args)
+  const { code, output } = await withProgress(name, () => runNode(args))
   const seconds = ((performance.now() - started) / 1000).toFixed(1)
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   const shown = code === 0 ? lines.filter((line) => line.startsWith('note: ')) : lines

@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { consumers } from './lib/consumers.mjs'
+import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
 import { pack } from './pack.mjs'
 
@@ -55,7 +56,7 @@ export async function runSteps(name, steps, counts) {
     }
     const started = performance.now()
     try {
-      await work()
+      await withProgress(`${name}: ${title}`, work)
       counts.passed += 1
       console.log(`ok      ${name}: ${title} (${seconds(started)} s)`)
     } catch (error) {
