@@ -58,6 +58,7 @@ export function assemble(parts: Parts): DevProvider {
       state.clock.dispose()
       await listening.close()
       await authority?.remove()
+      state.keys.release()
     },
   }
 }

@@ -36,6 +36,8 @@ export interface KeyRing {
   rotate(options?: { readonly keepOld?: boolean }): Promise<void>
   /** Signs a JWT with a current key or with a given one. */
   sign(claims: JWTPayload, options?: SignOptions): Promise<string>
+  /** Lets the next provider of this process have the RSA keys, under new key ids. */
+  release(): void
 }
 
 function labelled(jwk: JWK, alg: SigningAlg): JWK {
@@ -56,8 +58,12 @@ export async function createKeyPair(alg: SigningAlg): Promise<KeyPair> {
   }
 }
 
+/** RSA keys of stopped providers: to generate one takes longer than everything else at the start of a provider. */
+const spareRsaKeys: JWK[] = []
+
 async function createKeys(): Promise<JWK[]> {
-  const privateJwk = async (alg: SigningAlg): Promise<JWK> => exportJWK((await material(alg)).privateKey)
+  const privateJwk = async (alg: SigningAlg): Promise<JWK> =>
+    (alg === 'RS256' ? spareRsaKeys.pop() : undefined) ?? exportJWK((await material(alg)).privateKey)
   const [rsa, ec, ed] = await Promise.all([privateJwk('RS256'), privateJwk('ES256'), privateJwk('EdDSA')])
   // One RSA key under two ids: generating another would double the time that a provider takes to start.
   return [labelled(rsa, 'RS256'), labelled(ec, 'ES256'), labelled(rsa, 'PS256'), labelled(ed, 'EdDSA')]
@@ -96,6 +102,7 @@ export function publicJwks(ring: KeyRing): { keys: JWK[] } {
 
 export async function createKeyRing(): Promise<KeyRing> {
   let keys = await createKeys()
+  let isReleased = false
 
   const current = (alg: string): JWK => {
     const key = keys.find((candidate) => candidate.alg === alg)
@@ -113,6 +120,10 @@ export async function createKeyRing(): Promise<KeyRing> {
       const kid = own && isJwk(own) ? own.kid : undefined
       const full: JWTHeaderParameters = { alg, ...(kid === undefined ? {} : { kid }), ...header }
       return signJwt(claims, full, own ?? new Uint8Array())
+    },
+    release: () => {
+      if (!isReleased) spareRsaKeys.push(...keys.filter(({ alg }) => alg === 'RS256'))
+      isReleased = true
     },
   }
 }

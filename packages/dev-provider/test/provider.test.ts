@@ -19,6 +19,22 @@ afterEach(async () => {
   await Promise.all(running.splice(0).map((provider) => provider.stop()))
 })
 
+describe('the keys', () => {
+  const kids = (provider: DevProvider) => provider.jwks().keys.map(({ kid }) => kid)
+  const modulus = (provider: DevProvider) => provider.jwks().keys.find(({ alg }) => alg === 'RS256')?.n
+
+  test('of two running providers differ; an RSA key of a stopped provider gets a new key id', async () => {
+    const [first, second] = [await startDevProvider(), await startDevProvider()]
+    expect(modulus(first)).not.toBe(modulus(second))
+    await Promise.all([first.stop(), first.stop(), second.stop()])
+    const next = [await start(), await start(), await start()]
+    expect(new Set(next.map(modulus)).size).toBe(3)
+    for (const provider of next) {
+      for (const kid of kids(provider)) expect([...kids(first), ...kids(second)]).not.toContain(kid)
+    }
+  })
+})
+
 describe('the issuer', () => {
   test('may have a path, below which everything lies', async () => {
     const provider = await start({ path: '/tenant-a' })
