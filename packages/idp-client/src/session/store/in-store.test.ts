@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
+import { withoutWaiting } from '../../../test/support/timers.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
 import type { Engine } from '../../engine.ts'
 import { logout } from '../../flows/logout.ts'
@@ -434,7 +435,7 @@ describe('redemptions', () => {
     const session = await one.engine.sessions.load(cookies.exchange())
     if (!session) throw new Error('nobody is signed in')
     store.down.add('set')
-    const { session: kept } = await sharedOf(one.engine).exclusively(session, renewed)
+    const { session: kept } = await withoutWaiting(() => sharedOf(one.engine).exclusively(session, renewed))
     expect(kept.data.tokenSet.refreshToken).toBe('next')
     expect(store.record.tokenSet.refreshToken).toBe('alice-refresh')
     expect((await loaded(one.engine))?.tokenSet.refreshToken).toBe('next')
