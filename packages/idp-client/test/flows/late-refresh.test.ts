@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
 import { customFetch } from '../../src/index.ts'
+import { pause } from '../../src/lib/pause.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import type { Holding } from '../support/holding.ts'
 import { holding } from '../support/holding.ts'
+import { withoutWaiting } from '../support/timers.ts'
 
 const TTL = 600
 const TOKEN = '/auth/access-token'
@@ -23,22 +25,19 @@ interface Late {
   readonly browser: Browser
   readonly client: IdpClient
   readonly held: Holding
+  /** Asks for an access token; the response to the refresh takes longer than `httpTimeout`. */
+  timeOut(): Promise<Response>
 }
 
-/**
- * A browser whose session needs a refresh, in front of a client whose refreshes are answered when the test says so. What
- * the client needs of the provider beside is known already, so that only that takes longer than its time.
- */
-async function late(options: IdpClientOptions = {}, httpTimeout = 1500): Promise<Late> {
+/** A browser whose session needs a refresh, in front of a client whose first refresh gets its response from the test. */
+async function late(options: IdpClientOptions = {}): Promise<Late> {
   const held = holding()
-  const common = { ...options, [customFetch]: held.fetch }
-  const patient = world.another(common)
-  await world.login(patient.browser)
+  const { browser, client } = world.another({ ...options, [customFetch]: held.fetch })
+  await world.login(browser)
   world.clock.now += TTL + 1
   world.provider.clearRequests()
-  const { browser, client } = world.another({ ...common, httpTimeout })
-  for (const [name, cookie] of patient.browser.cookies) browser.cookies.set(name, cookie)
-  return { browser, client, held }
+  const timeOut = () => withoutWaiting(() => browser.send(TOKEN), held.responded)
+  return { browser, client, held, timeOut }
 }
 
 const tokenIn = async (response: Response): Promise<unknown> => {
@@ -54,8 +53,8 @@ describe.each<[string, () => IdpClientOptions]>([
   ],
 ])('[B11] a late response to a refresh, sessions %s', (_where, options) => {
   test('fails for who waited, and brings its tokens to a call that comes meanwhile', async () => {
-    const { browser, held } = await late(options())
-    expect((await browser.send(TOKEN)).status).toBe(504)
+    const { browser, held, timeOut } = await late(options())
+    expect((await timeOut()).status).toBe(504)
     const joining = browser.send(TOKEN)
     held.release()
     const token = await tokenIn(await joining)
@@ -67,11 +66,11 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 
   test('is kept when nobody is left who waits for it, until a response carries it', async () => {
-    const { browser, client, held } = await late(options())
+    const { browser, client, held, timeOut } = await late(options())
     const accessToken = async (): Promise<unknown> =>
       (await client.getSession(browser.request('/')))?.tokenSet.accessToken
     const before = await accessToken()
-    expect((await browser.send(TOKEN)).status).toBe(504)
+    expect((await timeOut()).status).toBe(504)
     held.release()
     await expect.poll(accessToken, { timeout: 20_000 }).not.toBe(before)
     world.clock.now += 100
@@ -80,10 +79,11 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 
   test('keeps calls for other tokens waiting, which then fail and send nothing', async () => {
-    const { browser, held } = await late(options(), 500)
-    expect((await browser.send(TOKEN)).status).toBe(504)
-    expect((await browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)).status).toBe(504)
-    expect((await browser.send(TOKEN)).status).toBe(504)
+    const { browser, held, timeOut } = await late(options())
+    expect((await timeOut()).status).toBe(504)
+    const another = () => browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)
+    expect((await withoutWaiting(another)).status).toBe(504)
+    expect((await timeOut()).status).toBe(504)
     expect(refreshes()).toHaveLength(1)
     held.release()
     await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(200)
@@ -91,8 +91,8 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 
   test('is no longer waited for when its connection has ended: the next call sends the token again', async () => {
-    const { browser, held } = await late(options())
-    expect((await browser.send(TOKEN)).status).toBe(504)
+    const { browser, held, timeOut } = await late(options())
+    expect((await timeOut()).status).toBe(504)
     held.cut()
     // The provider had rotated: it refuses the token that is spent.
     await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
@@ -100,30 +100,34 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 
   test('is not waited for longer than three times as long', async () => {
-    const { browser } = await late(options(), 200)
-    expect((await browser.send(TOKEN)).status).toBe(504)
-    await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
+    const { browser, held } = await late({ ...options(), httpTimeout: 4000 })
+    const waitThreeTimes = async (): Promise<void> => {
+      expect((await browser.send(TOKEN)).status).toBe(504)
+      await pause(3 * 4000)
+    }
+    await withoutWaiting(waitThreeTimes, held.responded)
+    expect((await browser.send(TOKEN)).status).toBe(401)
     expect(refreshes()).toHaveLength(2)
   })
 })
 
 test('[B11] a response that is late and refuses the token is final as well', async () => {
-  const { browser, held } = await late()
+  const { browser, held, timeOut } = await late()
   world.provider.faults.set('token', {
     kind: 'respond',
     status: 400,
     body: '{"error":"invalid_grant"}',
     headers: { 'content-type': 'application/json' },
   })
-  expect((await browser.send(TOKEN)).status).toBe(504)
+  expect((await timeOut()).status).toBe(504)
   held.release()
   await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
   expect(refreshes()).toHaveLength(1)
 })
 
 test('[B11] what a late response brings after a logout is brought to nobody', async () => {
-  const { browser, held } = await late()
-  expect((await browser.send(TOKEN)).status).toBe(504)
+  const { browser, held, timeOut } = await late()
+  expect((await timeOut()).status).toBe(504)
   const request = browser.request(TOKEN)
   await browser.send('/auth/logout')
   held.release()

@@ -1,23 +1,33 @@
 import { vi } from 'vitest'
 
+const STEP = 500
+const realNow = performance.now.bind(performance)
+let skipped = 0
+
+// What was skipped stays skipped: this clock never goes back.
+performance.now = () => realNow() + skipped
+
 /**
- * Runs `work` to its end and lets every timer go off early: for waits of the library, such as retries and time limits.
- * `ready` is what has to happen before time may pass.
+ * Runs `work` to its end and lets every timer go off early, so that no test waits for retries and time limits of the
+ * library. No time passes before `ready` is settled.
  */
 export async function withoutWaiting<T>(
   work: () => Promise<T>,
   ready: Promise<void> = Promise.resolve(),
 ): Promise<T> {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   try {
     const result = work()
     let isSettled = false
-    const settled = result.then(
-      () => (isSettled = true),
-      () => (isSettled = true),
-    )
+    const settle = (): void => {
+      isSettled = true
+    }
+    const settled = result.then(settle, settle)
     await Promise.race([ready, settled])
-    while (!isSettled) await vi.advanceTimersByTimeAsync(500)
+    while (!isSettled) {
+      skipped += STEP
+      await vi.advanceTimersByTimeAsync(STEP)
+    }
     return await result
   } finally {
     vi.useRealTimers()
