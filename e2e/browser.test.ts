@@ -94,7 +94,7 @@ describe('a person', () => {
     return (await call.locator('pre').textContent()) ?? ''
   }
 
-  test('logs in, sees pages of every kind, logs out and is asked again [S204, S205, S206, S207, U9]', async () => {
+  test('logs in, sees pages of every kind, logs out and is asked again [S204,S205,S206,S207]', async () => {
     const page = await arrive()
     await page.goto(at('/'))
     await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
@@ -191,7 +191,7 @@ describe('a person', () => {
 })
 
 describe('tabs and history', () => {
-  test('five tabs begin, finish in another order, and all arrive where they wanted [U5a]', async () => {
+  test('five tabs begin, finish in another order, and all arrive where they wanted', async () => {
     await arrive()
     const tabs: Page[] = []
     for (let number = 1; number <= 5; number += 1) {
@@ -212,7 +212,7 @@ describe('tabs and history', () => {
     expect((await ourCookies(visitor, site.url)).sort()).toEqual(['__session', '__session__ended'])
   })
 
-  test('going back to a finished login lands on the page [U5b]', async () => {
+  test('going back to a finished login lands on the page', async () => {
     const page = await arrive()
     await signIn(page, at('/profile'), 'alice')
     const callback = answersOf('/auth/callback')[0]?.url() ?? ''
@@ -243,7 +243,7 @@ describe('tabs and history', () => {
     },
   )
 
-  test('other tabs notice a logout, when they get the focus at the latest [U23]', async () => {
+  test('other tabs notice a logout, when they get the focus at the latest', async () => {
     const guarded = await arrive()
     // The hook asks at most every five seconds.
     await guarded.clock.install()
@@ -268,7 +268,7 @@ describe('tabs and history', () => {
 })
 
 describe('logins that do not end well', () => {
-  test('a person who denies gets a page with a way on, and the way works [U13]', async () => {
+  test('a person who denies gets a page with a way on, and the way works', async () => {
     const page = await arrive()
     visitor.announce(400, '/auth/callback')
     await page.goto(at('/profile'))
@@ -283,7 +283,7 @@ describe('logins that do not end well', () => {
     await page.getByRole('main').getByText('Alice Anderson').waitFor()
   })
 
-  test('a login whose cookies are gone starts again by itself, once [U5c]', async () => {
+  test('a login whose cookies are gone starts again by itself, once', async () => {
     const page = await arrive()
     visitor.announce(400, '/auth/callback')
     site.complaints.announce(/UNKNOWN_STATE/)
@@ -296,7 +296,7 @@ describe('logins that do not end well', () => {
     expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
   })
 
-  test('a browser that keeps no cookies of the application ends on a page, not in a loop [U5c]', async () => {
+  test('a browser that keeps no cookies of the application ends on a page, not in a loop', async () => {
     const forgetful = await start(provider)
     forgetful.front.withholdCookies()
     const page = await arrive()
@@ -334,7 +334,7 @@ describe('form_post', () => {
     await logOut(page)
   })
 
-  test('denied and abandoned logins end as they do without it [U13, U5c]', async () => {
+  test('denied and abandoned logins end as they do without it', async () => {
     const page = await arrive()
     // The provider sends its form with the status of the error.
     visitor.announce(400, /\/authorize\/[\w-]+/)
@@ -379,7 +379,7 @@ describe('requests that the router of Next makes', () => {
       )
   }
 
-  test('prefetching the links of a page sets no cookie and asks no provider [U10, U3a]', async () => {
+  test('prefetching the links of a page sets no cookie and asks no provider', async () => {
     const page = await arrive()
     const asked = provider.count('authorize')
     await openHome(page)
@@ -389,7 +389,7 @@ describe('requests that the router of Next makes', () => {
     expect(provider.count('authorize')).toBe(asked)
   })
 
-  test('a click on a link to a protected page opens the login, without a CORS error [U10]', async () => {
+  test('a click on a link to a protected page opens the login, without a CORS error', async () => {
     const page = await arrive()
     visitor.announce(403, '/auth/login')
     await openHome(page)
@@ -399,7 +399,7 @@ describe('requests that the router of Next makes', () => {
     expect(foreignFetches(visitor, site.url)).toEqual([])
   })
 
-  test('a navigation of the router to the login route opens the login, without a CORS error [U10]', async () => {
+  test('a navigation of the router to the login route opens the login, without a CORS error', async () => {
     const page = await arrive()
     visitor.announce(403, '/auth/login')
     await openHome(page)
@@ -418,7 +418,7 @@ describe('requests that the router of Next makes', () => {
 describe('the production build', () => {
   const apis = ['/api/me', '/api/legacy-me']
 
-  test('a careless shared cache keeps nothing of 20 people who ask through it [U6]', async () => {
+  test('a careless shared cache keeps nothing of 20 people who ask through it', async () => {
     const cache = await startCachingProxy(site.internalUrl)
     const now = Math.floor(Date.now() / 1000)
     const people = Array.from({ length: 20 }, (_, index) => `test|person-${String(index).padStart(2, '0')}`)
@@ -450,7 +450,7 @@ describe('the production build', () => {
     expect(kept).toEqual([['/icon.svg', []]])
   })
 
-  test('without any variable every guard denies, even with a cookie that was good elsewhere [U19a, U19b]', async () => {
+  test('without any variable every guard denies, even with a cookie that was good elsewhere', async () => {
     const bare = await start()
     const page = await arrive()
     await plantSession(visitor, bare.url, { sub: 'test|carol', usedAgo: 10 })

@@ -254,7 +254,7 @@ describe('requests', () => {
     return fetch(server.url + path, { redirect: 'manual', headers })
   }
 
-  test('[PG-03,CVE-2026-42349] a page that demands more than a session leads to a login that brings it', async () => {
+  test('[CVE-2026-42349] a page that demands more than a session leads to a login that brings it', async () => {
     const shown = await stepUp('/page/strong?x=1', await signedIn('test|carol', 'fresh'))
     expect(shown.status).toBe(200)
     expect(await shown.text()).toMatch(/strong=[^<]*alice/)

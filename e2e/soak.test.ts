@@ -35,7 +35,7 @@ async function until(epochSeconds: number): Promise<void> {
 }
 
 describe('four processes, one Redis', () => {
-  test('[U1d, P10] 50 parallel calls over several processes with an expired session: one refresh', async () => {
+  test('50 parallel calls over several processes with an expired session: one refresh', async () => {
     const person = new Person('alice', cluster.url, provider)
     await person.logIn()
     const first = await person.send('/token')
@@ -72,7 +72,7 @@ describe('four processes, one Redis', () => {
     expect(after.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))
   })
 
-  test(`[U1d, U8a, EL-05] ${users} people for ${seconds} s, processes killed, Redis started again: nothing is lost`, {
+  test(`${users} people for ${seconds} s, processes killed, Redis started again: nothing is lost`, {
     timeout: (seconds + 120) * 20 * 1000,
   }, async () => {
     const report = await soak({

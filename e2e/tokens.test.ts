@@ -114,7 +114,7 @@ describe('an access token that has expired', () => {
   ] as const
 
   test.each(navigations)(
-    '[U2a] proxy and page, %s: one refresh, the page has the new token, the next request makes none',
+    'proxy and page, %s: one refresh, the page has the new token, the next request makes none',
     async (_title, path, headers) => {
       const jar = await expired(server)
       const response = await jar.send(`${server.url}${path}?renewed`, headers)
@@ -127,7 +127,7 @@ describe('an access token that has expired', () => {
     },
   )
 
-  test('[U2b,U2d] a Server Component alone gets a fresh token; the next request that can write keeps it', async () => {
+  test('a Server Component alone gets a fresh token; the next request that can write keeps it', async () => {
     const jar = await expired(server)
     const before = jar.header
     const response = await jar.send(`${server.url}/page/token`)
@@ -159,7 +159,7 @@ describe('an access token that has expired', () => {
     ['route handlers, with request and response', '/token?style=explicit'],
     ['API routes of the Pages Router', '/api/legacy/token'],
     ['the route for browsers', '/auth/access-token'],
-  ])('[U1a] 50 at once from %s: one refresh, 50 times the same token', async (_title, path) => {
+  ])('50 at once from %s: one refresh, 50 times the same token', async (_title, path) => {
     const jar = await expired(server)
     const headers = { cookie: jar.header }
     const responses = await Promise.all(
@@ -172,7 +172,7 @@ describe('an access token that has expired', () => {
     expect(refreshes()).toBe(1)
   })
 
-  test('[U1a] 50 at once from all of these together, and from pages: still one', async () => {
+  test('50 at once from all of these together, and from pages: still one', async () => {
     const jar = await expired(server)
     const headers = { cookie: jar.header }
     const paths = [

@@ -9,14 +9,14 @@ const json = (path) => JSON.parse(text(path))
 /** The scripts that npm runs when a package is installed. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
 
-test('[EL-07,I3] neither package runs a script when it is installed', () => {
+test('[I3] neither package runs a script when it is installed', () => {
   for (const name of ['idp-client', 'dev-provider']) {
     const { scripts = {} } = json(`packages/${name}/package.json`)
     expect(Object.keys(scripts).filter((script) => INSTALL_SCRIPTS.includes(script))).toEqual([])
   }
 })
 
-test('[EL-07,I3] the runtime dependencies are three, and none of them, nor theirs, runs a script when it is installed', () => {
+test('[I3] the runtime dependencies are three, and none of them, nor theirs, runs a script when it is installed', () => {
   const { packages } = json('package-lock.json')
   const client = json('packages/idp-client/package.json')
   expect(Object.keys(client.dependencies).sort()).toEqual(dependencies)
@@ -34,18 +34,18 @@ test('[EL-07,I3] the runtime dependencies are three, and none of them, nor their
   expect([...reached].sort()).toEqual(['cookie', 'jose', 'oauth4webapi'])
 })
 
-test('[EL-07,I3] every package of the lock file is pinned by its hash', () => {
+test('[I3] every package of the lock file is pinned by its hash', () => {
   expect(lockProblems(json('package-lock.json'))).toEqual([])
 })
 
-test('[EL-07,I3] a release installs what the lock file says, and is published with provenance', () => {
+test('[I3] a release installs what the lock file says, and is published with provenance', () => {
   const workflow = text('.github/workflows/release.yml')
   expect(workflow).toContain('npm ci')
   expect(workflow).toContain('id-token: write')
   expect(workflow.toLowerCase()).toContain('provenance')
 })
 
-test('[EL-07,I3] SECURITY.md says how to report a problem in private, and which versions are supported', () => {
+test('[I3] SECURITY.md says how to report a problem in private, and which versions are supported', () => {
   const page = text('SECURITY.md')
   expect(page).toMatch(/## Reporting a vulnerability\n\n[^#]*privately/)
   expect(page).toContain('## Supported versions')

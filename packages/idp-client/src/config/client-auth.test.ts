@@ -157,7 +157,7 @@ describe('key', () => {
     else expect(problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('[TE-05] an algorithm that the key cannot sign with is refused, for PEM text and CryptoKey', async () => {
+  test('an algorithm that the key cannot sign with is refused, for PEM text and CryptoKey', async () => {
     const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
       'sign',
       'verify',

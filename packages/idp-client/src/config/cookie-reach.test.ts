@@ -32,7 +32,7 @@ test.each<[string, IdpClientOptions, Env]>([
     {},
   ],
   ['a base URL that only requests tell', { ...cookie('/auth'), appBaseUrl: undefined }, {}],
-])('[U8b] cookies reach the routes: %s', (_, options, env) => {
+])('cookies reach the routes: %s', (_, options, env) => {
   expect(messages(options, env)).toEqual([])
 })
 
@@ -43,12 +43,12 @@ test.each<[string, IdpClientOptions, Env]>([
   ['login', { ...cookie('/shop'), appBaseUrl: [`${app}/shop`, 'https://other.example.com'] }, {}],
   ['login', cookie('/auth/logout'), {}],
   ['logout', { ...cookie('/auth'), routes: { logout: '/bye' } }, {}],
-])('[U8b] a path that keeps cookies from the %s route is reported', (route, options, env) => {
+])('a path that keeps cookies from the %s route is reported', (route, options, env) => {
   const what = 'session.cookie.path does not contain'
   expect(messages(options, env)).toEqual([expect.stringContaining(`notice: ${what} the ${route} route`)])
 })
 
-test('[U8b] that of transactions too', () => {
+test('that of transactions too', () => {
   expect(messages({ transactionCookie: { path: '/auth/callback' } })).toEqual([
     expect.stringContaining('notice: transactionCookie.path does not contain the login route'),
   ])

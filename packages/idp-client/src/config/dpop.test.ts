@@ -101,7 +101,7 @@ describe('keys', () => {
     ['rsa', { modulusLength: 2048 }],
     ['ec', { namedCurve: 'P-384' }],
     ['ed25519', {}],
-  ])('[DP-12] %s %j in the variables is refused at once', (type, parameters) => {
+  ])('%s %j in the variables is refused at once', (type, parameters) => {
     const { privateKey, publicKey } = generateKeyPairSync(type as 'rsa', {
       ...(parameters as { modulusLength: number }),
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -117,7 +117,7 @@ describe('keys', () => {
     })
   })
 
-  test('[DP-12] halves of two pairs in the variables are refused at once', () => {
+  test('halves of two pairs in the variables are refused at once', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
     const env = {
       ...variables,
@@ -148,7 +148,7 @@ describe('options', () => {
     })
   })
 
-  test('[S106,S108,S110,S112,DP-11] variables supply each, options win', () => {
+  test('[S106,S108,S110,S112] variables supply each, options win', () => {
     const env = {
       IDP_DPOP_CLOCK_TOLERANCE: '10',
       IDP_DPOP_CLOCK_SKEW: '-5',

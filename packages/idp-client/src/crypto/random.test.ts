@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { constantTimeEqual, hashToken, randomToken } from './random.ts'
 
 describe('randomToken', () => {
-  it('AR-03 is base64url text of that many fresh bytes', () => {
+  it('is base64url text of that many fresh bytes', () => {
     expect(randomToken()).toMatch(/^[\w-]{43}$/)
     expect(randomToken(9)).toMatch(/^[\w-]{12}$/)
     expect(new Set(Array.from({ length: 1000 }, () => randomToken())).size).toBe(1000)

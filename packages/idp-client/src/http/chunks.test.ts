@@ -45,7 +45,7 @@ describe('splitCookie', () => {
     expect(splitCookie(name, 'small', attributes)).toEqual([{ name, value: 'small' }])
   })
 
-  it('SC-04 writes no cookie above 4096 bytes, the Expires that a host may add included', () => {
+  it('writes no cookie above 4096 bytes, the Expires that a host may add included', () => {
     const wide: CookieAttributes = {
       ...attributes,
       domain: 'a.rather.long.domain.example',
@@ -121,7 +121,7 @@ describe('joinedCookies', () => {
     }
   })
 
-  it('SC-05 never joins parts of two sets', () => {
+  it('never joins parts of two sets', () => {
     expect(first).toHaveLength(3)
     for (const at of [0, 1, 2]) {
       const mixed = jarOf(first, second.slice(at, at + 1))
@@ -130,12 +130,12 @@ describe('joinedCookies', () => {
     expect(join(jarOf(longer, first.slice(0, 1)))).toBeNull()
   })
 
-  it('SC-05 survives growing and shrinking when a deletion was missed', () => {
+  it('survives growing and shrinking when a deletion was missed', () => {
     expect(join(jarOf(longer, first))).toBe(value(9000, 1))
     expect(join(jarOf(first, longer))).toBe(value(13_000, 3))
   })
 
-  it('SC-05 refuses a dropped, reordered, duplicated or altered part', () => {
+  it('refuses a dropped, reordered, duplicated or altered part', () => {
     const cookies = jarOf(first)
     const [zero = '', one = '', two = ''] = first.map((cookie) => cookie.value)
     const names = first.map((cookie) => cookie.name)
@@ -152,14 +152,14 @@ describe('joinedCookies', () => {
     expect(set(zero.replace('.3.', '.2.'), one.replace('.3.', '.2.'), two)).toBeNull()
   })
 
-  it('SC-05 refuses counts that it does not write', () => {
+  it('refuses counts that it does not write', () => {
     for (const count of ['0', '1', '33', '99', '100', '007', '-3', '3e0', '', ' 3', '99999999', '\u0663']) {
       const forged = first.map((cookie) => ({ ...cookie, value: cookie.value.replace('.3.', `.${count}.`) }))
       expect(join(jarOf(forged)), count).toBeNull()
     }
   })
 
-  it.each([32, 33, 99])('SC-05 looks at few cookies, however many there are and say to be: %i', (count) => {
+  it.each([32, 33, 99])('looks at few cookies, however many there are and say to be: %i', (count) => {
     const looked: string[] = []
     const flood = new Map(Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, `abcdefgh.${count}.x`]))
     flood.set(`${name}__99999999`, `abcdefgh.${count}.x`)
@@ -172,7 +172,7 @@ describe('joinedCookies', () => {
     expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
   })
 
-  it('SC-14 finds every whole set among cookies of the same names, in the order of the first ones', () => {
+  it('finds every whole set among cookies of the same names, in the order of the first ones', () => {
     const bare = jarOf([{ name, value: 'bare' }])
     const tossed = jarOf([{ name, value: 'tossed' }])
     expect(joinAll(jarOf(first), jarOf(second))).toEqual([value(9000, 1), value(9000, 2)])
@@ -183,7 +183,7 @@ describe('joinedCookies', () => {
     ])
   })
 
-  it('SC-14 builds no set from parts of several, whatever the order in which they came', () => {
+  it('builds no set from parts of several, whatever the order in which they came', () => {
     const whole = [value(9000, 1), value(9000, 2), value(13_000, 3)]
     const parts = [first, second, longer].flatMap((set) => set.map((cookie) => jarOf([cookie])))
     fc.assert(
@@ -197,12 +197,12 @@ describe('joinedCookies', () => {
     )
   })
 
-  it('SC-14 looks at a few values of one name, however many there are', () => {
+  it('looks at a few values of one name, however many there are', () => {
     const jars = Array.from({ length: 500 }, (_, at) => jarOf([{ name, value: `v${at}` }]))
     expect(joinAll(...jars)).toHaveLength(16)
   })
 
-  it('U20a never throws on foreign chunks', () => {
+  it('never throws on foreign chunks', () => {
     const chunk = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(...first.map((cookie) => cookie.value)),
@@ -217,7 +217,7 @@ describe('joinedCookies', () => {
 })
 
 describe('chunkNames', () => {
-  it('U8b finds the bare cookie and every chunk, and nothing else', () => {
+  it('finds the bare cookie and every chunk, and nothing else', () => {
     const present = [name, `${name}__0`, `${name}__17`, `${name}__99999999`]
     const others = [
       '__sessio',

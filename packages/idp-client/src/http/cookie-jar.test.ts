@@ -39,7 +39,7 @@ describe('CookieJar', () => {
     expect(jar.get('bytes')).toBe('%ff')
   })
 
-  it('SC-14 shows every value of a name that came several times, until one is staged', () => {
+  it('shows every value of a name that came several times, until one is staged', () => {
     const jar = new CookieJar(
       new Map<string, string | string[]>([
         ['session', ['tossed', 'o%3Awn']],
@@ -84,7 +84,7 @@ describe('CookieJar', () => {
     ])
   })
 
-  it('[S089] SC-10 writes HttpOnly always, and deletes with the attributes of the write', () => {
+  it('[S089] writes HttpOnly always, and deletes with the attributes of the write', () => {
     const { sink, written } = recorder()
     const jar = new CookieJar(new Map())
     jar.set(spec, 'v', 60)

@@ -25,7 +25,7 @@ const titleOf = async (change: Partial<Failure>): Promise<string | undefined> =>
   /<title>([^<]*)<\/title>/.exec(await html(change))?.[1]
 
 describe('failurePage', () => {
-  it('U13a AR-12 carries a policy that allows its own style and nothing else', () => {
+  it('carries a policy that allows its own style and nothing else', () => {
     const { headers, status } = failurePage(failure)
     expect(status).toBe(400)
     expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8')
@@ -43,7 +43,7 @@ describe('failurePage', () => {
     expect(await html()).not.toMatch(/ style=|<script|<img|<link| on\w+=/)
   })
 
-  it('U13a shows a way on, the code and the correlation id', async () => {
+  it('shows a way on, the code and the correlation id', async () => {
     const page = await html()
     expect(page).toContain('href="/app/auth/login?returnTo=%2Fa%3Fb%3D1&amp;x=y">Try again</a>')
     expect(page).toContain('href="/app/">Home</a>')
@@ -63,7 +63,7 @@ describe('failurePage', () => {
     expect(page).toContain('href="/app/auth/login?returnTo=%2Fa&amp;b=1">Try again</a>')
   })
 
-  it('CB-06 EL-01 escapes and drops what could be more than a link', async () => {
+  it('escapes and drops what could be more than a link', async () => {
     const hostile = '"><script>alert(1)</script>'
     const page = await html({
       id: hostile,

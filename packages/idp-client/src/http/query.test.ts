@@ -11,7 +11,7 @@ describe('query', () => {
     ])
   })
 
-  it('EL-04 treats names of object members as names', () => {
+  it('treats names of object members as names', () => {
     expect(lastValues(new URLSearchParams('__proto__=a&__proto__=b')).get('__proto__')).toBe('b')
     expect(lastValues(new URLSearchParams('')).get('constructor')).toBeUndefined()
   })

@@ -12,7 +12,7 @@ async function bodyOf(init: RequestInit | null): Promise<string | null> {
   return init && new Response(init.body ?? null).text()
 }
 
-describe('[DP-08] what can be sent again', () => {
+describe('what can be sent again', () => {
   test.each<[string, BodyInit]>([
     ['text', 'abc'],
     ['bytes', new TextEncoder().encode('abc')],
@@ -49,7 +49,7 @@ describe('[DP-08] what can be sent again', () => {
   })
 })
 
-describe('[DP-08] what cannot', () => {
+describe('what cannot', () => {
   test('a stream of init, which stays unread', async () => {
     const stream = new Blob(['abc']).stream()
     expect(await toRepetition(null, { body: stream })()).toBeNull()

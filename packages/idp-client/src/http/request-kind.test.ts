@@ -187,11 +187,11 @@ const rows: readonly Row[] = [
 ]
 
 describe('classify', () => {
-  it.each(rows)('U10 $name: $kind', ({ headers, kind, method = 'GET' }) => {
+  it.each(rows)('$name: $kind', ({ headers, kind, method = 'GET' }) => {
     expect(classify({ method, headers: new Headers(headers) })).toBe(kind)
   })
 
-  it.each(rows)('U10 agrees with its predicates: $name', ({ headers, kind, method = 'GET' }) => {
+  it.each(rows)('agrees with its predicates: $name', ({ headers, kind, method = 'GET' }) => {
     const all = new Headers(headers)
     expect(isPrefetch(all)).toBe(kind === 'prefetch')
     if (kind === 'prefetch') return
@@ -202,7 +202,7 @@ describe('classify', () => {
 })
 
 describe('isPrefetch', () => {
-  it('U10 takes any value of the router header but an empty or negative one', () => {
+  it('takes any value of the router header but an empty or negative one', () => {
     const of = (value: string): boolean => isPrefetch(new Headers({ 'next-router-prefetch': value }))
     expect(['1', '2', '3', 'true', 'yes', '4'].map(of)).toEqual(Array(6).fill(true))
     expect(['', '0', 'false', 'False', ' 0 '].map(of)).toEqual(Array(5).fill(false))

@@ -7,7 +7,7 @@ const isNotStored = (response: Response): void => {
 }
 
 describe('responses', () => {
-  it('SC-15 replaces what was said about caching', () => {
+  it('replaces what was said about caching', () => {
     const headers = new Headers({
       'Cache-Control': 'public, s-maxage=3600',
       Expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
@@ -20,7 +20,7 @@ describe('responses', () => {
     })
   })
 
-  it('AR-11 redirects with 302, or 303 after a POST', () => {
+  it('redirects with 302, or 303 after a POST', () => {
     const response = redirect('https://op.example/authorize?a=b')
     expect(response.status).toBe(302)
     expect(response.headers.get('Location')).toBe('https://op.example/authorize?a=b')

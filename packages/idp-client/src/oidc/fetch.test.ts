@@ -21,7 +21,7 @@ function harness(answer: () => Response | Promise<Response>, changes: Record<str
 
 const ok = () => new Response('{}', { headers: { 'x-kept': 'yes' } })
 
-test('TE-09 TE-12 [S062] what is sent: our identity, no redirects, no cache of a framework', async () => {
+test('[S062] what is sent: our identity, no redirects, no cache of a framework', async () => {
   const { calls, send } = harness(ok)
   await send({ method: 'POST', body: 'a=b', headers: { accept: 'application/json', 'Idp-Client': 'forged' } })
   const init = calls[0]?.init
@@ -35,7 +35,7 @@ test('TE-09 TE-12 [S062] what is sent: our identity, no redirects, no cache of a
   ])
 })
 
-test('TE-12 [S063] nothing of it without telemetry', async () => {
+test('[S063] nothing of it without telemetry', async () => {
   const { calls, send } = harness(ok, { telemetry: false })
   await send({ headers: { 'user-agent': 'oauth4webapi/v3.8.8', 'idp-client': 'x' } })
   const headers = new Headers(calls[0]?.init.headers)
@@ -78,14 +78,14 @@ describe('the answer', () => {
     }
   })
 
-  test.each([301, 302, 303, 307, 308])('TE-09 %i is refused', async (status) => {
+  test.each([301, 302, 303, 307, 308])('%i is refused', async (status) => {
     const { send } = harness(
       () => new Response(null, { status, headers: { location: 'https://evil.example' } }),
     )
     await expect(send()).rejects.toMatchObject({ kind: 'redirect' })
   })
 
-  test('TE-10 1 MiB passes, one byte more does not, by announcement or count', async () => {
+  test('1 MiB passes, one byte more does not, by announcement or count', async () => {
     const limit = 1_048_576
     expect((await harness(() => new Response('x'.repeat(limit))).send()).status).toBe(200)
     await expect(harness(() => new Response('x'.repeat(limit + 1))).send()).rejects.toMatchObject({
@@ -99,13 +99,13 @@ describe('the answer', () => {
 describe('the end of waiting', () => {
   const never = (): Promise<Response> => new Promise(() => {})
 
-  test('TE-10 [S061] httpTimeout ends a request whose fetch ignores its signal, and aborts it', async () => {
+  test('[S061] httpTimeout ends a request whose fetch ignores its signal, and aborts it', async () => {
     const { calls, send } = harness(never, { httpTimeout: 20 })
     await expect(send()).rejects.toMatchObject({ kind: 'timeout' })
     expect(calls[0]?.init.signal?.aborted).toBe(true)
   })
 
-  test('TE-10 [S061] httpTimeout covers a body that never ends', async () => {
+  test('[S061] httpTimeout covers a body that never ends', async () => {
     const endless = () =>
       new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }))
     await expect(harness(endless, { httpTimeout: 20 }).send()).rejects.toMatchObject({ kind: 'timeout' })

@@ -72,7 +72,7 @@ async function refusalOf(token: string, provider = providerOf()): Promise<string
   return error.message
 }
 
-test('[BL-02] a correct token says whose sessions end, and how long it may come again', async () => {
+test('a correct token says whose sessions end, and how long it may come again', async () => {
   expect(await validateLogoutToken(providerOf(), await tokenOf())).toEqual({
     iss: ISSUER,
     sub: 'alice',
@@ -104,7 +104,7 @@ test('[B9] a pinned algorithm is the only one, advertised or not', async () => {
   )
 })
 
-describe('[BL-03] the type', () => {
+describe('the type', () => {
   test.each(['logout+jwt', 'application/logout+jwt', 'JWT', 'jwt', 'Logout+JWT', undefined])(
     '%s is accepted',
     async (typ) => {
@@ -127,7 +127,7 @@ describe('[BL-03] the type', () => {
   })
 })
 
-describe('[BL-02] claims', () => {
+describe('claims', () => {
   const right: [string, Members][] = [
     ['sid alone', { sub: undefined }],
     ['sub alone', { sid: undefined }],
@@ -203,7 +203,7 @@ describe('[BL-02] claims', () => {
   })
 })
 
-describe('[BL-02] the signature', () => {
+describe('the signature', () => {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
   test('of another key is refused, and the claims are not looked at', async () => {
@@ -231,7 +231,7 @@ describe('[BL-02] the signature', () => {
   })
 })
 
-test('[IDT-18,I2] a token of more than 1 MiB is refused, even with a valid signature', async () => {
+test('[I2] a token of more than 1 MiB is refused, even with a valid signature', async () => {
   const limit = 1_048_576
   const padded = async (characters: number): Promise<string> => tokenOf({ padding: 'x'.repeat(characters) })
   // Four characters for three bytes: the rest of the token decides which lengths there are.

@@ -7,7 +7,7 @@ import {
 } from './authorize.ts'
 import { vendorValue } from './vendor.ts'
 
-test('AR-07 parameters of the protocol are nobody else’s to set', () => {
+test('parameters of the protocol are nobody else’s to set', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
   expect([...OWNED_PARAMETERS].sort()).toEqual([...never].sort())
   for (const name of [...never, 'client_secret', 'client_assertion', 'client_anything']) {
@@ -15,7 +15,7 @@ test('AR-07 parameters of the protocol are nobody else’s to set', () => {
   }
 })
 
-test('AR-07 what only the application decides is not taken from a query', () => {
+test('what only the application decides is not taken from a query', () => {
   const configured = [
     'redirect_uri',
     'response_mode',

@@ -146,7 +146,7 @@ async function failure(call: Promise<unknown>): Promise<Record<string, unknown> 
   return Object.assign(error)
 }
 
-describe('[U23] one request', () => {
+describe('one request', () => {
   it('serves ten components that ask at once, also in StrictMode', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `part-${index}`)
     mount(
@@ -200,7 +200,7 @@ describe('[U23] one request', () => {
   })
 })
 
-describe('[U23] a kept token', () => {
+describe('a kept token', () => {
   it('is asked for anew 10 seconds before its end, whatever the clock of this machine says', async () => {
     const advance = advanceClock()
     expiresIn = 60
@@ -231,7 +231,7 @@ describe('[U23] a kept token', () => {
   })
 })
 
-describe('[U23] the route', () => {
+describe('the route', () => {
   it('follows the provider, in time for the first effect', async () => {
     mount(
       <IdpProvider user={null} basePath="/app" routes={{ accessToken: '/token' }}>
@@ -257,7 +257,7 @@ describe('[U23] the route', () => {
   })
 })
 
-describe('[U23] never the token of another user', () => {
+describe('never the token of another user', () => {
   it('a new user of the page gets a new token', async () => {
     const page = (user: { sub: string } | null): ReactElement => (
       <IdpProvider user={user}>
@@ -358,7 +358,7 @@ describe('[U23] never the token of another user', () => {
   })
 })
 
-describe('[U23] failures', () => {
+describe('failures', () => {
   it.each([
     [401, 'MISSING_SESSION'],
     [401, 'MISSING_REFRESH_TOKEN'],
@@ -479,7 +479,7 @@ describe('[U23] failures', () => {
   })
 })
 
-describe('[U23] on a server', () => {
+describe('on a server', () => {
   it('it says where it belongs, and asks nothing', async () => {
     vi.stubGlobal('window', undefined)
     const error = await failure(getAccessToken())

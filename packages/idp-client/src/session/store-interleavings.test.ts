@@ -191,7 +191,7 @@ describe('administration', () => {
     expect(taken()).toEqual([])
   })
 
-  test('[BL-05] a store that finds more than it was asked for ends nobody else', async () => {
+  test('a store that finds more than it was asked for ends nobody else', async () => {
     const bob = new Cookies()
     await signIn('ALICE', bob)
     const loose = {
@@ -266,7 +266,7 @@ describe('what a session may hold', () => {
   })
 })
 
-test('[SC-14,I3] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
+test('[I3] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   const other = new Cookies()
   one.clock.now += 1
@@ -296,7 +296,7 @@ test('[SC-14,I3] of two live sessions in one request one is chosen, whatever the
   expect(await store.get(await idOf('alice'))).toEqual(before)
 })
 
-test('[SC-14,I3] a cookie of the same name from elsewhere hides no session', async () => {
+test('[I3] a cookie of the same name from elsewhere hides no session', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   for (const values of [
     ['garbage', real],

@@ -34,7 +34,7 @@ function applied(options: GetAccessTokenOptions, changes: Partial<Refreshed> = {
 }
 
 describe('what a refresh makes of a session', () => {
-  test('[RT-02,RT-05] the main token set is replaced whole; what the answer lacks is kept', () => {
+  test('the main token set is replaced whole; what the answer lacks is kept', () => {
     const { tokenSet, user, extra } = applied({}) as SessionData & { extra: number }
     expect(tokenSet).toMatchObject({
       accessToken: 'new',

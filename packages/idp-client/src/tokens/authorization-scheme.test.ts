@@ -10,7 +10,7 @@ describe('how a token is shown', () => {
     [{ accessToken: 'abc', tokenType: 'BEARER' }, false, 'Bearer'],
     [{ token: 'abc', token_type: 'dpop' }, true, 'DPoP'],
     [{ accessToken: 'abc', token_type: undefined, tokenType: 'DPoP' }, true, 'DPoP'],
-  ])('[S199,DP-09] %j, possession is proven: %s', (brought, bound, scheme) => {
+  ])('[S199] %j, possession is proven: %s', (brought, bound, scheme) => {
     expect(toAuthorizationScheme(brought, bound)).toEqual({ scheme, accessToken: 'abc' })
   })
 

@@ -47,7 +47,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 
 describe('the context in an mfa_token', () => {
-  test('[MF-01,S244] what the provider demands becomes an error with an encrypted token', async () => {
+  test('[S244] what the provider demands becomes an error with an encrypted token', async () => {
     const { engine, sealed, session } = await signedIn()
     expect(sealed.split('.')).toHaveLength(5)
     expect(sealed).not.toContain(RAW)
@@ -92,7 +92,7 @@ describe('the context in an mfa_token', () => {
     expect(await admitMfaContext(engine, null, context)).toBeNull()
   })
 
-  test('[S135,S071,MF-02] valid for mfaTokenTtl seconds, to the second', async () => {
+  test('[S135,S071] valid for mfaTokenTtl seconds, to the second', async () => {
     const { admit, clock, cookies, engine, session } = await signedIn()
     expect(engine.config.mfaTokenTtl).toBe(300)
     clock.now += 299
@@ -101,7 +101,7 @@ describe('the context in an mfa_token', () => {
     expect(await codeOf(admit(cookies))).toBe('MfaError MFA_TOKEN_EXPIRED')
   })
 
-  test('[MF-03] needs the session that it was born in', async () => {
+  test('needs the session that it was born in', async () => {
     const { admit, cookies, engine } = await signedIn()
     const { clock } = engine.config
     expect(await codeOf(admit(null))).toBe('MfaError MISSING_SESSION')
@@ -120,7 +120,7 @@ describe('the context in an mfa_token', () => {
     }
   })
 
-  test('[MF-02] tampered, truncated, of another secret or client: invalid', async () => {
+  test('tampered, truncated, of another secret or client: invalid', async () => {
     const { engine, sealed } = await signedIn()
     const flipped = [...sealed]
       .map((_, at) => at)
@@ -141,7 +141,7 @@ describe('the context in an mfa_token', () => {
     }
   })
 
-  test('[MF-05] no ciphertext of another purpose, nor one of another version', async () => {
+  test('no ciphertext of another purpose, nor one of another version', async () => {
     const { engine, sealed } = await signedIn()
     const { sealer } = engine
     const bytes = await sealer.open('mfa', sealed)

@@ -15,7 +15,7 @@ const push = factor('oob', { oobChannel: 'push' })
 const named = factor('oob', { oobChannel: 'voice', type: 'phone' })
 const all = [app, paper, sms, push, named]
 
-describe('[MF-04] which challenges the requirements allow', () => {
+describe('which challenges the requirements allow', () => {
   test.each([
     [['otp'], 'otp', true],
     [['totp'], 'otp', true],

@@ -32,7 +32,7 @@ async function signedIn() {
   return { ask, clock, cookies, engine, redeemed }
 }
 
-test('[U1c] a session that was loaded before a refresh and saved after it does not bring spent tokens back', async () => {
+test('a session that was loaded before a refresh and saved after it does not bring spent tokens back', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const slow = cookies.exchange()
   const loaded = await engine.sessions.load(slow)

@@ -30,7 +30,7 @@ function renewed(latest: StoredSession, refreshToken: string): Redemption {
   return { session: { ...latest, data: { ...latest.data, tokenSet } } }
 }
 
-test('[RT-03] the lock of a storage is held while the token is redeemed, once for all who wait', async () => {
+test('the lock of a storage is held while the token is redeemed, once for all who wait', async () => {
   const order: string[] = []
   const one = session()
   const given = request(one, {
@@ -57,7 +57,7 @@ test('[RT-03] the lock of a storage is held while the token is redeemed, once fo
   expect(new Set(results).size).toBe(1)
 })
 
-test('[RT-04] the same refresh token under another handle, client or key shares nothing', async () => {
+test('the same refresh token under another handle, client or key shares nothing', async () => {
   const token = randomToken()
   const people = [session(token), session(token)]
   const subjects: string[] = []

@@ -44,7 +44,7 @@ describe('selection of a stored token', () => {
     [NOW, 0, 'refresh'],
     [NOW + 30, 30, 'refresh'],
     [NOW + 31, 30, 'usable'],
-  ])('[S066,S214,RT-07] expires at %s with a buffer of %s: %s', (expiresAt, buffer, kind) => {
+  ])('[S066,S214] expires at %s with a buffer of %s: %s', (expiresAt, buffer, kind) => {
     expect(selected(session({ expiresAt }), {}, { buffer }).kind).toBe(kind)
   })
 
@@ -65,7 +65,7 @@ describe('selection of a stored token', () => {
     })
   })
 
-  describe('[RT-08,I2] a token for one audience is never handed out for another', () => {
+  describe('[I2] a token for one audience is never handed out for another', () => {
     // Whatever is asked for, the scope of every token covers it: only the audience tells them apart.
     const OTHER = 'https://other.example'
     const wide = {

@@ -28,7 +28,7 @@ function overdue(turns: RedemptionQueue, changes: Partial<Departure<string>> = {
   return { granted, open: response.open, outcome }
 }
 
-test('[RT-03] what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
+test('what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
   const turns = turnsOf()
   const order: string[] = []
   const [first, second] = [gate(), gate()]

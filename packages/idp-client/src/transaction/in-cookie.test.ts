@@ -120,14 +120,14 @@ describe('transactions in cookies', () => {
     expect(await find(begun)).toMatchObject({ kind: 'expired' })
   })
 
-  test('[U5a] five logins begun at once fit beside each other', async () => {
+  test('five logins begun at once fit beside each other', async () => {
     const { begin, find, cookies } = browser()
     const begun = [await begin(), await begin(), await begin(), await begin(), await begin()]
     for (const one of begun) expect(await find(one)).toMatchObject({ kind: 'found' })
     expect(cookies.bytes()).toBeLessThan(3500)
   })
 
-  test('[U3b,CB-15] thirty abandoned logins stay under 3500 bytes; the oldest go, the newest completes', async () => {
+  test('thirty abandoned logins stay under 3500 bytes; the oldest go, the newest completes', async () => {
     const { begin, clock, cookies, find } = browser()
     const begun: Transaction[] = []
     for (let count = 0; count < 30; count++) {
@@ -203,7 +203,7 @@ describe('transactions in cookies', () => {
     },
   )
 
-  test('[CB-03] a transaction of another provider or client is rejected', async () => {
+  test('a transaction of another provider or client is rejected', async () => {
     const { begin, cookies } = browser()
     const begun = await begin()
     for (const other of [{ domain: 'other.example.com' }, { clientId: 'other' }]) {
@@ -234,7 +234,7 @@ describe('transactions in cookies', () => {
     expect(cookies.stored.size).toBe(0)
   })
 
-  test('[U5c] the automatic restart is granted once a minute', () => {
+  test('the automatic restart is granted once a minute', () => {
     const { clock, cookies, engine } = browser()
     const ask = () => {
       const exchange = cookies.exchange()

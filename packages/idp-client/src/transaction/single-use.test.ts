@@ -7,7 +7,7 @@ function counter() {
   return { work: async () => ++runs, runs: () => runs }
 }
 
-test('[U5e] the identical request joins the first run, also shortly after it ended', async () => {
+test('the identical request joins the first run, also shortly after it ended', async () => {
   const { work, runs } = counter()
   let now = 0
   const use = { key: randomToken(), request: 'r', now: () => now }
@@ -18,7 +18,7 @@ test('[U5e] the identical request joins the first run, also shortly after it end
   expect(runs()).toBe(1)
 })
 
-test('[CB-04] any other or later use is a replay, and runs nothing', async () => {
+test('any other or later use is a replay, and runs nothing', async () => {
   const { work, runs } = counter()
   let now = 0
   const use = { key: randomToken(), request: 'r', now: () => now }

@@ -8,7 +8,7 @@ const sealer = createSealer([SECRET])
 const note = { issuedAt: 1_800_000_000, host: 'app.example.com', returnTo: '/orders?page=2' }
 
 describe('state', () => {
-  test('[AR-03] 256 random bits, different each time, and a note that only we can read', async () => {
+  test('256 random bits, different each time, and a note that only we can read', async () => {
     const states = await Promise.all(Array.from({ length: 100 }, () => newState(sealer, note)))
     expect(new Set(states.map((state) => state.slice(0, 43))).size).toBe(100)
     expect(states[0]).not.toContain('orders')
@@ -20,7 +20,7 @@ describe('state', () => {
     expect(await readState(sealer, state)).toEqual({ issuedAt: note.issuedAt, host: note.host })
   })
 
-  test('[U5c] says whether its login began by itself', async () => {
+  test('says whether its login began by itself', async () => {
     const state = await newState(sealer, { ...note, restarted: true })
     expect(await readState(sealer, state)).toEqual({ ...note, restarted: true })
   })

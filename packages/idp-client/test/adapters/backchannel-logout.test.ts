@@ -86,7 +86,7 @@ describe.each(hosts)('back-channel logout: %s', (_title, make) => {
   }
 
   test.each(['', '/app'])(
-    '[S147,S150,BL-01] the form of a provider is read, with the prefix "%s"',
+    '[S147,S150] the form of a provider is read, with the prefix "%s"',
     async (basePath) => {
       const { store, url } = await start(basePath)
       const logout_token = await provider.logoutToken({ sub: 'dev|alice' })
@@ -100,7 +100,7 @@ describe.each(hosts)('back-channel logout: %s', (_title, make) => {
     },
   )
 
-  test('[BL-07] repetition, JSON, too much and other methods are refused', async () => {
+  test('repetition, JSON, too much and other methods are refused', async () => {
     const { store, url } = await start('')
     const logout_token = await provider.logoutToken({ sub: 'dev|alice' })
     const twice = new URLSearchParams([

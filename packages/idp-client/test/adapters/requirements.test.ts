@@ -300,7 +300,7 @@ const hosts: readonly (readonly [string, Partial<Host>])[] = [
 ]
 
 describe.each(hosts)('%s', (_name, { page, api }) => {
-  test.each(rows)('[PG-03,CVE-2026-42349] $title', async (row) => {
+  test.each(rows)('[CVE-2026-42349] $title', async (row) => {
     const cookie = await row.cookie()
     if (page) expect(await page(row.requirements, cookie)).toEqual(row.page)
     expect(await api?.(row.requirements, cookie)).toEqual(row.api)

@@ -76,7 +76,7 @@ describe('getAccessToken', () => {
     expect(refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
   })
 
-  test('[S213,S216,U14a] an expired token is refreshed, persisted, and the user follows the new ID token', async () => {
+  test('[S213,S216] an expired token is refreshed, persisted, and the user follows the new ID token', async () => {
     const { browser, client } = await expired()
     const before = await client.getSession(browser.request('/'))
     world.provider.tamperIdToken((claims) => {
@@ -114,8 +114,8 @@ describe('getAccessToken', () => {
   })
 })
 
-describe('[U1] one refresh, however many ask', () => {
-  test('[P10,RT-03] 50 parallel requests, single-use refresh token: 1 refresh, 50 equal results, 0 errors', async () => {
+describe('one refresh, however many ask', () => {
+  test('50 parallel requests, single-use refresh token: 1 refresh, 50 equal results, 0 errors', async () => {
     const { browser, client } = await expired()
     const requests = Array.from({ length: 50 }, () => browser.request('/auth/access-token'))
     const responses = await Promise.all(requests.map((request) => client.middleware(request)))
@@ -140,7 +140,7 @@ describe('[U1] one refresh, however many ask', () => {
     },
   )
 
-  test('[U1e] two audiences at once: two redemptions, one after the other, no reuse', async () => {
+  test('two audiences at once: two redemptions, one after the other, no reuse', async () => {
     const { browser, client } = await expired({ authorizationParameters: { scope: 'openid offline_access' } })
     const ask = (audience: string) =>
       client.middleware(browser.request(`/auth/access-token?audience=${encodeURIComponent(audience)}`))
@@ -155,7 +155,7 @@ describe('[U1] one refresh, however many ask', () => {
     expect(new Set(spent).size).toBe(2)
   })
 
-  test('[U1b,RT-04,EL-05] 50 users, same audience and scope, slow provider: everybody gets their own token', async () => {
+  test('50 users, same audience and scope, slow provider: everybody gets their own token', async () => {
     const browsers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const browser = world.newBrowser()
@@ -190,7 +190,7 @@ describe('what the provider may answer to a refresh', () => {
       headers: { 'content-type': 'application/json', ...headers },
     })
 
-  test('[RT-06] invalid_grant is final: the token goes, the session stays, nothing is asked again', async () => {
+  test('invalid_grant is final: the token goes, the session stays, nothing is asked again', async () => {
     const { browser, client } = await expired()
     respond(400, { error: 'invalid_grant' })
     const response = await browser.send('/auth/access-token')
@@ -270,7 +270,7 @@ describe('what the provider may answer to a refresh', () => {
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
   })
 
-  test('[RT-01] an ID token for another user: the whole answer is refused, the user never changes', async () => {
+  test('an ID token for another user: the whole answer is refused, the user never changes', async () => {
     const { browser, client } = await expired()
     const remove = world.provider.tamperIdToken((claims) => {
       claims.sub = 'dev|mallory'
@@ -281,7 +281,7 @@ describe('what the provider may answer to a refresh', () => {
     expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|alice')
   })
 
-  test('[RT-05] no new refresh token, no ID token: the old ones stay', async () => {
+  test('no new refresh token, no ID token: the old ones stay', async () => {
     const { browser, client } = await expired()
     const before = await client.getSession(browser.request('/'))
     world.provider.rewrite('token', ({ id_token: _id, refresh_token: _rt, ...rest }) => rest, { times: 1 })
@@ -304,7 +304,7 @@ describe('what the provider may answer to a refresh', () => {
 })
 
 describe('where nothing can be written', () => {
-  test('[S215,U2b] the fresh token is returned, kept, and written by the next request that can', async () => {
+  test('[S215] the fresh token is returned, kept, and written by the next request that can', async () => {
     const { browser, client } = await expired()
     const readOnly = browser.request('/')
     const { token } = await client.getAccessToken(readOnly)
@@ -321,7 +321,7 @@ describe('where nothing can be written', () => {
 })
 
 describe('hooks and updates beside a refresh', () => {
-  test('[U14b] beforeSessionSaved: once per refresh, with all claims and the ID token; its failure loses nothing', async () => {
+  test('beforeSessionSaved: once per refresh, with all claims and the ID token; its failure loses nothing', async () => {
     const calls: [Record<string, unknown>, string | undefined][] = []
     let fail = false
     const { browser, client } = await expired({
@@ -345,7 +345,7 @@ describe('hooks and updates beside a refresh', () => {
     expect((await client.getSession(browser.request('/')))?.user).toEqual({ sub: 'dev|alice', seen: 1 })
   })
 
-  test('[U14c] an update after a refresh in the same request keeps the new tokens', async () => {
+  test('an update after a refresh in the same request keeps the new tokens', async () => {
     const { browser, client } = await expired()
     const response = await client.middleware(browser.request('/page'), async () => {
       const session = await client.getSession()

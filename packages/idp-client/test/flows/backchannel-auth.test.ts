@@ -97,7 +97,7 @@ describe('[B7] the hint', () => {
 })
 
 describe('the request', () => {
-  test('[S191,S192,S193,S194,S257,CI-01] the user approves: tokens and claims', async () => {
+  test('[S191,S192,S193,S194,S257] the user approves: tokens and claims', async () => {
     const result = await authenticate()
     expect(result).toEqual({
       tokenSet: {
@@ -190,7 +190,7 @@ describe('the request', () => {
     [{ authorizationDetails: 'x' }, /authorizationDetails/],
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
     [{ authorizationParams: { scope: 'profile' } }, /openid/],
-  ])('[B7,CI-01] %j is refused before anything is sent', async (options, why) => {
+  ])('[B7] %j is refused before anything is sent', async (options, why) => {
     const error = await rejectionOf(authenticate(options as never))
     expect(error).toMatchObject({
       name: 'BackchannelAuthenticationError',
@@ -219,7 +219,7 @@ describe('[S219] waiting for the user', () => {
     expect(realm.events).toEqual([])
   })
 
-  test('[CI-03] denied', async () => {
+  test('denied', async () => {
     realm.provider.settings.cibaAutoApprove = false
     const result = rejectionOf(authenticate())
     await realm.provider.ciba.deny((await pending()).authReqId)
@@ -230,7 +230,7 @@ describe('[S219] waiting for the user', () => {
     })
   })
 
-  test('[CI-03] not answered in time', async () => {
+  test('not answered in time', async () => {
     realm.provider.settings.cibaAutoApprove = false
     realm.provider.settings.cibaInterval = 0.6
     const error = await rejectionOf(authenticate({ requestedExpiry: 1 }))
@@ -243,7 +243,7 @@ describe('[S219] waiting for the user', () => {
   })
 
   test.each(['expired_token', 'transaction_failed', 'invalid_grant', 'invalid_request'])(
-    '[CI-03] %s ends it at once',
+    '%s ends it at once',
     async (error) => {
       answer(400, { error })
       expect(await rejectionOf(authenticate())).toMatchObject({ cause: { error } })
@@ -292,7 +292,7 @@ describe('the provider fails', () => {
     })
   })
 
-  test('[CI-02] an unknown user: its refusal, no poll', async () => {
+  test('an unknown user: its refusal, no poll', async () => {
     const error = await rejectionOf(authenticate({ loginHint: { sub: 'dev|nobody' } }))
     expect(error).toMatchObject({
       code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
@@ -307,7 +307,7 @@ describe('the provider fails', () => {
     [{ auth_req_id: 'a', expires_in: 'soon' }],
     [{ auth_req_id: 7, expires_in: 60 }],
     [null],
-  ])('[CI-02] the start answers %j: a typed error, no poll', async (body) => {
+  ])('the start answers %j: a typed error, no poll', async (body) => {
     realm.provider.faults.set('backchannelAuthentication', {
       kind: 'respond',
       status: 200,
@@ -321,15 +321,12 @@ describe('the provider fails', () => {
     expect(realm.provider.count('token')).toBe(0)
   })
 
-  test.each(['hang', 'reset', 'truncate'] as const)(
-    '[TE-11] the start ends with %s: one request',
-    async (kind) => {
-      realm.provider.faults.set('backchannelAuthentication', { kind })
-      expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
-      expect(realm.provider.count('backchannelAuthentication')).toBe(1)
-      expect(realm.provider.count('token')).toBe(0)
-    },
-  )
+  test.each(['hang', 'reset', 'truncate'] as const)('the start ends with %s: one request', async (kind) => {
+    realm.provider.faults.set('backchannelAuthentication', { kind })
+    expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
+    expect(realm.provider.count('backchannelAuthentication')).toBe(1)
+    expect(realm.provider.count('token')).toBe(0)
+  })
 
   test.each([
     ['reset', { kind: 'reset' }],
@@ -339,7 +336,7 @@ describe('the provider fails', () => {
       '502 HTML',
       { kind: 'respond', status: 502, body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } },
     ],
-  ] as const)('[CI-04,CI-05] a poll ends with %s: the next one brings the tokens', async (_name, fault) => {
+  ] as const)('a poll ends with %s: the next one brings the tokens', async (_name, fault) => {
     realm.provider.faults.set('token', fault, { times: 1 })
     expect((await authenticate()).idTokenClaims.sub).toBe(SUB)
     expect(realm.provider.count('token')).toBe(2)
@@ -349,7 +346,7 @@ describe('the provider fails', () => {
   test.each([
     ['for another user', (claims: Record<string, unknown>) => Object.assign(claims, { sub: 'dev|mallory' })],
     ['for another client', (claims: Record<string, unknown>) => Object.assign(claims, { aud: 'other' })],
-  ])('[CI-06] an ID token %s is refused', async (_whom, change) => {
+  ])('an ID token %s is refused', async (_whom, change) => {
     const stop = realm.provider.tamperIdToken((claims) => void change(claims))
     const error = await rejectionOf(authenticate())
     stop()
@@ -359,7 +356,7 @@ describe('the provider fails', () => {
     })
   })
 
-  test('[CI-06] no ID token: no result', async () => {
+  test('no ID token: no result', async () => {
     const stop = realm.provider.rewrite('token', (json) => ({ ...json, id_token: undefined }))
     const error = await rejectionOf(authenticate())
     stop()

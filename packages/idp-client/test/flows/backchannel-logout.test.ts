@@ -48,7 +48,7 @@ const statusOf = async (answer: Promise<{ status: number; code: string | undefin
 }
 
 describe('notifications of the provider', () => {
-  test('[S147,S240,S241,BL-01,BL-05] it ends all sessions of a user at once; others continue', async () => {
+  test('[S147,S240,S241] it ends all sessions of a user at once; others continue', async () => {
     const [one, two, other] = [await world.signedIn(), await world.signedIn(), await world.signedIn('bob')]
     const before = world.provider.logoutNotices().length
     await world.provider.endSessions('alice')
@@ -68,7 +68,7 @@ describe('notifications of the provider', () => {
     ])
   })
 
-  test('[BL-05,U9] a logout elsewhere ends the session of that browser, and no other of the user', async () => {
+  test('a logout elsewhere ends the session of that browser, and no other of the user', async () => {
     const jar = world.provider.createJar()
     const [here, elsewhere] = [world.newBrowser(), await world.signedIn()]
     await world.login(here, '', { user: 'alice', jar })
@@ -148,7 +148,7 @@ describe('what the store is told', () => {
     }
   })
 
-  test('[BL-05] sub alone ends every session of the user, sid alone the one', async () => {
+  test('sub alone ends every session of the user, sid alone the one', async () => {
     const [one, two, three] = [await world.signedIn(), await world.signedIn(), await world.signedIn('bob')]
     const users = (): Promise<unknown[]> =>
       Promise.all([one, two, three].map((browser) => world.userOf(browser)))
@@ -161,7 +161,7 @@ describe('what the store is told', () => {
     ).toEqual(['session', 'user'])
   })
 
-  test('[BL-05] a session or a user that nobody knows is a success without effect', async () => {
+  test('a session or a user that nobody knows is a success without effect', async () => {
     const browser = await world.signedIn()
     for (const subject of [{ sid: 'unknown' }, { sub: 'unknown' }, { sub: 'unknown', sid: 'unknown' }]) {
       const answer = await deliver(world.client, await world.provider.logoutToken(subject))
@@ -170,7 +170,7 @@ describe('what the store is told', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('[BL-05] sessions of another provider in the same store continue, even under the same names', async () => {
+  test('sessions of another provider in the same store continue, even under the same names', async () => {
     const other = await startLogoutWorld({ sessionStore: world.store })
     onTestFinished(() => other.stop())
     const browser = await other.signedIn()
@@ -234,7 +234,7 @@ describe('the token counts once', () => {
     ],
   ]
 
-  test.each(stores)('[BL-04] a replay ends no later session; the store %s', async (_title, make) => {
+  test.each(stores)('a replay ends no later session; the store %s', async (_title, make) => {
     const store = make()
     const client = another({ sessionStore: store })
     const token = await world.provider.logoutToken({ sub: SUB })
@@ -244,7 +244,7 @@ describe('the token counts once', () => {
     expect(await statusOf(deliver(client, await world.provider.logoutToken({ sub: SUB })))).toBe(200)
   })
 
-  test('[BL-04] a replay leaves the session of the next login alone', async () => {
+  test('a replay leaves the session of the next login alone', async () => {
     const token = await world.provider.logoutToken({ sub: SUB })
     const before = await world.signedIn()
     expect(await statusOf(deliver(world.client, token))).toBe(200)
@@ -254,7 +254,7 @@ describe('the token counts once', () => {
     expect(await world.userOf(after)).toBe(SUB)
   })
 
-  test('[BL-04] a replay at another process that shares the store is one too', async () => {
+  test('a replay at another process that shares the store is one too', async () => {
     const name = randomUUID()
     const stores = [toldStore(name), toldStore(name), toldStore(name)]
     const clients = stores.map((store) => another({ sessionStore: store }))
@@ -292,7 +292,7 @@ describe('the token counts once', () => {
   })
 
   test.each(stores)(
-    '[BL-06] what failed can be repeated, and then counts once; the store %s',
+    'what failed can be repeated, and then counts once; the store %s',
     async (_title, make) => {
       const store = make()
       const client = another({ sessionStore: store })
@@ -310,7 +310,7 @@ describe('the token counts once', () => {
     },
   )
 
-  test('[BL-06] a store that cannot remember the name now deletes nothing, and the provider may repeat', async () => {
+  test('a store that cannot remember the name now deletes nothing, and the provider may repeat', async () => {
     const browser = await world.signedIn()
     const token = await world.provider.logoutToken({ sid: await world.sidOf(browser) })
     world.store.failing.add('once')
@@ -347,7 +347,7 @@ describe('the token counts once', () => {
 describe('stores and clients without support for back-channel logout', () => {
   const refused = [501, 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED']
 
-  test('[BL-06,BL-09] sessions in cookies: 501 whatever comes, and the provider sees it', async () => {
+  test('sessions in cookies: 501 whatever comes, and the provider sees it', async () => {
     const cookies = await startLogoutWorld({ sessionStore: undefined })
     onTestFinished(() => cookies.stop())
     const browser = await cookies.signedIn()
@@ -360,7 +360,7 @@ describe('stores and clients without support for back-channel logout', () => {
     expect(JSON.parse(answer.text)).toEqual({ error: { code: refused[1], message: expect.any(String) } })
   })
 
-  test('[BL-06] a store with the three required members: 501, nothing is read or asked', async () => {
+  test('a store with the three required members: 501, nothing is read or asked', async () => {
     const { get, set, delete: remove } = toldStore()
     const client = another({
       sessionStore: { get, set, delete: remove },

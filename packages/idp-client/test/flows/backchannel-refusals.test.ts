@@ -77,12 +77,12 @@ describe('requests', () => {
     ],
     ['no token at all', () => ['logout_token=%00%ff<script>', form], 'BACKCHANNEL_LOGOUT_ERROR'],
   ]
-  test.each(bodies)('[BL-01,BL-07] %s: 400', async (_title, make, code) => {
+  test.each(bodies)('%s: 400', async (_title, make, code) => {
     const [body, headers] = make(await right())
     await expectRefused(await post(world.client, body, headers), 400, code)
   })
 
-  test('[BL-07] a token in the query does not count', async () => {
+  test('a token in the query does not count', async () => {
     const path = `${ROUTE}?logout_token=${await right()}`
     await expectRefused(await post(world.client, '', form, path), 400, 'BACKCHANNEL_LOGOUT_ERROR')
     const read = await world.client.middleware(new Request(APP + path))
@@ -90,7 +90,7 @@ describe('requests', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('[BL-08] from anywhere, with parameters that nobody knows, and no cookie read or written', async () => {
+  test('from anywhere, with parameters that nobody knows, and no cookie read or written', async () => {
     const token = await world.provider.logoutToken({ sid: 'unknown' })
     const answer = await post(
       world.client,
@@ -136,26 +136,26 @@ describe('tokens', () => {
       }
     }
 
-  const forgeries: [string, string, Forgery][] = [
-    ['BL-02', 'another issuer', { change: set(() => ({ iss: 'https://evil.example' })) }],
-    ['BL-02', 'another audience', { change: set(() => ({ aud: 'evil' })) }],
-    ['BL-02', 'no issue time', { change: set(() => ({ iat: undefined })) }],
-    ['BL-02', 'an issue time to come', { change: set(() => ({ iat: now() + 600 })) }],
-    ['BL-02', 'an hour ago', { change: set(() => ({ iat: now() - 3600, exp: now() + 60 })) }],
-    ['BL-02', 'an hour ago, without end', { change: set(() => ({ iat: now() - 3600, exp: undefined })) }],
-    ['BL-02', 'an end that is past', { change: set(() => ({ exp: now() - 61 })) }],
-    ['BL-02', 'no events', { change: set(() => ({ events: undefined })) }],
-    ['BL-02', 'other events', { change: set(() => ({ events: { 'https://evil.example/': {} } })) }],
-    ['BL-02', 'an event that is a list', { change: set(() => ({ events: { [EVENT]: [] } })) }],
-    ['BL-02', 'a nonce', { change: set(() => ({ nonce: 'n' })) }],
-    ['BL-02', 'no name of its own', { change: set(() => ({ jti: undefined })) }],
-    ['BL-02', 'nobody', { change: set(() => ({ sub: undefined, sid: undefined })) }],
-    ['BL-02', 'a sid that is a number', { change: set(() => ({ sid: 1 })) }],
-    ['BL-03', 'the type of an access token', { sign: { header: { typ: 'at+jwt' } } }],
-    ['BL-03', 'the type of a proof', { sign: { header: { typ: 'dpop+jwt' } } }],
-    ['BL-03', 'the type of another event', { sign: { header: { typ: 'secevent+jwt' } } }],
+  const forgeries: [string, Forgery][] = [
+    ['another issuer', { change: set(() => ({ iss: 'https://evil.example' })) }],
+    ['another audience', { change: set(() => ({ aud: 'evil' })) }],
+    ['no iat', { change: set(() => ({ iat: undefined })) }],
+    ['an iat in the future', { change: set(() => ({ iat: now() + 600 })) }],
+    ['an iat an hour ago', { change: set(() => ({ iat: now() - 3600, exp: now() + 60 })) }],
+    ['an iat an hour ago and no exp', { change: set(() => ({ iat: now() - 3600, exp: undefined })) }],
+    ['an exp in the past', { change: set(() => ({ exp: now() - 61 })) }],
+    ['no events', { change: set(() => ({ events: undefined })) }],
+    ['other events', { change: set(() => ({ events: { 'https://evil.example/': {} } })) }],
+    ['an event that is an array', { change: set(() => ({ events: { [EVENT]: [] } })) }],
+    ['a nonce', { change: set(() => ({ nonce: 'n' })) }],
+    ['no jti', { change: set(() => ({ jti: undefined })) }],
+    ['neither sub nor sid', { change: set(() => ({ sub: undefined, sid: undefined })) }],
+    ['a sid that is a number', { change: set(() => ({ sid: 1 })) }],
+    ['the type of an access token', { sign: { header: { typ: 'at+jwt' } } }],
+    ['the type of a proof', { sign: { header: { typ: 'dpop+jwt' } } }],
+    ['the type of another event', { sign: { header: { typ: 'secevent+jwt' } } }],
   ]
-  test.each(forgeries)('[%s] signed, but with %s: 400', async (_id, _title, forgery) => {
+  test.each(forgeries)('responds with 400 to a signed token with %s', async (_title, forgery) => {
     const sid = await world.sidOf(browser)
     const token = await world.provider.logoutToken({ sub: SUB, sid }, forgery)
     await expectRefused(await deliver(world.client, token), 400, 'BACKCHANNEL_LOGOUT_ERROR')
@@ -165,7 +165,7 @@ describe('tokens', () => {
     JSON.parse(Buffer.from((await right()).split('.')[1] ?? '', 'base64url').toString())
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  test.each(['none', 'None', 'NONE', 'nOnE'])('[BL-02] algorithm %s: 400', async (alg) => {
+  test.each(['none', 'None', 'NONE', 'nOnE'])('algorithm %s: 400', async (alg) => {
     const [, payload] = (await right()).split('.')
     for (const signature of ['', 'AAAA']) {
       const token = `${encode({ alg, typ: 'logout+jwt' })}.${payload}.${signature}`
@@ -173,7 +173,7 @@ describe('tokens', () => {
     }
   })
 
-  test('[BL-02] signed with the client secret or the public key as a secret: 400', async () => {
+  test('signed with the client secret or the public key as a secret: 400', async () => {
     const { clientSecret = '', jwks } = world.provider
     const [jwk = {}] = jwks().keys
     const key = await importJWK(jwk, 'RS256', { extractable: true })
@@ -189,7 +189,7 @@ describe('tokens', () => {
     }
   })
 
-  test('[BL-02] signed with a key that the token brings: 400, and nobody is asked for keys of its own', async () => {
+  test('signed with a key that the token brings: 400, and nobody is asked for keys of its own', async () => {
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
     const jwk = await exportJWK(publicKey)
     const evil = `${world.provider.issuer}/evil`
@@ -202,7 +202,7 @@ describe('tokens', () => {
     expect(world.provider.requests('other')).toHaveLength(before)
   })
 
-  test('[BL-02] other tokens of the provider are not logout tokens: 400', async () => {
+  test('other tokens of the provider are not logout tokens: 400', async () => {
     const session = await world.client.getSession(browser.request('/'))
     const { accessToken = '', idToken = '', refreshToken = '' } = session?.tokenSet ?? {}
     for (const token of [idToken, accessToken, refreshToken, 'a.b.c', '..', 'e30.e30.e30.e30.e30']) {
@@ -245,7 +245,7 @@ describe('a provider that cannot be heard', () => {
   test.each([
     ['discovery', 'DISCOVERY_ERROR'],
     ['jwks', 'JWKS_ERROR'],
-  ] as const)('[BL-06] %s fails: 503, and the repetition succeeds', async (endpoint, code) => {
+  ] as const)('%s fails: 503, and the repetition succeeds', async (endpoint, code) => {
     const { client, store } = cold()
     const token = await right()
     world.provider.faults.set(endpoint, down)
@@ -271,7 +271,7 @@ describe('a provider that cannot be heard', () => {
     expect((await deliver(client, await right())).status).toBe(200)
   })
 
-  test('[BL-07] 200 tokens with key ids that nobody knows load the keys at most twice', async () => {
+  test('200 tokens with key ids that nobody knows load the keys at most twice', async () => {
     const { client, store } = cold()
     const { privateKey } = await generateKeyPair('RS256')
     world.provider.clearRequests()

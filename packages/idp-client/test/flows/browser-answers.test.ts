@@ -22,7 +22,7 @@ async function secrets(): Promise<string[]> {
   return [idToken, refreshToken, idToken.split('.')[2] ?? '']
 }
 
-describe('[RT-09,I3] refresh and ID tokens never reach the browser', () => {
+describe('[I3] refresh and ID tokens never reach the browser', () => {
   test.each(ROUTES)('%s, before and after a refresh', async (route) => {
     for (let count = 0; count < 2; count += 1) {
       const before = await secrets()
@@ -49,7 +49,7 @@ describe('[RT-09,I3] refresh and ID tokens never reach the browser', () => {
   })
 })
 
-describe('[RT-11,I3] responses with tokens or claims are for this page alone', () => {
+describe('[I3] responses with tokens or claims are for this page alone', () => {
   const CORS = /^access-control-/
 
   test.each(ROUTES.flatMap((route) => [[route, true] as const, [route, false] as const]))(

@@ -65,7 +65,7 @@ async function failure(call: Promise<unknown>): Promise<unknown> {
 }
 
 describe('a part that cannot be loaded', () => {
-  test('[U23] is a request that failed, and is loaded by the next call', async () => {
+  test('is a request that failed, and is loaded by the next call', async () => {
     const calls = [
       () => entry.getAccessToken(),
       () => entry.fetchUser(),
@@ -87,7 +87,7 @@ describe('a part that cannot be loaded', () => {
   })
 
   test.each(['focus', 'online'])(
-    '[U23] is tried again on %s for every caller that waits for the user',
+    'is tried again on %s for every caller that waits for the user',
     async (type) => {
       const { current, subscribe } = entry.userStore()
       const end = subscribe(() => undefined)

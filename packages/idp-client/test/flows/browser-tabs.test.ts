@@ -74,7 +74,7 @@ async function delivered(): Promise<void> {
   to.close()
 }
 
-describe('[U23] tabs', () => {
+describe('tabs', () => {
   test('a sign-out that one of them sees is seen by all, with one request each', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()]
     await delivered()
@@ -136,7 +136,7 @@ describe('[U23] tabs', () => {
   })
 })
 
-describe('[U23] a refresh that failed', () => {
+describe('a refresh that failed', () => {
   const refuse = (status: number, error: string) =>
     world.provider.faults.set('token', {
       kind: 'respond',

@@ -48,7 +48,7 @@ async function demanded(user = 'alice'): Promise<BrowserMfaRequiredError> {
 }
 
 describe('without a framework', () => {
-  test('[U23] the user is known to all who watch, and nobody after a 401', async () => {
+  test('the user is known to all who watch, and nobody after a 401', async () => {
     await world.signedIn('alice', browser)
     const store = userStore()
     const seen: (string | null)[] = []
@@ -68,7 +68,7 @@ describe('without a framework', () => {
     expect(seen).toEqual(['dev|alice', null])
   })
 
-  test('[U23] a listener that throws keeps the news from nobody, and the next request is made', async () => {
+  test('a listener that throws keeps the news from nobody, and the next request is made', async () => {
     await world.signedIn('alice', browser)
     const thrown: unknown[] = []
     vi.stubGlobal('reportError', (error: unknown) => thrown.push(error))

@@ -41,7 +41,7 @@ async function assertionsOf(requests: Bodies, pem: string, issuer: string, clien
 }
 
 describe('a client that proves itself by a signed assertion', () => {
-  test('[S029,S033,S230,TE-01] PEM text: PAR and code exchange', async () => {
+  test('[S029,S033,S230] PEM text: PAR and code exchange', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const { browser } = world.another({
       clientId,
@@ -90,7 +90,7 @@ describe('a client that proves itself by a signed assertion', () => {
     expect(decodeProtectedHeader(sent).alg).toBe('PS256')
   })
 
-  test('[TE-04] several registered keys: the configured key id says which', async () => {
+  test('several registered keys: the configured key id says which', async () => {
     const [first, second] = [1, 2].map(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }))
     const keys = [first, second].map((pair, index) => ({
       ...pair?.publicKey.export({ format: 'jwk' }),
@@ -132,7 +132,7 @@ describe('every endpoint', () => {
   })
   afterAll(() => realm.provider.stop())
 
-  test('[TE-03,TE-04] refresh, connection, exchange, CIBA with its polls, revocation: one issuer, never the same jti', async () => {
+  test('refresh, connection, exchange, CIBA with its polls, revocation: one issuer, never the same jti', async () => {
     const { keyClient, issuer } = realm.provider
     const options = { clientId: keyClient.clientId, clientAssertionSigningKey: keyClient.privateKey }
     const provider = getProvider(realm.engine({ ...options, clientSecret: undefined }).config)

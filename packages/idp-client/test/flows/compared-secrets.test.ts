@@ -15,7 +15,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('[EL-06,I3] how secrets are compared', () => {
+describe('[I3] how secrets are compared', () => {
   test('a comparison reads every character, wherever the first difference is', () => {
     const secret = 'a'.repeat(43)
     const read = vi.spyOn(String.prototype, 'charCodeAt')

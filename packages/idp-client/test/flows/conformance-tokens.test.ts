@@ -224,7 +224,7 @@ describe('tokens of several audiences', () => {
 })
 
 describe('[S213,S216] one refresh on every host', () => {
-  test('[U1a,RT-03] Express: 50 parallel requests, and late ones with the old cookie', async () => {
+  test('Express: 50 parallel requests, and late ones with the old cookie', async () => {
     const { browser, headers } = await expired()
     const idp = new onExpress.IdpClient(configured())
     const app = express()
@@ -254,7 +254,7 @@ describe('[S213,S216] one refresh on every host', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('[U1a,RT-03] Next: 50 requests through proxy and operation, and late ones with the old cookie', async () => {
+  test('Next: 50 requests through proxy and operation, and late ones with the old cookie', async () => {
     const { browser, headers } = await expired()
     const idp = new onNext.IdpClient(configured())
     const ask = async () => {
@@ -292,7 +292,7 @@ describe('[S213,S216] one refresh on every host', () => {
 })
 
 describe('a provider that fails while tokens expire', () => {
-  test('[S213,U21] down for ten minutes: no session is lost, valid tokens serve, all recover without a restart', async () => {
+  test('[S213] down for ten minutes: no session is lost, valid tokens serve, all recover without a restart', async () => {
     const browsers = await Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
         const browser = world.newBrowser()
@@ -347,7 +347,7 @@ describe('a provider that fails while tokens expire', () => {
     ['429', { kind: 'respond', status: 429, headers: { 'retry-after': '7' } }, 503],
     ['503', { kind: 'respond', status: 503, headers: { 'retry-after': '7' } }, 503],
     ['500', { kind: 'respond', status: 500 }, 502],
-  ])('[RT-06] a refresh that fails with %s: one request, and the session stays valid', async (...row) => {
+  ])('a refresh that fails with %s: one request, and the session stays valid', async (...row) => {
     const [, fault, status] = row
     const { browser, recover } = await failed(fault)
     const response = await browser.send('/auth/access-token')
@@ -364,18 +364,15 @@ describe('a provider that fails while tokens expire', () => {
     ['no token_type', { kind: 'respond', body: '{"access_token":"a"}', headers: json }],
     ['another type', { kind: 'respond', body: '{"access_token":"a","token_type":"mac"}', headers: json }],
     ['too much', { kind: 'respond', body: `{"access_token":"${'a'.repeat(2_000_000)}"}`, headers: json }],
-  ])(
-    '[RT-06] a refresh is answered with %s: a typed error with its cause, likewise',
-    async (_what, fault) => {
-      const { browser, client, recover } = await failed(fault)
-      await expect(client.getAccessToken(browser.request('/'), new Response())).rejects.toMatchObject({
-        name: 'AccessTokenError',
-        code: 'FAILED_TO_REFRESH_TOKEN',
-        cause: { name: 'OAuthError', code: 'RESPONSE_INVALID' },
-      })
-      await recover()
-    },
-  )
+  ])('a refresh is answered with %s: a typed error with its cause, likewise', async (_what, fault) => {
+    const { browser, client, recover } = await failed(fault)
+    await expect(client.getAccessToken(browser.request('/'), new Response())).rejects.toMatchObject({
+      name: 'AccessTokenError',
+      code: 'FAILED_TO_REFRESH_TOKEN',
+      cause: { name: 'OAuthError', code: 'RESPONSE_INVALID' },
+    })
+    await recover()
+  })
 })
 
 describe('operations beside the session', () => {
@@ -457,7 +454,7 @@ test('[S199] a fetcher proves possession although the client does not, and not a
   ])
 })
 
-test('[S237,EL-05] users whose refreshes are retried with nonces at the same time get their own tokens', async () => {
+test('[S237] users whose refreshes are retried with nonces at the same time get their own tokens', async () => {
   world.provider.settings.dpopNonces = true
   const { client } = world.another({
     useDPoP: true,

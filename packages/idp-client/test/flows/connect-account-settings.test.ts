@@ -98,7 +98,7 @@ describe('an account is connected', () => {
   })
 })
 
-test('[CB-03,CVE-2026-73419] what one client began, another with the same secret does not complete', async () => {
+test('[CVE-2026-73419] what one client began, another with the same secret does not complete', async () => {
   const { clientId, privateKey } = world.provider.keyClient
   const other = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
   const browser = await world.signedIn()

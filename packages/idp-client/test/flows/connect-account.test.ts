@@ -150,7 +150,7 @@ describe('the route', () => {
     [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'image' }, 403],
     [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }, 403],
   ])(
-    '[CB-10] a request that is no navigation of our own (%j): %i, nothing asked, no cookie',
+    'a request that is no navigation of our own (%j): %i, nothing asked, no cookie',
     async (headers, status) => {
       const browser = await world.signedIn()
       world.provider.clearRequests()
@@ -315,7 +315,7 @@ describe('the callback', () => {
       'ISSUER_MISMATCH',
     ],
     ['wrong', (query: URLSearchParams) => query.set('connect_code', 'wrong'), 'FAILED_TO_COMPLETE'],
-  ])('[CB-02,CB-08] a connect_code that is %s', async (_, change, code) => {
+  ])('a connect_code that is %s', async (_, change, code) => {
     const browser = await world.signedIn()
     const callback = new URL(await world.decide(await world.beginConnect(browser)))
     change(callback.searchParams)
@@ -330,7 +330,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toEqual([])
   })
 
-  test('[CB-01] a wrong state: 400, nothing asked, the transaction stays for the right tab', async () => {
+  test('a wrong state: 400, nothing asked, the transaction stays for the right tab', async () => {
     const browser = await world.signedIn()
     const callback = new URL(await world.decide(await world.beginConnect(browser)))
     const right = callback.href
@@ -342,7 +342,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toHaveLength(1)
   })
 
-  test('[CB-04] back button and replay: on to the page, the code is not sent again', async () => {
+  test('back button and replay: on to the page, the code is not sent again', async () => {
     const browser = await world.signedIn()
     const callback = await world.decide(
       await world.beginConnect(browser, '?connection=github&returnTo=/here'),
@@ -370,7 +370,7 @@ describe('the callback', () => {
     expect(world.provider.count('account-complete')).toBe(1)
   })
 
-  test('[CB-11] two tabs at once: both accounts are connected', async () => {
+  test('two tabs at once: both accounts are connected', async () => {
     const browser = await world.signedIn()
     const first = await world.beginConnect(browser, '?connection=github&returnTo=/1')
     const second = await world.beginConnect(browser, '?connection=google-oauth2&returnTo=/2')
@@ -379,7 +379,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toHaveLength(2)
   })
 
-  test('[CB-05] expired here: on to the page, nothing is sent; expired there: told', async () => {
+  test('expired here: on to the page, nothing is sent; expired there: told', async () => {
     const browser = await world.signedIn()
     const late = await world.decide(await world.beginConnect(browser, '?connection=github&returnTo=/here'))
     world.clock.now += 3600
@@ -429,7 +429,7 @@ describe('whose account it becomes', () => {
     await complete(browser, callback)
   })
 
-  test('[CB-13] the callback of another user connects nothing in a victim’s browser', async () => {
+  test('the callback of another user connects nothing in a victim’s browser', async () => {
     const mallory = await world.signedIn('mallory')
     const callback = await world.decide(await world.beginConnect(mallory))
     const victim = await world.signedIn('alice')

@@ -24,7 +24,7 @@ async function signedIn() {
 const google = { connection: 'google-oauth2' }
 
 describe('getAccessTokenForConnection', () => {
-  test('[S173,S174,S175,S176,TX-06] exchanged once, kept in a cookie of its own until it expires', async () => {
+  test('[S173,S174,S175,S176] exchanged once, kept in a cookie of its own until it expires', async () => {
     const browser = await signedIn()
     const ask = async () => {
       const headers = new Headers()

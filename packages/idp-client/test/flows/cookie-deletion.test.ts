@@ -178,7 +178,7 @@ function sessionOf({ connections, size }: Plan['writes'][number]): SessionData {
 
 const FOREIGN = ['other', 'session_', 'sessions', 'session__x', 'a__session__0', 'xtxn_1']
 
-test('[U8b, U4c, SC-02, SC-03, SC-10] every cookie is taken by browsers, and deleted at logout', async () => {
+test('every cookie is taken by browsers, and deleted at logout', async () => {
   let most = 0
   let accepted = 0
   await fc.assert(

@@ -12,7 +12,7 @@ beforeAll(async () => {
 
 const known = (): [string, Fixture][] => Object.entries(fixtures())
 
-describe('[U3d, U15b] formats of cookies', () => {
+describe('formats of cookies', () => {
   test('each that is written has a fixture', () => {
     expect(known().map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(formats)))
   })

@@ -46,7 +46,7 @@ async function metadata(): Promise<{ token_endpoint: string }> {
 const anew = (changes: IdpClientOptions = {}) => world.another(changes)
 
 describe('proofs at the authorization server', () => {
-  test('[S069,S104,S234,S236,DP-01,DP-03,DP-04,DP-10] code exchange and refresh carry a proof of the pair; tokens are bound', async () => {
+  test('[S069,S104,S234,S236] code exchange and refresh carry a proof of the pair; tokens are bound', async () => {
     const { browser, client } = anew({
       authorizationParameters: { audience: API, scope: 'openid offline_access' },
     })
@@ -101,7 +101,7 @@ describe('proofs at the authorization server', () => {
     expect(decodeProtectedHeader(proof).jwk).toHaveProperty('x')
   })
 
-  test('[PAR-08,DP-05] a pushed request proves possession too, and is retried with a nonce', async () => {
+  test('a pushed request proves possession too, and is retried with a nonce', async () => {
     world.provider.settings.dpopNonces = true
     const { browser } = anew({ pushedAuthorizationRequests: true })
     expect((await world.login(browser)).status).toBe(302)
@@ -114,7 +114,7 @@ describe('proofs at the authorization server', () => {
 })
 
 describe('nonces', () => {
-  test('[S237,DP-02,DP-05,DP-06] a challenge is answered once, the nonce is used from then on, every proof is new', async () => {
+  test('[S237] a challenge is answered once, the nonce is used from then on, every proof is new', async () => {
     world.provider.settings.dpopNonces = true
     const { browser, client } = anew()
     await world.login(browser)
@@ -128,7 +128,7 @@ describe('nonces', () => {
     expect(second?.body).toEqual(first?.body)
   })
 
-  test('[DP-06] a nonce that a success brings is used next time', async () => {
+  test('a nonce that a success brings is used next time', async () => {
     world.provider.settings.dpopNonces = true
     const { browser } = anew()
     await world.login(browser)
@@ -154,7 +154,7 @@ describe('nonces', () => {
   test.each([
     ['with a nonce each time', { 'dpop-nonce': 'n' }],
     ['without any nonce', {}],
-  ])('[DP-07] endless demands %s end in a typed error after one retry', async (_how, headers) => {
+  ])('endless demands %s end in a typed error after one retry', async (_how, headers) => {
     const { browser } = anew()
     const url = await world.begin(browser)
     world.provider.faults.set('token', {
@@ -208,7 +208,7 @@ describe('nonces', () => {
 })
 
 describe('what is refused', () => {
-  test('[DP-09] a Bearer token although tokens are to be bound: no session', async () => {
+  test('a Bearer token although tokens are to be bound: no session', async () => {
     const errors: unknown[] = []
     const { browser } = anew({ onCallback: ({ error }) => void errors.push(error) })
     const stop = world.provider.rewrite('token', (json) => ({ ...json, token_type: 'Bearer' }))
@@ -224,7 +224,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('[DP-12] two halves that are no pair: a typed error at the first use, nothing is sent', async () => {
+  test('two halves that are no pair: a typed error at the first use, nothing is sent', async () => {
     const { privateKey } = await generateDpopKeyPair()
     const { browser, client } = anew({ dpopKeyPair: { publicKey: pair.publicKey, privateKey } })
     expect((await browser.send('/auth/login')).status).toBe(500)
@@ -254,7 +254,7 @@ describe('what is refused', () => {
       'an RSA pair',
       { name: 'RSA-PSS', hash: 'SHA-256', modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) },
     ],
-  ])('[DP-12] %s as option: the constructor throws', async (_what, algorithm) => {
+  ])('%s as option: the constructor throws', async (_what, algorithm) => {
     const wrong = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
     expect(() => anew({ dpopKeyPair: wrong as CryptoKeyPair })).toThrow(/dpopKeyPair.*ES256/)
   })
@@ -278,14 +278,14 @@ describe('clocks', () => {
     }
   }
 
-  test('[S107,DP-11] clockSkew shifts the time of proofs and of the checks', async () => {
+  test('[S107] clockSkew shifts the time of proofs and of the checks', async () => {
     const { login, now, statuses, times } = await ahead(1000, { clockSkew: 1000 })
     expect(login).toBe(302)
     expect(statuses).toEqual([200])
     expect(times).toEqual([now + 1000])
   })
 
-  test('[DP-11] clockTolerance changes the checks only: the proof is not recent, a nonce helps', async () => {
+  test('clockTolerance changes the checks only: the proof is not recent, a nonce helps', async () => {
     const { login, now, statuses, times } = await ahead(1000, { clockTolerance: 2000 })
     expect(login).toBe(302)
     expect(statuses).toEqual([400, 200])

@@ -38,7 +38,7 @@ function answer(status: number, body: unknown): void {
 }
 
 describe('an exchange', () => {
-  test('[S178,S179,S181,TX-01] brings tokens of the subject; the default scope when none is given', async () => {
+  test('[S178,S179,S181] brings tokens of the subject; the default scope when none is given', async () => {
     const result = await exchange()
     expect(result).toEqual({
       accessToken: expect.any(String),
@@ -100,13 +100,13 @@ describe('an exchange', () => {
     expect([form.has('none'), form.has('gone')]).toEqual([false, false])
   })
 
-  test('[TX-02] a missing issued_token_type and lifetime are tolerated', async () => {
+  test('a missing issued_token_type and lifetime are tolerated', async () => {
     answer(200, { access_token: 'opaque', token_type: 'bearer' })
     expect(await exchange()).toEqual({ accessToken: 'opaque', tokenType: 'Bearer', expiresIn: 300 })
   })
 })
 
-describe('[S182,TX-01,TX-04] options are checked before anything is sent', () => {
+describe('[S182] options are checked before anything is sent', () => {
   test.each([
     [{ subjectToken: '' }, 'MISSING_SUBJECT_TOKEN'],
     [{ subjectToken: '  \n' }, 'MISSING_SUBJECT_TOKEN'],
@@ -152,7 +152,7 @@ describe('[S183] an exchange that fails', () => {
       code: 'EXCHANGE_FAILED',
       cause: { name: 'OAuthError', error: 'invalid_grant', status: 400 },
     })
-    // TX-05: neither error nor log repeat it.
+    // Neither error nor log repeat it.
     const { cause } = error as { cause: Error }
     expect([error.stack, cause.stack, JSON.stringify([error, cause, realm.events])].join()).not.toContain(
       subjectToken,
@@ -166,7 +166,7 @@ describe('[S183] an exchange that fails', () => {
     [{ access_token: '', token_type: 'bearer' }],
     [{ access_token: 'a', token_type: 'N_A' }],
     [null],
-  ])('[TX-02] the answer %j is refused', async (body) => {
+  ])('the answer %j is refused', async (body) => {
     answer(200, body)
     expect(await rejectionOf(exchange())).toMatchObject({
       code: 'EXCHANGE_FAILED',
@@ -204,7 +204,7 @@ describe('[S183] an exchange that fails', () => {
     expect(error).toMatchObject({ code: 'EXCHANGE_FAILED', cause: { name: 'DiscoveryError' } })
   })
 
-  test('[MF-01] mfa_required: what it demands is kept beside the error, not on it', async () => {
+  test('mfa_required: what it demands is kept beside the error, not on it', async () => {
     const requirements = { challenge: [{ type: 'otp' }] }
     answer(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
     const error = await rejectionOf(exchange())
@@ -218,7 +218,7 @@ describe('[S183] an exchange that fails', () => {
   })
 })
 
-test('[S218,TX-03] the session of the caller is left alone, and none is needed', async () => {
+test('[S218] the session of the caller is left alone, and none is needed', async () => {
   const world = await startWorld()
   await world.login(world.browser, '', { user: 'bob' })
   const before = await world.client.getSession(world.browser.request('/'))

@@ -95,7 +95,7 @@ describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
   })
 })
 
-test('[U21] down for ten minutes: sessions keep working, nothing is deleted, logins recover without a restart', async () => {
+test('down for ten minutes: sessions keep working, nothing is deleted, logins recover without a restart', async () => {
   const browser = world.newBrowser()
   await world.login(browser)
   const before = [...browser.cookies.keys()]
@@ -115,7 +115,7 @@ test('[U21] down for ten minutes: sessions keep working, nothing is deleted, log
   expect((await world.login(world.newBrowser())).status).toBe(302)
 })
 
-test('[U25] whatever happened, no event carries a token, a cookie, an e-mail address or text of the provider', async () => {
+test('whatever happened, no event carries a token, a cookie, an e-mail address or text of the provider', async () => {
   await world.login(world.newBrowser(), '', { user: 'mallory' })
   await world.login(world.newBrowser(), '', { deny: true })
   world.provider.faults.set('token', {

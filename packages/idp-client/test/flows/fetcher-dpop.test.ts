@@ -55,7 +55,7 @@ function streamOf(text: string): RequestInit {
 }
 
 describe('proofs', () => {
-  test('[DP-05] a fetch that keeps the other half of every answer does not hold the retry up', async () => {
+  test('a fetch that keeps the other half of every answer does not hold the retry up', async () => {
     const api = await apiWith('any')
     // As hosts do that serve one answer to several callers: cancelling one half of a tee settles with the other only.
     const kept: Response[] = []
@@ -69,7 +69,7 @@ describe('proofs', () => {
     expect(kept).toHaveLength(2)
   })
 
-  test('[S221,S235,DP-01,DP-02,DP-03,DP-04] each call has its own proof, for what goes over the wire', async () => {
+  test('[S221,S235] each call has its own proof, for what goes over the wire', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api)
     expect(await read(await fetchWithAuth('/orders?open=1#top'))).toMatchObject({ sub: 'dev|alice' })
@@ -78,7 +78,7 @@ describe('proofs', () => {
     expect(new Set(api.requests.map(({ headers }) => headers['dpop'])).size).toBe(3)
   })
 
-  test('[S222,DP-10] a refreshed token is bound to the same key', async () => {
+  test('[S222] a refreshed token is bound to the same key', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api)
     await fetchWithAuth('/')
@@ -87,7 +87,7 @@ describe('proofs', () => {
     expect(new Set(tokens).size).toBe(2)
   })
 
-  test('[S199,DP-09] useDPoP: false and a bound token: typed error, never a bearer token', async () => {
+  test('[S199] useDPoP: false and a bound token: typed error, never a bearer token', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api, { useDPoP: false })
     await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'FETCHER_TOKEN_BOUND' })
@@ -117,7 +117,7 @@ describe('proofs', () => {
     expect(api.requests[0]?.headers['dpop']).toBeUndefined()
   })
 
-  test('[DP-12] keys that are no pair: typed error at the first use, nothing is sent', async () => {
+  test('keys that are no pair: typed error at the first use, nothing is sent', async () => {
     const api = await apiWith('off')
     const [one, other] = await Promise.all([generateDpopKeyPair(), generateDpopKeyPair()])
     const mixed = { publicKey: one.publicKey, privateKey: other.privateKey }
@@ -130,7 +130,7 @@ describe('proofs', () => {
 })
 
 describe('nonces', () => {
-  test('[S223,S237,DP-05,DP-06] one retry; the nonces of answers are used from then on', async () => {
+  test('[S223,S237] one retry; the nonces of answers are used from then on', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
     for (const path of ['/1', '/2', '/3']) expect((await fetchWithAuth(path)).status).toBe(200)
@@ -140,7 +140,7 @@ describe('nonces', () => {
     expect(new Set(nonces).size).toBe(4)
   })
 
-  test('[DP-06] each origin has its own, separate from those of the provider', async () => {
+  test('each origin has its own, separate from those of the provider', async () => {
     world.provider.settings.dpopNonces = true
     const [one, other] = [await apiWith('any'), await apiWith('any')]
     await world.login(world.browser)
@@ -153,18 +153,15 @@ describe('nonces', () => {
     expect([one.requests.length, other.requests.length]).toEqual([3, 2])
   })
 
-  test.each<NoncePolicy>(['any', 'once'])(
-    '[DP-13] 20 calls at once, nonces are good for: %s',
-    async (nonces) => {
-      const api = await apiWith(nonces)
-      const { fetchWithAuth } = await signedIn(api)
-      const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetchWithAuth(`/${at}`)))
-      expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
-      const bodies = await Promise.all(answers.map(read))
-      expect(bodies.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `/${at}`))
-      expect(api.requests.length).toBeLessThanOrEqual(40)
-    },
-  )
+  test.each<NoncePolicy>(['any', 'once'])('20 calls at once, nonces are good for: %s', async (nonces) => {
+    const api = await apiWith(nonces)
+    const { fetchWithAuth } = await signedIn(api)
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetchWithAuth(`/${at}`)))
+    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const bodies = await Promise.all(answers.map(read))
+    expect(bodies.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `/${at}`))
+    expect(api.requests.length).toBeLessThanOrEqual(40)
+  })
 
   test('[G6] an API that refuses the first new nonce as well gets a second retry', async () => {
     const api = await apiWith('third')
@@ -174,7 +171,7 @@ describe('nonces', () => {
     expect(new Set(api.requests.map(({ headers }) => nonceOf(headers['dpop']))).size).toBe(3)
   })
 
-  test('[EL-05] two users, one audience, retries in each other: each call carries its own token', async () => {
+  test('two users, one audience, retries in each other: each call carries its own token', async () => {
     const api = await apiWith('once')
     const bob = world.newBrowser()
     await world.login(bob, '', { user: 'bob' })
@@ -196,14 +193,14 @@ describe('nonces', () => {
   test.each<[NoncePolicy, number]>([
     ['never', 3],
     ['unsaid', 1],
-  ])('[DP-07] a nonce that is %s good enough: typed error after %s requests', async (nonces, requests) => {
+  ])('a nonce that is %s good enough: typed error after %s requests', async (nonces, requests) => {
     const api = await apiWith(nonces)
     const { fetchWithAuth } = await signedIn(api)
     await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'FETCHER_NONCE_REFUSED' })
     expect(api.requests).toHaveLength(requests)
   })
 
-  test('[DP-05] any other 401 is returned, also with a nonce beside it', async () => {
+  test('any other 401 is returned, also with a nonce beside it', async () => {
     const headers = { 'www-authenticate': 'DPoP error="invalid_token"', 'dpop-nonce': 'next' }
     const api = await startApi(() => ({ status: 401, headers }))
     servers.push(api)
@@ -233,7 +230,7 @@ describe('nonces', () => {
   })
 })
 
-describe('[DP-08] bodies of a retry', () => {
+describe('bodies of a retry', () => {
   const form = new FormData()
   form.set('field', 'a value')
   const bytes = new TextEncoder().encode('{"a":1}')

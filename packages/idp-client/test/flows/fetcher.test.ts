@@ -128,7 +128,7 @@ describe('createFetcher', () => {
 })
 
 describe('tokens', () => {
-  test('[S222,RT-03] 20 calls at once with an expired token: one refresh, and the response carries it', async () => {
+  test('[S222] 20 calls at once with an expired token: one refresh, and the response carries it', async () => {
     await world.login(world.browser)
     pass(TTL + 1)
     world.provider.clearRequests()
@@ -214,7 +214,7 @@ describe('tokens', () => {
     ['a line break', 'abc\r\nx: y', 'FETCHER_TOKEN_UNUSABLE'],
     ['no token', { expiresAt: 1 }, 'FETCHER_TOKEN_UNUSABLE'],
     ['another type', { token: 'abc', token_type: 'mac' }, 'FETCHER_TOKEN_UNUSABLE'],
-    ['[DP-09] a bound token without DPoP', { token: 'abc', token_type: 'dpop' }, 'FETCHER_TOKEN_BOUND'],
+    ['a bound token without DPoP', { token: 'abc', token_type: 'dpop' }, 'FETCHER_TOKEN_BOUND'],
   ])('a factory that brings %s: typed error, nothing is sent', async (_what, token, code) => {
     const { fetchWithAuth } = await signedIn({ getAccessToken: (() => token) as AccessTokenFactory })
     const failure = fetchWithAuth('/')
@@ -263,7 +263,7 @@ describe('addresses', () => {
     ['a URL', new URL('https://other.example/')],
     ['a Request', new Request('https://other.example/')],
   ])(
-    '[DP-14] an address of another origin than baseUrl, %s: refused before anything is sent',
+    'an address of another origin than baseUrl, %s: refused before anything is sent',
     async (_what, input) => {
       const calls: unknown[] = []
       const fetcher = await signedIn({
@@ -317,7 +317,7 @@ describe('addresses', () => {
     await elsewhere.stop()
   })
 
-  test('[TE-08] plain http only on this machine, or where insecure requests are allowed', async () => {
+  test('plain http only on this machine, or where insecure requests are allowed', async () => {
     const calls: string[] = []
     const fetch: typeof globalThis.fetch = async (input) => {
       calls.push(String(input))
@@ -434,7 +434,7 @@ describe('requests and answers', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('[TE-12] nothing of ours goes to the API: no telemetry, no cookie, no client secret', async () => {
+  test('nothing of ours goes to the API: no telemetry, no cookie, no client secret', async () => {
     await echo()
     const { fetchWithAuth } = await signedIn()
     await fetchWithAuth('/', { method: 'POST', body: 'x' })
@@ -475,7 +475,7 @@ describe('requests and answers', () => {
     }
   })
 
-  test('[DP-14] a redirect is returned, not followed; the token goes nowhere else', async () => {
+  test('a redirect is returned, not followed; the token goes nowhere else', async () => {
     const elsewhere = await startApi(() => ({}))
     await echo((path) => ({ status: path === '/see' ? 303 : 307, headers: { location: elsewhere.origin } }))
     const { fetchWithAuth } = await signedIn()
@@ -525,7 +525,7 @@ describe('requests and answers', () => {
   })
 })
 
-describe('[EL-05] nothing is shared between users', () => {
+describe('nothing is shared between users', () => {
   test('40 calls of two users at once: everybody is themselves', async () => {
     const bob = world.newBrowser()
     await world.login(bob, '', { user: 'bob' })

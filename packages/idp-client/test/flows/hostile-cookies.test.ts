@@ -74,7 +74,7 @@ function exchangeOf(header: string): Exchange {
 describe('sessions in cookies', () => {
   const made = engineFor()
 
-  test('[U20a, SC-06, SC-07] fuzzed cookies open no session and throw nothing', async () => {
+  test('fuzzed cookies open no session and throw nothing', async () => {
     const given = await cookieMaterial(made)
     const { sessions } = made.engine
     let refused = 0
@@ -92,7 +92,7 @@ describe('sessions in cookies', () => {
     expect(refused).toBeGreaterThan(RUNS / 2)
   })
 
-  test('[SC-05, SC-06] thousands of chunks are no session', async () => {
+  test('thousands of chunks are no session', async () => {
     const given = await cookieMaterial(made)
     for (const cookies of floods(given)) {
       const exchange = exchangeOf(headerOf(cookies))
@@ -112,7 +112,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('[U20a, SC-14] what stands beside a session neither hides it nor adds to it', async () => {
+  test('what stands beside a session neither hides it nor adds to it', async () => {
     const given = await cookieMaterial(made)
     const own = { name: NAME, value: given.whole }
     const marker = await made.engine.sealer.seal('logout', utf8('1.x'))
@@ -134,7 +134,7 @@ describe('sessions in cookies', () => {
     )
   })
 
-  test('[U20a, CB-03] damaged transactions are rejected', async () => {
+  test('damaged transactions are rejected', async () => {
     const { clock, engine } = made
     const stateHash = 'h'.repeat(22)
     const begun: LoginTransaction = {
@@ -166,7 +166,7 @@ describe('sessions in cookies', () => {
 })
 
 describe('sessions in a store', () => {
-  test('[U20a, SC-11] no cookie that does not open makes the store be asked', async () => {
+  test('no cookie that does not open makes the store be asked', async () => {
     const records = new Map<string, string>()
     let asked = 0
     const store: SessionDataStore = {
@@ -202,7 +202,7 @@ describe('sessions in a store', () => {
   })
 })
 
-test('[U20a, SC-06] the profile route responds with 401 to fuzzed cookies and never fails', async () => {
+test('the profile route responds with 401 to fuzzed cookies and never fails', async () => {
   const made = engineFor()
   const given = await cookieMaterial(made)
   const codes: string[] = []

@@ -61,7 +61,7 @@ const update = async (client: IdpClient, request: Request, changes: object): Pro
   await client.updateSession(request, new Headers(), { ...session, ...changes })
 }
 
-describe('[U7c] one request asks the store once', () => {
+describe('one request asks the store once', () => {
   const audience = 'https://api.example.test/'
 
   test.each<[string, string, (request: Request) => unknown]>([
@@ -160,7 +160,7 @@ describe('[U7c] one request asks the store once', () => {
 describe('a store that is down', () => {
   const routes = ['/auth/profile', '/auth/access-token']
 
-  test('[EL-05] nobody is signed out, nobody is let in', async () => {
+  test('nobody is signed out, nobody is let in', async () => {
     down.add('get')
     for (const path of routes) {
       const response = await browser.send(path)
@@ -179,7 +179,7 @@ describe('a store that is down', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('[LO-04] a logout continues at the provider, and the browser has no session', async () => {
+  test('a logout continues at the provider, and the browser has no session', async () => {
     for (const member of ['get', 'set', 'delete', 'update', 'lock'] as const) down.add(member)
     const response = await browser.send('/auth/logout')
     expect(response.status).toBe(302)
@@ -205,7 +205,7 @@ describe('a store that is down', () => {
 })
 
 describe('requests that meet', () => {
-  test('[U5e] an identical callback that comes late undoes nothing of the session', async () => {
+  test('an identical callback that comes late undoes nothing of the session', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
     await browser.send(callback)
@@ -239,7 +239,7 @@ describe('requests that meet', () => {
     )
   })
 
-  test('[U8a] nor does it bring back the session after a logout', async () => {
+  test('nor does it bring back the session after a logout', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
     await browser.send(callback)
@@ -248,7 +248,7 @@ describe('requests that meet', () => {
     expect((await browser.send('/auth/profile')).status).toBe(401)
   })
 
-  test('[CB-12] a login while the token of the session before is refreshed: only the new session is left', async () => {
+  test('a login while the token of the session before is refreshed: only the new session is left', async () => {
     pass(3601)
     const late = browser.request('/')
     const [callback] = [await world.authorize(await world.begin(browser), { user: 'bob' })]
@@ -262,7 +262,7 @@ describe('requests that meet', () => {
   })
 })
 
-test('[U14c] an update that began before a refresh of the same request keeps what that brought', async () => {
+test('an update that began before a refresh of the same request keeps what that brought', async () => {
   pass(3601)
   const request = browser.request('/')
   const session = (await world.client.getSession(request)) as SessionData
@@ -287,7 +287,7 @@ test('a hook that returns what JSON cannot keep fails the login, in cookies and 
 })
 
 describe('revocation at logout', () => {
-  test('[RT-10] an endpoint that never responds blocks no user', async () => {
+  test('an endpoint that never responds blocks no user', async () => {
     // Longer than this test may take: what ends the wait is the bound of the logout itself.
     const patient = world.another({ httpTimeout: 60_000 })
     await world.login(patient.browser)
@@ -300,7 +300,7 @@ describe('revocation at logout', () => {
     }
   })
 
-  test('[RT-10] with private_key_jwt, too', async () => {
+  test('with private_key_jwt, too', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const keyed = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
     await world.login(keyed.browser)

@@ -116,7 +116,7 @@ describe('[C4] what a login link decides', () => {
     },
   )
 
-  test('[AR-14,I3] an iss that is not the issuer is refused, and target_link_uri leads nowhere', async () => {
+  test('[I3] an iss that is not the issuer is refused, and target_link_uri leads nowhere', async () => {
     const { issuer } = world.provider
     expect(await sent({ iss: issuer })).not.toHaveProperty('iss')
     for (const iss of ['https://evil.example', `${issuer}/`, '', issuer.toUpperCase()]) {

@@ -65,7 +65,7 @@ describe('a person logs in', () => {
     expect(user['https://example.test/groups']).toHaveLength(60)
   })
 
-  test('[S025,S035,S038,S096,AR-01,AR-03,AR-04,AR-05] the authorization request', async () => {
+  test('[S025,S035,S038,S096] the authorization request', async () => {
     const url = await world.begin(world.newBrowser())
     const sent = parametersOf(url)
     expect(sent).toEqual({
@@ -82,7 +82,7 @@ describe('a person logs in', () => {
     for (const name of ['state', 'nonce', 'code_challenge']) expect(again[name]).not.toBe(sent[name])
   })
 
-  test('[AR-07] the query passes parameters on, but never the protocol’s own', async () => {
+  test('the query passes parameters on, but never the protocol’s own', async () => {
     const owned = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
     const configured = [
       'redirect_uri',
@@ -106,7 +106,7 @@ describe('a person logs in', () => {
     for (const name of configured.slice(1)) expect(sent.has(name)).toBe(false)
   })
 
-  test.each(['abc', '-1', '1.5', '%00', ''])('[AR-09] max_age=%s in the query: 400', async (value) => {
+  test.each(['abc', '-1', '1.5', '%00', ''])('max_age=%s in the query: 400', async (value) => {
     const browser = world.newBrowser()
     const response = await browser.send(`/auth/login?max_age=${value}`)
     expect(response.status).toBe(400)
@@ -150,7 +150,7 @@ describe('a person logs in', () => {
     'http://localhost:3000@evil.example/',
     'https://localhost:3000/',
     'http://localhost:3001/',
-  ])('[U24] returnTo %j never leaves the origin', async (hostile) => {
+  ])('returnTo %j never leaves the origin', async (hostile) => {
     const response = await world.login(world.newBrowser(), `?returnTo=${encodeURIComponent(hostile)}`)
     expect(new URL(response.headers.get('location') ?? '').origin).toBe(APP)
   })
@@ -193,7 +193,7 @@ describe('a person logs in', () => {
     })
   })
 
-  test('[IDT-16] a token for another organization than the one asked for is refused', async () => {
+  test('a token for another organization than the one asked for is refused', async () => {
     const browser = world.newBrowser()
     const remove = world.provider.tamperIdToken((claims) => {
       claims['org_id'] = 'org_other'
@@ -206,7 +206,7 @@ describe('a person logs in', () => {
     expect((await world.login(browser, '?organization=acme')).status).toBe(302)
   })
 
-  test('[DI-04,P8] several clients of one process discover once and load the keys once', async () => {
+  test('several clients of one process discover once and load the keys once', async () => {
     const fresh = await startWorld()
     const others = [fresh.another(), fresh.another(), fresh.another()]
     for (const { browser } of others) expect((await fresh.login(browser)).status).toBe(302)
@@ -216,7 +216,7 @@ describe('a person logs in', () => {
     await fresh.provider.stop()
   })
 
-  test('[TE-01,S027] the code is sent once, by POST, with one client authentication and nothing in the URL', async () => {
+  test('[S027] the code is sent once, by POST, with one client authentication and nothing in the URL', async () => {
     await world.login(world.newBrowser())
     const [token, ...more] = world.provider.requests('token')
     expect(more).toEqual([])

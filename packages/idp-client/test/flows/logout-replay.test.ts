@@ -23,7 +23,7 @@ async function loggedOut(options: IdpClientOptions) {
   return { browser, client, thief }
 }
 
-describe('[SC-12,I3] a logout', () => {
+describe('[I3] a logout', () => {
   test('in a store: the record is gone, the cookies are cleared, and a copy of them is worth nothing anywhere', async () => {
     const sessionStore = memoryStore()
     const { browser, client, thief } = await loggedOut({ sessionStore })

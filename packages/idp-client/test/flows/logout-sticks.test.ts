@@ -95,7 +95,7 @@ const plan = fc.record({
   orders: fc.array(order, { minLength: 40, maxLength: 40 }),
 })
 
-describe('[U8a] 30 requests in flight and a logout', () => {
+describe('30 requests in flight and a logout', () => {
   test('no session comes back, whichever machine answers in whichever order', async () => {
     const numRuns = runsDividedBy(12)
     let returned = 0

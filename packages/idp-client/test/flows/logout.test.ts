@@ -41,7 +41,7 @@ async function logout(on: World, options: IdpClientOptions, query = '') {
 
 describe('RP-initiated logout', () => {
   test.each(['auto', 'oidc'] as const)(
-    '[S054,S122,S124,S128,LO-01] %s: exactly these parameters, with the hint',
+    '[S054,S122,S124,S128] %s: exactly these parameters, with the hint',
     async (logoutStrategy) => {
       const { at, query, idToken, sid } = await logout(world, { logoutStrategy })
       expect(at).toBe(`${world.provider.issuer}/oidc/logout`)
@@ -54,7 +54,7 @@ describe('RP-initiated logout', () => {
     },
   )
 
-  test('[S129,LO-01] without the hint: only logout_hint, client_id and post_logout_redirect_uri', async () => {
+  test('[S129] without the hint: only logout_hint, client_id and post_logout_redirect_uri', async () => {
     const { query, sid } = await logout(world, { includeIdTokenHintInOIDCLogoutUrl: false })
     expect(query).toEqual({
       client_id: world.provider.clientId,
@@ -75,7 +75,7 @@ describe('RP-initiated logout', () => {
     expect(off.query['post_logout_redirect_uri']).toBe('https://site.example/x')
   })
 
-  test('[U9] it ends the session at the provider: the next login asks again', async () => {
+  test('it ends the session at the provider: the next login asks again', async () => {
     const jar = world.provider.createJar()
     const browser = world.newBrowser()
     await world.login(browser, '', { user: 'alice', jar })
@@ -101,7 +101,7 @@ describe('RP-initiated logout', () => {
 })
 
 describe('providers without RP-initiated logout', () => {
-  test('[S123,LO-03] auto falls back to /v2/logout, and says so once', async () => {
+  test('[S123] auto falls back to /v2/logout, and says so once', async () => {
     const { at, query } = await logout(plain, { logoutStrategy: 'auto' }, '?federated')
     expect(at).toBe(`${plain.provider.origin}/v2/logout`)
     expect(query).toEqual({ returnTo: APP, client_id: plain.provider.clientId, federated: '' })
@@ -122,7 +122,7 @@ describe('providers without RP-initiated logout', () => {
     ])
   })
 
-  test('[S125,LO-03] oidc: the local session ends, the browser stays here', async () => {
+  test('[S125] oidc: the local session ends, the browser stays here', async () => {
     const { href } = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=/bye')
     expect(href).toBe(`${APP}/bye`)
     const away = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=https://evil.example/')
@@ -178,7 +178,7 @@ describe("[J7] logoutStrategy 'local'", () => {
 })
 
 describe('a provider that is down', () => {
-  test('[LO-04] the local session ends anyway', async () => {
+  test('the local session ends anyway', async () => {
     const fresh = await startWorld({ httpTimeout: 1000 })
     const browser = fresh.newBrowser()
     await fresh.login(browser)

@@ -133,7 +133,7 @@ describe('a rotated token survives an answer that never carried it', () => {
 })
 
 describe('a late refresh undoes nothing', () => {
-  test('[U8] a logout while the token is refreshed stays a logout', async () => {
+  test('a logout while the token is refreshed stays a logout', async () => {
     const hold = holdRefresh()
     const { browser, client } = await expired(hold.options)
     const slow = client.middleware(browser.request(TOKEN))
@@ -144,7 +144,7 @@ describe('a late refresh undoes nothing', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('[U8] 30 requests in flight and a logout, answers in any order: no session comes back', async () => {
+  test('30 requests in flight and a logout, answers in any order: no session comes back', async () => {
     const { browser, client } = await expired()
     const requests = Array.from({ length: 30 }, (_, at) => browser.request(at % 2 ? TOKEN : '/page'))
     const before = await Promise.all(requests.slice(0, 15).map((request) => client.middleware(request)))
@@ -168,7 +168,7 @@ describe('a late refresh undoes nothing', () => {
     expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
   })
 
-  test('[U14c] an update while the token is refreshed is kept, and so is the token', async () => {
+  test('an update while the token is refreshed is kept, and so is the token', async () => {
     const hold = holdRefresh()
     const { browser, client } = await expired(hold.options)
     const slow = client.middleware(browser.request(TOKEN))
@@ -185,7 +185,7 @@ describe('a late refresh undoes nothing', () => {
     expect(session?.tokenSet.accessToken).toBe(((await response.json()) as { token: string }).token)
   })
 
-  test('[RT-06] a dead refresh token is written off also where the call throws', async () => {
+  test('a dead refresh token is written off also where the call throws', async () => {
     const { browser, client } = await expired()
     world.provider.faults.set('token', {
       kind: 'respond',
@@ -311,7 +311,7 @@ test('grants that died in Server Components leave room for others', async () => 
   expect((await client.getAccessToken(browser.request('/p'))).token).toEqual(expect.any(String))
 })
 
-test('[RT-08] a scope from the query does not replace the token of the login', async () => {
+test('a scope from the query does not replace the token of the login', async () => {
   // A provider that grants what it knows of the scope that was asked for (RFC 6749 section 3.3).
   const narrowing: typeof fetch = (input, init) => {
     const body = new URLSearchParams(String(init?.body ?? ''))

@@ -30,7 +30,7 @@ function demandAlways(body: object = { mfa_token: RAW }): void {
 }
 
 describe('getAccessToken', () => {
-  test('[S172,S212,S244,MF-01] MfaRequiredError; the session and its tokens stay', async () => {
+  test('[S172,S212,S244] MfaRequiredError; the session and its tokens stay', async () => {
     const browser = await world.signedIn()
     const before = await world.client.getSession(browser.request('/'))
     const error = await world.demand(browser)
@@ -86,7 +86,7 @@ describe('getAccessToken', () => {
     expect(error.mfa_requirements).toEqual({ challenge: [{ type: 'otp' }] })
   })
 
-  test('[RT-03] requests at once share the refusal, and each gets a token of its own', async () => {
+  test('requests at once share the refusal, and each gets a token of its own', async () => {
     const browser = await world.signedIn()
     const errors = await Promise.all(Array.from({ length: 20 }, () => world.demand(browser)))
     expect(world.provider.count('token')).toBe(1)
@@ -117,7 +117,7 @@ describe('getAccessToken', () => {
     })
   })
 
-  test('[EL-05] two users never get contexts of each other', async () => {
+  test('two users never get contexts of each other', async () => {
     world.provider.mfa.enrollOtp('bob')
     const people = await Promise.all([world.signedIn('alice'), world.signedIn('bob')])
     const demands = await Promise.all(people.map((browser) => world.demand(browser)))
@@ -203,7 +203,7 @@ describe('every other token call', () => {
   })
 })
 
-test("[MF-01,EL-02] the provider's token is in no error, event or answer", async () => {
+test("the provider's token is in no error, event or answer", async () => {
   const browser = await world.signedIn()
   demandAlways()
   const error = await world.demand(browser)

@@ -170,7 +170,7 @@ describe('from the 403 to the token', () => {
     })
   })
 
-  test('[MF-04] one more factor: 403 with a new token', async () => {
+  test('one more factor: 403 with a new token', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { secret } = world.provider.mfa.enrollOtp('bob')
     const { browser, token } = await demanded('bob', VAULT)
@@ -183,7 +183,7 @@ describe('from the 403 to the token', () => {
 })
 
 describe.each(routes)('%s', (_name, ask) => {
-  test('[MF-02] 401 for a token that expired or was not issued here', async () => {
+  test('401 for a token that expired or was not issued here', async () => {
     const { browser, token } = await demanded()
     const altered = `${token.slice(0, -4)}${token.endsWith('AAAA') ? 'BBBB' : 'AAAA'}`
     const refused = await browser.send(...ask(altered))
@@ -200,7 +200,7 @@ describe.each(routes)('%s', (_name, ask) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[MF-03] 401 for the token of another user, and without a session, which is never created', async () => {
+  test('401 for the token of another user, and without a session, which is never created', async () => {
     const { token } = await demanded()
     const bob = await world.signedIn('bob')
     expect((await bob.send(...ask(token))).status).toBe(401)
@@ -315,7 +315,7 @@ describe('what a browser gets wrong', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[MF-04] a wrong code: the word of the provider, and the token can be used again', async () => {
+  test('a wrong code: the word of the provider, and the token can be used again', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(verify, post({ otp: '000' }, token))
     expect(response.status).toBe(400)
@@ -327,7 +327,7 @@ describe('what a browser gets wrong', () => {
     expect((await browser.send(...asking.verify(token))).status).toBe(200)
   })
 
-  test('[MF-04] a kind of factor that is not accepted: 400', async () => {
+  test('a kind of factor that is not accepted: 400', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(challenge, post({ mfa_token: token, challenge_type: 'oob' }))
     expect(response.status).toBe(400)

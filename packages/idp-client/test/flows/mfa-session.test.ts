@@ -27,8 +27,7 @@ afterEach(() => {
     .flatMap(({ body, json }) => [body['mfa_token'], json?.['mfa_token']])
     .filter((token) => typeof token === 'string')
   const events = inspect(world.events, { depth: 9 })
-  for (const token of raw)
-    expect(events, '[MF-01] the token of the provider in an event').not.toContain(token)
+  for (const token of raw) expect(events, 'the token of the provider in an event').not.toContain(token)
 })
 
 /** The platform's fetch; something happens between the provider's answer to a verification and its arrival. */
@@ -77,7 +76,7 @@ const bankToken = (client: IdpClient, browser: Browser) =>
   client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })
 
 describe.each(methods)('%s refuses before the provider is asked', (method) => {
-  test('[S135,S212,MF-02] an expired token', async () => {
+  test('[S135,S212] an expired token', async () => {
     const { browser, client, mfaToken } = await demanded('alice', world.another({ mfaTokenTtl: 10 }))
     world.pass(10)
     await expect(call(client, method, browser, mfaToken)).rejects.toMatchObject({
@@ -87,7 +86,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[S212,MF-02] a token that is altered, cut, of another secret, another kind or none', async () => {
+  test('[S212] a token that is altered, cut, of another secret, another kind or none', async () => {
     const { browser, client, mfaToken } = await demanded()
     const secret = 'fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210'
     const other = await demanded('alice', world.another({ secret }))
@@ -101,7 +100,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[S212,MF-03] a token of another user, or of an earlier login of the same user', async () => {
+  test('[S212] a token of another user, or of an earlier login of the same user', async () => {
     const alice = await demanded()
     const bob = await world.signedIn('bob')
     const again = await world.signedIn('alice')
@@ -116,7 +115,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.count('mfa-authenticators')).toBe(0)
   })
 
-  test('[MF-03] no session: MISSING_SESSION, and never a new one', async () => {
+  test('no session: MISSING_SESSION, and never a new one', async () => {
     const { client, mfaToken } = await demanded()
     const nobody = world.newBrowser()
     await expect(call(client, method, nobody, mfaToken)).rejects.toMatchObject({
@@ -129,7 +128,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
 })
 
 describe('the session', () => {
-  test('[MF-05,GHSA-xg6x] an mfa_token is not accepted as a session', async () => {
+  test('an mfa_token is not accepted as a session', async () => {
     const { browser, mfaToken } = await demanded()
     const [cookie] = browser.cookies.values()
     const thief = world.newBrowser()
@@ -150,7 +149,7 @@ describe('the session', () => {
   })
 
   test.each([{ sub: 'dev|bob' }, { org_id: 'org_other' }, { aud: 'another-client' }])(
-    '[IDT-19] an ID token with %j: nothing of the answer is kept',
+    'an ID token with %j: nothing of the answer is kept',
     async (change) => {
       const { browser, client, mfaToken } = await demanded()
       const before = await client.getSession(browser.request('/'))
@@ -169,7 +168,7 @@ describe('the session', () => {
     },
   )
 
-  test('[U14b] beforeSessionSaved: once, with all claims and the ID token; what it throws loses nothing', async () => {
+  test('beforeSessionSaved: once, with all claims and the ID token; what it throws loses nothing', async () => {
     const seen: [unknown, string | undefined][] = []
     const made = world.another({
       beforeSessionSaved(session, idToken) {
@@ -247,7 +246,7 @@ describe('at the same time', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
-  test('[RT-03] a refresh at the same time is not undone, nor does it undo; late requests are led on', async () => {
+  test('a refresh at the same time is not undone, nor does it undo; late requests are led on', async () => {
     const { browser, client, mfaToken } = await demanded()
     const old = browser.request('/')
     const [refreshed, verified] = await Promise.all([
@@ -289,23 +288,20 @@ describe('at the same time', () => {
     [true, false].map((renewable) => ({ what, renewable })),
   )
 
-  test.each(ends)(
-    '[MF-03] $what is not undone; with a refresh token: $renewable',
-    async ({ renewable, what }) => {
-      const during = { verification: async () => {} }
-      const made = world.another({ [customFetch]: interrupted(during) })
-      const { browser, client, mfaToken } = await demanded('alice', made)
-      if (!renewable) await withoutRefreshToken(client, browser)
-      during.verification = async () => void (await meanwhile[what]?.(browser))
-      const error = await rejectionOf(verifying(client, browser, { mfaToken, otp: world.otp() }))
-      expect(error).toMatchObject({ name: 'MfaError', code: 'MISSING_SESSION' })
-      const session = await client.getSession(browser.request('/'))
-      expect(session?.user.sub).toBe(what === 'a logout' ? undefined : 'dev|bob')
-      expect(session?.accessTokens).toBeUndefined()
-    },
-  )
+  test.each(ends)('$what is not undone; with a refresh token: $renewable', async ({ renewable, what }) => {
+    const during = { verification: async () => {} }
+    const made = world.another({ [customFetch]: interrupted(during) })
+    const { browser, client, mfaToken } = await demanded('alice', made)
+    if (!renewable) await withoutRefreshToken(client, browser)
+    during.verification = async () => void (await meanwhile[what]?.(browser))
+    const error = await rejectionOf(verifying(client, browser, { mfaToken, otp: world.otp() }))
+    expect(error).toMatchObject({ name: 'MfaError', code: 'MISSING_SESSION' })
+    const session = await client.getSession(browser.request('/'))
+    expect(session?.user.sub).toBe(what === 'a logout' ? undefined : 'dev|bob')
+    expect(session?.accessTokens).toBeUndefined()
+  })
 
-  test('[EL-05] two users never meet', async () => {
+  test('two users never meet', async () => {
     const { secret } = world.provider.mfa.enrollOtp('bob')
     const [alice, bob] = await Promise.all([demanded('alice'), demanded('bob')])
     await Promise.all([
@@ -333,7 +329,7 @@ describe('at the same time', () => {
 })
 
 describe('how the client proves itself', () => {
-  test('[TE-01,TE-03,TE-04] by signed assertion: in the JSON of the MFA API, and at the token endpoint', async () => {
+  test('by signed assertion: in the JSON of the MFA API, and at the token endpoint', async () => {
     const { clientId, privateKey: clientAssertionSigningKey } = world.provider.keyClient
     const options = { clientId, clientSecret: undefined, clientAssertionSigningKey }
     const { browser, client, mfaToken } = await demanded('alice', world.another(options))
@@ -354,7 +350,7 @@ describe('how the client proves itself', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('[DP-10,DP-05] DPoP: the verification carries a proof, retried with a nonce; the token is bound', async () => {
+  test('DPoP: the verification carries a proof, retried with a nonce; the token is bound', async () => {
     const options = {
       useDPoP: true,
       dpopKeyPair: await generateDpopKeyPair(),

@@ -128,7 +128,7 @@ describe('challenge', () => {
     expect(request?.headers).not.toHaveProperty('authorization')
   })
 
-  test('[S210,MF-04] out of band with a code: sent to the factor that was chosen, verified with it', async () => {
+  test('[S210] out of band with a code: sent to the factor that was chosen, verified with it', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { id } = world.provider.mfa.enrollOob('bob', 'sms')
     const { browser, mfaToken } = await demanded('bob')
@@ -146,7 +146,7 @@ describe('challenge', () => {
     expect(decodeJwt((await bankToken(browser)).token)).toMatchObject({ aud: BANK, sub: 'dev|bob' })
   })
 
-  test('[S210,MF-04] out of band without a code: pending until the user approves; refused when they refuse', async () => {
+  test('[S210] out of band without a code: pending until the user approves; refused when they refuse', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { browser, mfaToken } = await demanded('bob')
     const begin = async () => {
@@ -173,7 +173,7 @@ describe('challenge', () => {
     expect(await verify(browser, mfaToken, { oobCode: approved.oobCode })).toEqual({ success: true })
   })
 
-  test('[MF-04] a type that the provider named no factor of: no request', async () => {
+  test('a type that the provider named no factor of: no request', async () => {
     const { browser, mfaToken } = await demanded()
     const options = { mfaToken, challengeType: 'oob' } as const
     await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
@@ -273,7 +273,7 @@ describe('enroll', () => {
 })
 
 describe('verify', () => {
-  test('[S211,MF-04] an OTP: the token of the audience goes beside the main one; rotated ones are kept', async () => {
+  test('[S211] an OTP: the token of the audience goes beside the main one; rotated ones are kept', async () => {
     const { browser, mfaToken } = await demanded()
     const before = await sessionOf(browser)
     expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
@@ -324,7 +324,7 @@ describe('verify', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[MF-04] a wrong code is a typed error, and the token can be used again', async () => {
+  test('a wrong code is a typed error, and the token can be used again', async () => {
     const { browser, mfaToken } = await demanded()
     const before = await sessionOf(browser)
     await expect(verify(browser, mfaToken, { otp: '000000x' })).rejects.toMatchObject({
@@ -345,7 +345,7 @@ describe('verify', () => {
     expect(await bankToken(browser)).toMatchObject({ audience: BANK })
   })
 
-  test('[MF-04] one more factor: MfaRequiredError with a new token, which completes it', async () => {
+  test('one more factor: MfaRequiredError with a new token, which completes it', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { secret } = world.provider.mfa.enrollOtp('bob')
     const browser = await world.signedIn('bob')
@@ -385,7 +385,7 @@ describe('verify', () => {
     expect(decodeJwt(result.tokenSet?.accessToken ?? '')).toMatchObject({ aud: BANK, sub: 'dev|alice' })
   })
 
-  test('[IDT-19] after a backchannel authentication the ID token must be about whom it was asked for', async () => {
+  test('after a backchannel authentication the ID token must be about whom it was asked for', async () => {
     const demand = async () => {
       const approve = world.client.getTokenByBackchannelAuth({
         bindingMessage: 'Transfer',

@@ -34,14 +34,14 @@ function named(claims: Claims): void {
 const userOf = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.user
 
 describe('a login for an organization', () => {
-  test.each(['org_globex', 'globex', 'GloBex'])('[U22c,IDT-16,S102] %s', async (organization) => {
+  test.each(['org_globex', 'globex', 'GloBex'])('[S102] %s', async (organization) => {
     const browser = world.newBrowser()
     const response = await world.login(browser, `?organization=${organization}`, bob)
     expect(response.headers.get('location')).toBe(`${APP}/`)
     expect(await userOf(browser)).toMatchObject({ sub: 'dev|bob', ...GLOBEX })
   })
 
-  test('[U22c] of a person who does not belong to it makes no session, and says why', async () => {
+  test('of a person who does not belong to it makes no session, and says why', async () => {
     const errors: unknown[] = []
     const onCallback: IdpClientOptions['onCallback'] = ({ error }) => {
       errors.push(error)
@@ -65,7 +65,7 @@ describe('a login for an organization', () => {
     ['no organization', 'org_globex', { org_id: undefined, org_name: undefined }],
     ['an id only, where a name was asked for', 'globex', { org_name: undefined }],
     ['a list of names', 'globex', { org_name: ['globex'] }],
-  ])('[U22c,IDT-16] that brings %s is refused', async (_what, organization, claims) => {
+  ])('that brings %s is refused', async (_what, organization, claims) => {
     named(claims)
     const browser = world.newBrowser()
     const response = await world.login(browser, `?organization=${organization}`, bob)
@@ -130,7 +130,7 @@ describe('a refresh', () => {
     return cause as IdpError
   }
 
-  test('[U22c] keeps the organization', async () => {
+  test('keeps the organization', async () => {
     const browser = await signedIn()
     const before = await tokensOf(browser)
     await refresh(browser)
@@ -146,14 +146,14 @@ describe('a refresh', () => {
     ['no organization any more', { org_id: undefined, org_name: undefined }],
     ['no name any more', { org_name: undefined }],
     ['null', { org_id: null }],
-  ])('[U22c,IDT-16,RT-01] to %s: the whole answer is refused', async (_what, claims) => {
+  ])('to %s: the whole answer is refused', async (_what, claims) => {
     const browser = await signedIn()
     named(claims)
     expect((await refusedBy(browser)).message).toMatch(/org_(id|name) is not that of the ID token before/)
     expect(await userOf(browser)).toMatchObject(GLOBEX)
   })
 
-  test('[U22c] for another API is held to it as well', async () => {
+  test('for another API is held to it as well', async () => {
     const browser = await signedIn(`?organization=globex&audience=${encodeURIComponent(API)}`)
     named({ org_id: 'org_acme', org_name: 'acme' })
     await refusedBy(browser, { audience: ORDERS, scope: 'openid read:orders' })
@@ -163,7 +163,7 @@ describe('a refresh', () => {
     expect(await userOf(other)).toMatchObject(GLOBEX)
   })
 
-  test('[U22c] puts no session into an organization', async () => {
+  test('puts no session into an organization', async () => {
     const browser = await signedIn('')
     named(GLOBEX)
     await refusedBy(browser)
@@ -190,7 +190,7 @@ describe('a refresh', () => {
   })
 })
 
-test('[IDT-16,IDT-19] a token exchange for an organization is held to it', async () => {
+test('a token exchange for an organization is held to it', async () => {
   const exchange = () =>
     world.client.customTokenExchange({
       subjectToken: 'bob',
@@ -205,7 +205,7 @@ test('[IDT-16,IDT-19] a token exchange for an organization is held to it', async
   })
 })
 
-test('[IDT-16,IDT-19] a backchannel login for an organization is held to it', async () => {
+test('a backchannel login for an organization is held to it', async () => {
   world.provider.settings.cibaAutoApprove = true
   const authenticate = () =>
     world.client.getTokenByBackchannelAuth({

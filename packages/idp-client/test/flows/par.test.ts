@@ -39,7 +39,7 @@ describe('pushed authorization requests', () => {
     expect(world.provider.count('par')).toBe(0)
   })
 
-  test('[S037,PAR-01,PAR-02] everything goes to the provider, the browser carries a reference', async () => {
+  test('[S037] everything goes to the provider, the browser carries a reference', async () => {
     const browser = world.newBrowser()
     const url = await world.begin(browser, '?returnTo=/after&ui_locales=de&login_hint=alice')
     expect(parametersOf(url)).toEqual({
@@ -73,7 +73,7 @@ describe('pushed authorization requests', () => {
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'LOGIN_STARTED', method: 'par' }))
   })
 
-  test('[PAR-03] each login has its own reference; a configured request_uri is never pushed', async () => {
+  test('each login has its own reference; a configured request_uri is never pushed', async () => {
     const { browser } = world.another({ authorizationParameters: { request_uri: 'https://app.example/r' } })
     const first = parametersOf(await world.begin(browser))
     const second = parametersOf(await world.begin(browser))
@@ -84,7 +84,7 @@ describe('pushed authorization requests', () => {
     expect(pushed[0]?.body['state']).not.toBe(pushed[1]?.body['state'])
   })
 
-  test('[PAR-01] the redirect URI is pushed byte for byte, also with a query', async () => {
+  test('the redirect URI is pushed byte for byte, also with a query', async () => {
     const redirect = 'http://localhost:3000/auth/callback?from=a%20b&x'
     const { browser } = world.another({ authorizationParameters: { redirect_uri: redirect } })
     const url = await world.begin(browser)
@@ -92,7 +92,7 @@ describe('pushed authorization requests', () => {
     expect((await browser.send(await world.authorize(url))).status).toBe(302)
   })
 
-  test('[PAR-02] a query of the endpoint itself stays in the browser and is not pushed', async () => {
+  test('a query of the endpoint itself stays in the browser and is not pushed', async () => {
     const stop = world.provider.rewrite('discovery', (json) => ({
       ...json,
       authorization_endpoint: `${json['authorization_endpoint']}?tenant=a`,
@@ -146,7 +146,7 @@ const faults: Record<string, Fault> = {
   'redirect elsewhere': { kind: 'redirect', location: 'http://127.0.0.1:9/' },
 }
 
-describe('[PAR-04,TE-11] a push that fails ends the login: no second try, no plain request', () => {
+describe('a push that fails ends the login: no second try, no plain request', () => {
   test.each(Object.entries(faults))('%s', async (_name, fault) => {
     const browser = world.newBrowser()
     await world.login(browser)
@@ -188,7 +188,7 @@ test.each([
   'urn:x\r\nSet-Cookie: a=b',
   '&client_id=evil&request_uri=evil',
   `urn:${'x'.repeat(1_000_000)}`,
-])('[PAR-07] a hostile request_uri is only encoded (%#)', async (requestUri) => {
+])('a hostile request_uri is only encoded (%#)', async (requestUri) => {
   const plain = await world.begin(world.another({ pushedAuthorizationRequests: false }).browser)
   world.provider.faults.set('par', answering(requestUri))
   const url = await world.begin(world.newBrowser())
@@ -203,7 +203,7 @@ test.each([
 })
 
 describe('option and provider disagree', () => {
-  test('[PAR-06] on, but not advertised: 500, and a typed error in code', async () => {
+  test('on, but not advertised: 500, and a typed error in code', async () => {
     const stop = world.provider.rewrite('discovery', (json) => {
       const { pushed_authorization_request_endpoint: _gone, ...rest } = json
       return rest
@@ -220,7 +220,7 @@ describe('option and provider disagree', () => {
     })
   })
 
-  test('[PAR-05] off, but demanded: a typed configuration error that names the option', async () => {
+  test('off, but demanded: a typed configuration error that names the option', async () => {
     const stop = world.provider.rewrite('discovery', (json) => ({
       ...json,
       require_pushed_authorization_requests: true,

@@ -67,7 +67,7 @@ describe('a provider that takes client assertions for its token endpoint only', 
     return { ...world, ...world.another({ ...own, ...options }) }
   }
 
-  test('[B6,TE-03] clientAssertionAudience: that URL at every endpoint', async () => {
+  test('[B6] clientAssertionAudience: that URL at every endpoint', async () => {
     await logInAndRefresh(await keyWorld({ clientAssertionAudience: 'token_endpoint' }))
   })
 

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.provider.stop())
 
-describe('[AR-08,I3] no URL has a secret, verifier, assertion or token', () => {
+describe('[I3] no URL has a secret, verifier, assertion or token', () => {
   const withKey = (): IdpClientOptions => {
     const { clientId, privateKey } = world.provider.keyClient
     return { clientId, clientSecret: '', clientAssertionSigningKey: privateKey }
@@ -63,7 +63,7 @@ describe('[AR-08,I3] no URL has a secret, verifier, assertion or token', () => {
   })
 })
 
-describe('[AR-13,I3] endpoints are those of the metadata', () => {
+describe('[I3] endpoints are those of the metadata', () => {
   const moved = {
     authorization_endpoint: true,
     token_endpoint: true,
@@ -98,7 +98,7 @@ describe('[AR-13,I3] endpoints are those of the metadata', () => {
   })
 })
 
-describe('[LO-02,I3] coming back from a logout', () => {
+describe('[I3] coming back from a logout', () => {
   test.each(['', '?state=mine', '?state=other', '?state=', '?state=a&state=b'])(
     'with %j is a page like any other: no login, no error, no session',
     async (query) => {

@@ -51,7 +51,7 @@ async function connectionToken(client: IdpClient, browser: Browser): Promise<str
   return token
 }
 
-describe('[U20b] rotating secrets', () => {
+describe('rotating secrets', () => {
   test('a session and its connection tokens open, and the next write seals all of it anew', async () => {
     const { after, before, during } = times()
     await world.login(before.browser)

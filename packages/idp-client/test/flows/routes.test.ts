@@ -78,7 +78,7 @@ describe('dispatch', () => {
     }
   })
 
-  test('[PG-01] no spelling of a path reaches another route than the one it names', async () => {
+  test('no spelling of a path reaches another route than the one it names', async () => {
     const piece = fc.oneof(
       fc.constantFrom('/', '//', '\\', '%2e', '%2f', ';', '.', '..', 'auth', 'login', 'profile', 'AUTH', '?'),
       fc.webSegment(),
@@ -137,7 +137,7 @@ describe('what is no navigation changes nothing', () => {
     fetch: { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' },
   }
 
-  test('[U3a,U10,LO-05] 200 of them set no cookie, redirect nowhere and log nobody out', async () => {
+  test('200 of them set no cookie, redirect nowhere and log nobody out', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const before = [...browser.cookies]
@@ -178,7 +178,7 @@ describe('what is no navigation changes nothing', () => {
     expect((await world.newBrowser().send('/auth/login', { headers })).status).toBe(302)
   })
 
-  test('[CB-10] a prefetched callback uses nothing up', async () => {
+  test('a prefetched callback uses nothing up', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     expect((await browser.send(callback, { headers: { 'sec-purpose': 'prefetch' } })).status).toBe(204)
@@ -240,7 +240,7 @@ describe('variables and base paths', () => {
     },
   )
 
-  test('[U12] a path in appBaseUrl: a proxy strips it, browsers see it', async () => {
+  test('a path in appBaseUrl: a proxy strips it, browsers see it', async () => {
     const { client } = world.another({ appBaseUrl: `${APP}/shop` })
     const inside = new Browser(client, APP)
     const started = await inside.send('/auth/login?returnTo=/shop/cart')

@@ -90,7 +90,7 @@ async function liveOn({ browser, client }: { browser: Browser; client: IdpClient
   })
 }
 
-describe('[C2,SC-16] a session that grows after its login stays valid', () => {
+describe('[C2] a session that grows after its login stays valid', () => {
   test('20 audiences, a restart, a second process, a Server Component', async () => {
     await world.login(world.browser)
     await liveOn(world)

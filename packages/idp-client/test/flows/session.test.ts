@@ -24,7 +24,7 @@ const sub = async (browser: Browser) => (await world.client.getSession(browser.r
 const user = 'dev|alice'
 
 describe('a session lives', () => {
-  test('[S073,S074,S075,S132,U6,P6] rolling: one write per five minutes of use, never cacheable', async () => {
+  test('[S073,S074,S075,S132] rolling: one write per five minutes of use, never cacheable', async () => {
     const browser = await signedIn()
     let writes = 0
     for (let count = 0; count < 100; count++) {
@@ -98,7 +98,7 @@ describe('a session lives', () => {
     expect((await browser.send('/auth/profile')).headers.getSetCookie()).toHaveLength(1)
   })
 
-  test('[SC-17] requests without a session get no cookie', async () => {
+  test('requests without a session get no cookie', async () => {
     const browser = world.newBrowser()
     await browser.send('/page')
     await browser.send('/auth/profile')
@@ -267,7 +267,7 @@ describe('getAccessToken, the simple case', () => {
 })
 
 describe('guards', () => {
-  test('[S206,PG-03] a page: to the login route and back, query kept', async () => {
+  test('[S206] a page: to the login route and back, query kept', async () => {
     const page = world.client.withPageAuthRequired(async () => new Response('secret'))
     const refused = await page(new Request(`${APP}/orders?a=1&b=%2F%26scope%3Dx`))
     expect(refused.status).toBe(302)
@@ -289,7 +289,7 @@ describe('guards', () => {
     )
   })
 
-  test('[S207,PG-03,PG-04] an API: 401 JSON, never a redirect, identity only from the cookie', async () => {
+  test('[S207] an API: 401 JSON, never a redirect, identity only from the cookie', async () => {
     const api = world.client.withApiAuthRequired(async (_, extra: number) => Response.json({ extra }))
     const headers = {
       'x-user': 'alice',

@@ -81,7 +81,7 @@ class Visitor {
 }
 
 describe('maxAge', () => {
-  test('[PG-03,S101] an old authentication leads to a login that is one', async () => {
+  test('[S101] an old authentication leads to a login that is one', async () => {
     const visitor = new Visitor({ maxAge: 300 })
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
     pass(340)
@@ -168,7 +168,7 @@ describe('acr and amr', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('[PG-04,CVE-2026-42349] hooks cannot make a weak authentication strong', async () => {
+  test('[CVE-2026-42349] hooks cannot make a weak authentication strong', async () => {
     const strong = { acr: 'urn:gold', amr: ['otp'], auth_time: world.clock.now, org_id: 'org_acme' }
     const options: IdpClientOptions = {
       beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, ...strong } }),
@@ -383,7 +383,7 @@ describe('a login that does not help', () => {
 describe('guards with options hold as those without', () => {
   const demand: GuardRequirements = { maxAge: 300, acr: 'urn:gold' }
 
-  test('[PG-01,PG-03,PG-04,CVE-2024-29901] neither headers nor query nor body sign a user in', async () => {
+  test('[CVE-2024-29901] neither headers nor query nor body sign a user in', async () => {
     const handler = vi.fn(() => new Response('in'))
     const page = world.client.withPageAuthRequired(handler, demand)
     const api = world.client.withApiAuthRequired(handler, demand)
@@ -405,7 +405,7 @@ describe('guards with options hold as those without', () => {
     expect(handler).not.toHaveBeenCalled()
   })
 
-  test('[PG-02,CVE-2026-73421] without a usable configuration nobody passes', async () => {
+  test('[CVE-2026-73421] without a usable configuration nobody passes', async () => {
     const { browser } = world.another()
     await world.login(browser, '?acr_values=urn:gold&max_age=300')
     const broken: IdpClientOptions[] = [
@@ -425,7 +425,7 @@ describe('guards with options hold as those without', () => {
     }
   })
 
-  test('[PG-02] a store that fails counts as no session', async () => {
+  test('a store that fails counts as no session', async () => {
     const failing = async (): Promise<never> => {
       throw new Error('down')
     }
@@ -446,7 +446,7 @@ describe('guards with options hold as those without', () => {
     expect(refused.status).toBeGreaterThanOrEqual(500)
   })
 
-  test('[PG-05] an origin that is not in the list gets no login', async () => {
+  test('an origin that is not in the list gets no login', async () => {
     const { client } = world.another({ appBaseUrl: [APP, 'https://two.example'] })
     const page = client.withPageAuthRequired(() => new Response('in'), demand)
     const outside = new Request('http://evil.example/vault', { headers: { host: 'evil.example' } })

@@ -76,7 +76,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
   const refreshes = (): number =>
     world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token').length
 
-  test('[U1a, P10] 50 at once by route and operation: one refresh, 50 equal tokens, one write', async () => {
+  test('50 at once by route and operation: one refresh, 50 equal tokens, one write', async () => {
     pass(TTL + 1)
     const asked = Array.from({ length: 50 }, async (_, index) => {
       if (index % 2) return (await client.getAccessToken(browser.request('/'), new Headers())).token
@@ -88,7 +88,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(watching.writes()).toBe(1)
   })
 
-  test('[U1b, RT-04] 50 users at once: everybody gets their own token', async () => {
+  test('50 users at once: everybody gets their own token', async () => {
     const users = ['alice', 'bob', 'mallory']
     const browsers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
@@ -112,22 +112,19 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(refreshes()).toBe(50)
   })
 
-  test.each([4, 30, 59])(
-    '[U1c] a request that began %s s before its refresh has the new token',
-    async (late) => {
-      pass(TTL + 1)
-      const early = browser.request('/')
-      const before = await client.getSession(early)
-      const { token } = await client.getAccessToken(browser.request('/'), new Headers())
-      pass(late)
-      // It knows the session of before; only the token that it is given must be the successor.
-      expect(before?.tokenSet.accessToken).not.toBe(token)
-      expect((await client.getAccessToken(early, new Headers())).token).toBe(token)
-      expect(refreshes()).toBe(1)
-    },
-  )
+  test.each([4, 30, 59])('a request that began %s s before its refresh has the new token', async (late) => {
+    pass(TTL + 1)
+    const early = browser.request('/')
+    const before = await client.getSession(early)
+    const { token } = await client.getAccessToken(browser.request('/'), new Headers())
+    pass(late)
+    // It knows the session of before; only the token that it is given must be the successor.
+    expect(before?.tokenSet.accessToken).not.toBe(token)
+    expect((await client.getAccessToken(early, new Headers())).token).toBe(token)
+    expect(refreshes()).toBe(1)
+  })
 
-  test('[U1e] two audiences at once: one after the other, no refresh token twice', async () => {
+  test('two audiences at once: one after the other, no refresh token twice', async () => {
     pass(TTL + 1)
     const ask = async (audience: string) =>
       read(await client.middleware(browser.request(`${TOKEN}?audience=${audience}`)))
@@ -141,7 +138,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(spent.map(([, status]) => status)).toEqual([200, 200])
   })
 
-  test('[U2a] proxy and page of one navigation: one refresh, the page has it, the next request makes none', async () => {
+  test('proxy and page of one navigation: one refresh, the page has it, the next request makes none', async () => {
     pass(TTL + 1)
     const seen: unknown[] = []
     const response = await client.middleware(browser.request('/page'), async () => {
@@ -155,7 +152,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(refreshes()).toBe(1)
   })
 
-  test('[U2b, U2c] where no cookie can be written a refresh is stored anyway, for every process', async () => {
+  test('where no cookie can be written a refresh is stored anyway, for every process', async () => {
     pass(TTL + 1)
     const { token } = await client.getAccessToken(browser.request('/'))
     expect(refreshes()).toBe(1)
@@ -166,7 +163,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(session?.tokenSet.accessToken).toBe(token)
   })
 
-  test('[U7a, P6] a hundred requests in a minute: one cookie and one write at most', async () => {
+  test('a hundred requests in a minute: one cookie and one write at most', async () => {
     pass(400)
     let written = 0
     for (let index = 0; index < 100; index++) {
@@ -176,7 +173,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect([written, watching.writes()]).toEqual([1, 1])
   })
 
-  test('[U7b] a Server Action that changes nothing: no cookie and no write, although a roll is due', async () => {
+  test('a Server Action that changes nothing: no cookie and no write, although a roll is due', async () => {
     pass(400)
     const headers = { 'next-action': '7f'.repeat(20), 'content-type': 'text/plain;charset=UTF-8' }
     const response = await browser.send('/page', { method: 'POST', headers, body: '[]' })
@@ -185,7 +182,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect((await browser.send('/page')).headers.getSetCookie()).toHaveLength(1)
   })
 
-  test('[U8a] 30 requests in flight and a logout, answers in any order: no session comes back', async () => {
+  test('30 requests in flight and a logout, answers in any order: no session comes back', async () => {
     pass(TTL + 1)
     const paths = [TOKEN, '/page', '/auth/profile', `${TOKEN}?audience=${API}`]
     const requests = Array.from({ length: 30 }, (_, index) => browser.request(paths[index % 4] ?? ''))
@@ -209,7 +206,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     }
   })
 
-  test('[U20a] cookies of another secret, of another kind, cut or longer: no session, no read, never a failure', async () => {
+  test('cookies of another secret, of another kind, cut or longer: no session, no read, never a failure', async () => {
     const { value = '' } = browser.cookies.get('__session') ?? {}
     const foreign = world.another({ secret: 'f'.repeat(31).concat('0123'), sessionStore: watching.store })
     await world.login(foreign.browser)
@@ -236,7 +233,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     }
   })
 
-  test('[S213, U21] down for ten minutes: sessions and valid tokens serve, no cookie goes, all recover', async () => {
+  test('[S213] down for ten minutes: sessions and valid tokens serve, no cookie goes, all recover', async () => {
     const browsers = [browser, world.newBrowser(), world.newBrowser()]
     for (const other of browsers.slice(1)) await world.login(other, '', { user: 'bob' })
     const names = browsers.map((one) => one.names('__session'))
@@ -262,7 +259,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(await client.getSession(browser.request('/'))).toMatchObject({ theme: 'dark' })
   })
 
-  test('[U21, LO-04] a logout while the provider is down ends the session in the store', async () => {
+  test('a logout while the provider is down ends the session in the store', async () => {
     const captured = new Map(browser.cookies)
     await world.provider.faults.down()
     const response = await browser.send('/auth/logout')
@@ -340,7 +337,7 @@ describe('what a store may give', () => {
     expect((await world.client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
   })
 
-  test('[SC-08] a record that the store kept for too long: 401, and the cookie goes', async () => {
+  test('a record that the store kept for too long: 401, and the cookie goes', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const cookies = new Map(browser.cookies)
@@ -352,7 +349,7 @@ describe('what a store may give', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('[SC-09] a clock that is set back by an hour lengthens nothing', async () => {
+  test('a clock that is set back by an hour lengthens nothing', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     world.clock.now = start - 3600

@@ -65,7 +65,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect((await browser.send('/auth/profile')).status).toBe(401)
   })
 
-  test('[RT-02, U2c] a refresh is in the store at once, also where no cookie can be written', async () => {
+  test('a refresh is in the store at once, also where no cookie can be written', async () => {
     pass(world, 3601)
     const request = browser.request('/')
     // Without a response nothing can be written, as in a Server Component.
@@ -75,7 +75,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('[U1a] 50 parallel calls on an expired session: one refresh', async () => {
+  test('50 parallel calls on an expired session: one refresh', async () => {
     pass(world, 3601)
     world.provider.clearRequests()
     const calls = Array.from({ length: 50 }, () => world.client.getAccessToken(browser.request('/')))
@@ -84,7 +84,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('[U2a] proxy and page of one request see the refreshed session', async () => {
+  test('proxy and page of one request see the refreshed session', async () => {
     pass(world, 3601)
     const request = browser.request('/')
     const headers = new Headers()
@@ -92,7 +92,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect((await world.client.getSession(request))?.tokenSet.accessToken).toBe(token)
   })
 
-  test('[RT-06] a dead refresh token is removed once, session and user stay', async () => {
+  test('a dead refresh token is removed once, session and user stay', async () => {
     world.provider.faults.set(
       'token',
       {
@@ -127,7 +127,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect(browser.names('__session')).toEqual(['__session'])
   })
 
-  test('[RT-10] logout revokes the refresh token', async () => {
+  test('logout revokes the refresh token', async () => {
     world.provider.clearRequests()
     await browser.send('/auth/logout')
     const [revocation] = world.provider.requests('revocation')
@@ -206,7 +206,7 @@ describe('administration', () => {
 })
 
 describe('a session that does not fit into cookies', () => {
-  test('[U4b] in cookies an error with the bytes per field, in a store it just works', async () => {
+  test('in cookies an error with the bytes per field, in a store it just works', async () => {
     const groups = Array.from({ length: 400 }, (_, index) => `group-${index}-of-the-organization`)
     const beforeSessionSaved = (session: SessionData): SessionData => ({
       ...session,

@@ -98,7 +98,7 @@ describe('getUserInfo', () => {
     expect(error).toMatchObject({ name: 'OAuthError', message: expect.stringMatching(/signed/) })
   })
 
-  test('[DP-04,DP-05,DP-06] a bound token is proven with its hash; nonces of the resource are its own', async () => {
+  test('a bound token is proven with its hash; nonces of the resource are its own', async () => {
     const dpopKeyPair = await generateDpopKeyPair()
     const options = { useDPoP: true, dpopKeyPair, dpopOptions: { retry: { delay: 1 } } }
     const bound = await startWorld(options, { requireDpop: true, dpopNonces: true })

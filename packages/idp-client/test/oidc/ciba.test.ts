@@ -51,8 +51,8 @@ function run(script: Script, start: Record<string, unknown> = {}, frozen = false
 
 const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
 
-describe('[CI-03] when it polls', () => {
-  test('[CI-02] after the interval, 5 seconds when none is named', async () => {
+describe('when it polls', () => {
+  test('after the interval, 5 seconds when none is named', async () => {
     expect((await run([pending, pending])).claims.sub).toBe('alice')
     expect(waits).toEqual([5, 5, 5])
   })
@@ -63,7 +63,7 @@ describe('[CI-03] when it polls', () => {
   })
 
   test.each([0, -1, null, 'soon', '', [], {}])(
-    '[CI-02] after 5 seconds when %j is named, which is no interval',
+    'after 5 seconds when %j is named, which is no interval',
     async (interval) => {
       expect((await run([pending], { interval })).claims.sub).toBe('alice')
       expect(waits).toEqual([5, 5])
@@ -88,7 +88,7 @@ describe('[CI-03] when it polls', () => {
     expect(waits).toEqual([2, 9, 20, 7, 30])
   })
 
-  test('[CI-04] 5xx, HTML and broken connections are waited out at the usual pace', async () => {
+  test('5xx, HTML and broken connections are waited out at the usual pace', async () => {
     await run(
       [
         [500, { error: 'server_error' }],
@@ -100,7 +100,7 @@ describe('[CI-03] when it polls', () => {
     expect(waits).toEqual([3, 3, 3, 3])
   })
 
-  test('[CI-05] after answers that do not come in time it asks less often', async () => {
+  test('after answers that do not come in time it asks less often', async () => {
     let hung = 0
     const grant = run([], { interval: 20 })
     const answer = op.answers.get('token')
@@ -144,7 +144,7 @@ describe('[CI-03] when it polls', () => {
   })
 })
 
-test('[CI-06] an ID token from before the request is refused', async () => {
+test('an ID token from before the request is refused', async () => {
   op.claims = () => ({ iss: op.issuer, sub: 'alice', aud: 'client-1', exp: now + 60, iat: now - 3600 })
   expect(await rejection(run([]))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
 })

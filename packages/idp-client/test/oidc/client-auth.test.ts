@@ -43,7 +43,7 @@ function lastForm(): URLSearchParams {
   return request.form
 }
 
-test('[S029,TE-03,TE-04] an assertion is addressed to the issuer, short-lived and fresh each time', async () => {
+test('[S029] an assertion is addressed to the issuer, short-lived and fresh each time', async () => {
   const provider = clientOf(assertion(pem))
   const seen = new Set<unknown>()
   for (let login = 0; login < 3; login++) {
@@ -61,7 +61,7 @@ test('[S029,TE-03,TE-04] an assertion is addressed to the issuer, short-lived an
   expect(seen.size).toBe(3)
 })
 
-test('[TE-04] the key id is the configured one; without one none is guessed', async () => {
+test('the key id is the configured one; without one none is guessed', async () => {
   await exchange(clientOf(assertion(pem, { clientAssertionSigningKeyId: 'key-7' })))
   expect(headerOf(lastForm()).kid).toBe('key-7')
   await exchange(clientOf(assertion(pem)))
@@ -90,7 +90,7 @@ test.each([
   [okp, undefined, ['EdDSA'], 'EdDSA'],
   [okp, undefined, ['Ed25519'], 'Ed25519'],
 ])(
-  '[B6,S032,S033,TE-05] the algorithm fits option, metadata and key (%#)',
+  '[B6,S032,S033] the algorithm fits option, metadata and key (%#)',
   async (key, algorithm, advertised, expected) => {
     op.metadata = { token_endpoint_auth_signing_alg_values_supported: advertised }
     await exchange(clientOf(assertion(key, { clientAssertionSigningAlg: algorithm })))
@@ -98,7 +98,7 @@ test.each([
   },
 )
 
-test('[TE-05] a key that fits nothing is a configuration error; the key is not in it', async () => {
+test('a key that fits nothing is a configuration error; the key is not in it', async () => {
   op.metadata = { token_endpoint_auth_signing_alg_values_supported: ['HS256', 'ES384'] }
   for (const key of [pem, ellipticPem]) {
     const error = await rejection(exchange(clientOf(assertion(key))))
@@ -150,7 +150,7 @@ describe('a secret', () => {
     ["a b+c:d/e%f!'()*", 'a+b%2Bc%3Ad%2Fe%25f%21%27%28%29%2A'],
     ['ä€', '%C3%A4%E2%82%AC'],
   ])(
-    '[B5,TE-02] %s is form-urlencoded for HTTP Basic, unreserved characters as they are',
+    '[B5] %s is form-urlencoded for HTTP Basic, unreserved characters as they are',
     async (secret, encoded) => {
       await exchange(clientOf({ kind: 'secret', secret }))
       expect(authorization()).toBe(`${CLIENT_ID}:${encoded}`)
@@ -168,7 +168,7 @@ describe('a secret', () => {
   })
 })
 
-test('[B6,TE-03] an assertion is addressed to the token endpoint where that is configured', async () => {
+test('[B6] an assertion is addressed to the token endpoint where that is configured', async () => {
   await exchange(clientOf(assertion(pem, { clientAssertionAudience: 'token_endpoint' })))
   expect(decodeJwt(lastForm().get('client_assertion') ?? '').aud).toBe(`${op.issuer}/token`)
 })

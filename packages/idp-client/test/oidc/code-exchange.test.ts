@@ -35,7 +35,7 @@ const lastTokenRequest = () => {
 }
 
 describe('the request', () => {
-  test('TE-01 P8 one POST with a form body and nothing in the query; warm, it is the only request', async () => {
+  test('one POST with a form body and nothing in the query; warm, it is the only request', async () => {
     const provider = providerOf(op.issuer)
     await exchange(provider)
     expect(op.requests.map(({ endpoint }) => endpoint)).toEqual(['discovery', 'token', 'jwks'])
@@ -53,7 +53,7 @@ describe('the request', () => {
     ])
   })
 
-  test('TE-02 basic credentials are form-urlencoded first; used when advertised or when nothing is', async () => {
+  test('basic credentials are form-urlencoded first; used when advertised or when nothing is', async () => {
     const encoded = `${CLIENT_ID}:s+e%3Acret%2F%C3%A4`
     for (const methods of [undefined, [], ['client_secret_post', 'client_secret_basic']]) {
       op.metadata = { token_endpoint_auth_methods_supported: methods }
@@ -64,7 +64,7 @@ describe('the request', () => {
     }
   })
 
-  test('TE-01 the secret goes into the body when only that is advertised', async () => {
+  test('the secret goes into the body when only that is advertised', async () => {
     op.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'] }
     await exchange(providerOf(op.issuer))
     const { form, headers } = lastTokenRequest()
@@ -77,12 +77,12 @@ describe('the request', () => {
     'https://APP.example:443/auth/callback/../cb?x=a+b',
     'https://app.example',
     'https://app.example/caf%C3%A9?q=%7e',
-  ])('AR-06 [S099] the redirect URI %s is sent byte for byte', async (redirectUri) => {
+  ])('[S099] the redirect URI %s is sent byte for byte', async (redirectUri) => {
     await exchange(providerOf(op.issuer), { redirectUri })
     expect(lastTokenRequest().form.getAll('redirect_uri')).toEqual([redirectUri])
   })
 
-  test('TE-12 [S062] every request carries name and version in Idp-Client', async () => {
+  test('[S062] every request carries name and version in Idp-Client', async () => {
     await exchange(providerOf(op.issuer))
     expect(op.requests).toHaveLength(3)
     for (const { headers } of op.requests) {
@@ -91,7 +91,7 @@ describe('the request', () => {
     }
   })
 
-  test('TE-12 [S063] without telemetry there is no Idp-Client header, and no version in User-Agent', async () => {
+  test('[S063] without telemetry there is no Idp-Client header, and no version in User-Agent', async () => {
     await exchange(providerOf(op.issuer, { telemetry: false }))
     expect(op.requests).toHaveLength(3)
     for (const { headers } of op.requests) {
@@ -100,13 +100,13 @@ describe('the request', () => {
     }
   })
 
-  test('TE-08 [S058] plain http is refused unless insecure requests are allowed', async () => {
+  test('[S058] plain http is refused unless insecure requests are allowed', async () => {
     const error = await rejection(exchange(providerOf(op.issuer, { allowInsecureRequests: false })))
     expect(error).toMatchObject({ code: 'DISCOVERY_ERROR', message: expect.stringMatching(/https/) })
     expect(op.requests).toHaveLength(0)
   })
 
-  test('DI-03 the secret is not sent to an http token endpoint of an https issuer', async () => {
+  test('the secret is not sent to an http token endpoint of an https issuer', async () => {
     const issuer = 'https://op.example'
     const document = { ...op.document(), issuer }
     const provider = providerOf(issuer, {
@@ -125,7 +125,7 @@ describe('the request', () => {
 describe('the callback', () => {
   const callback = (parameters: Record<string, string>) => ({ callback: new Map(Object.entries(parameters)) })
 
-  test('CB-02 iss must be the issuer, also in an error response', async () => {
+  test('iss must be the issuer, also in an error response', async () => {
     const provider = providerOf(op.issuer)
     const wrong = ['https://evil.example', `${op.issuer}/`, '', op.issuer.toUpperCase()]
     for (const iss of wrong) {
@@ -139,7 +139,7 @@ describe('the callback', () => {
     expect(grant.claims?.sub).toBe('alice')
   })
 
-  test('CB-02 a promised iss must be there', async () => {
+  test('a promised iss must be there', async () => {
     op.metadata = { authorization_response_iss_parameter_supported: true }
     const provider = providerOf(op.issuer)
     for (const outcome of [{ code: 'c' }, { error: 'access_denied' }]) {
@@ -152,7 +152,7 @@ describe('the callback', () => {
   })
 
   test.each([{}, { state: '' }, { state: 'other' }])(
-    'CB-01 the state of %o is refused without a token request',
+    'the state of %o is refused without a token request',
     async (part) => {
       const error = await rejection(exchange(providerOf(op.issuer), callback({ code: 'c', ...part })))
       expect(error).toMatchObject({ code: 'UNKNOWN_STATE' })
@@ -160,13 +160,13 @@ describe('the callback', () => {
     },
   )
 
-  test.each([{}, { code: '' }])('CB-08 the code of %o is refused without a token request', async (part) => {
+  test.each([{}, { code: '' }])('the code of %o is refused without a token request', async (part) => {
     const error = await rejection(exchange(providerOf(op.issuer), callback({ state: STATE, ...part })))
     expect(error).toMatchObject({ code: 'INVALID_CALLBACK' })
     expect(op.count('token')).toBe(0)
   })
 
-  test('CB-06 an error of the provider comes typed; its text stays in its own field', async () => {
+  test('an error of the provider comes typed; its text stays in its own field', async () => {
     const text = '<script>alert(1)</script>\r\nSet-Cookie: a=b'
     const parameters = { state: STATE, error: 'access_denied', error_description: text, code: 'c' }
     const { error, cause } = await refused(exchange(providerOf(op.issuer), callback(parameters)))
@@ -183,7 +183,7 @@ describe('the callback', () => {
     expect(op.count('token')).toBe(0)
   })
 
-  test('CB-06 an error is limited to the characters and length that RFC 6749 allows', async () => {
+  test('an error is limited to the characters and length that RFC 6749 allows', async () => {
     const hostile = `a"b\\c\r\n\u202e${'x'.repeat(5000)}`
     const { cause } = await refused(
       exchange(providerOf(op.issuer), callback({ state: STATE, error: hostile })),
@@ -193,7 +193,7 @@ describe('the callback', () => {
     expect(odd.cause.error).toBe('unknown_error')
   })
 
-  test('CB-07 tokens and signed responses in the callback are not looked at', async () => {
+  test('tokens and signed responses in the callback are not looked at', async () => {
     const extra = {
       access_token: 'evil',
       id_token: 'evil',
@@ -206,7 +206,7 @@ describe('the callback', () => {
     expect(lastTokenRequest().body).not.toContain('evil')
   })
 
-  test('CB-07 a code with reserved characters arrives as it is, once', async () => {
+  test('a code with reserved characters arrives as it is, once', async () => {
     const code = 'a+b&c=d%20&redirect_uri=https://evil.example é'
     await exchange(providerOf(op.issuer), callback({ state: STATE, code }))
     expect(lastTokenRequest().form.getAll('code')).toEqual([code])
@@ -231,7 +231,7 @@ describe('the answer', () => {
     ['BEARER', 'Bearer'],
     ['dpop', 'DPoP'],
     ['DPoP', 'DPoP'],
-  ])('TE-06 token_type %s is read as %s', async (sent, read) => {
+  ])('token_type %s is read as %s', async (sent, read) => {
     op.tokens = { token_type: sent }
     expect((await exchange(providerOf(op.issuer))).tokenType).toBe(read)
   })
@@ -246,7 +246,7 @@ describe('the answer', () => {
     { access_token: '' },
     { access_token: 7 },
     { access_token: null },
-  ])('TE-06 the answer with %o is refused', async (part) => {
+  ])('the answer with %o is refused', async (part) => {
     op.tokens = part
     const { error, cause } = await refused(exchange(providerOf(op.issuer)))
     expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])
@@ -273,7 +273,7 @@ describe('the answer', () => {
     [{ expires_in: 'abc', access_token: jwt({ exp: 'soon' }) }, now + 300],
     [{ expires_in: undefined, access_token: jwt({ exp: 1e300 }) }, now + 315_360_000],
     [{ expires_in: 5, access_token: jwt({ exp: now + 77 }) }, now + 5],
-  ])('TE-07 %o gives expiresAt %i', async (part, expected) => {
+  ])('%o gives expiresAt %i', async (part, expected) => {
     op.tokens = part
     op.idToken = () => op.sign({ iat: now, exp: now + 60 })
     expect((await exchange(providerOf(op.issuer, { clock: () => now }))).expiresAt).toBe(expected)
@@ -283,7 +283,7 @@ describe('the answer', () => {
     { scope: null, refresh_token: null },
     { scope: undefined, refresh_token: undefined },
     { scope: ['openid'], refresh_token: 7 },
-  ])('TE-07 odd optional members %o count as absent', async (part) => {
+  ])('odd optional members %o count as absent', async (part) => {
     op.tokens = part
     const grant = await exchange(providerOf(op.issuer))
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'claims', 'expiresAt', 'idToken', 'tokenType'])
@@ -295,7 +295,7 @@ describe('the answer', () => {
     [403, 'access_denied'],
     [418, 'unknown_custom_error'],
     [200, 'invalid_grant'],
-  ])('TE-13 %i %s reaches the caller, without the body', async (status, error) => {
+  ])('%i %s reaches the caller, without the body', async (status, error) => {
     const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="op"' } : {}
     const body = { error, error_description: 'No.', refresh_token: 'leaked-token' }
     op.answers.set('token', (response) => json(response, body, status, challenge))
@@ -318,7 +318,7 @@ describe('the answer', () => {
     expect(JSON.stringify(log.events)).not.toMatch(/leaked-token|unknown_custom_error|No\./)
   })
 
-  test('TE-13 no error prints a token, code, verifier, secret or claim', async () => {
+  test('no error prints a token, code, verifier, secret or claim', async () => {
     const provoke: (() => void)[] = [
       () => (op.tokens = { token_type: 'mac' }),
       () => (op.idToken = () => op.sign({ nonce: 'other', email: 'alice@example.org' })),
@@ -339,7 +339,7 @@ describe('the answer', () => {
   })
 })
 
-describe('CB-09 TE-10 TE-11 wire faults at the token endpoint', () => {
+describe('wire faults at the token endpoint', () => {
   test.each(faults)('$title: one request, a typed error', async (fault) => {
     const provider = providerOf(op.issuer)
     await provider.keys()

@@ -14,25 +14,22 @@ beforeEach(async () => {
 afterEach(() => op.stop())
 
 describe('the issuer', () => {
-  test.each(documents)(
-    'DI-01 the document of $name is accepted for its own domain',
-    ({ issuers, document }) => {
-      const metadata = readMetadata(document, {
-        provider: { url: 'https://unused.example', issuers },
-        allowInsecureRequests: false,
-      })
-      expect(metadata.issuer).toBe(document['issuer'])
-      expect(metadata.authorizationEndpoint).toBe(document['authorization_endpoint'])
-      expect(metadata.tokenEndpoint).toBe(document['token_endpoint'])
-      expect(metadata.jwksUri).toBe(document['jwks_uri'])
-      expect(metadata.idTokenAlgorithms).toContain('RS256')
-      expect(metadata.idTokenAlgorithms).not.toContain('HS256')
-      expect(metadata.unusable.size).toBe(0)
-    },
-  )
+  test.each(documents)('the document of $name is accepted for its own domain', ({ issuers, document }) => {
+    const metadata = readMetadata(document, {
+      provider: { url: 'https://unused.example', issuers },
+      allowInsecureRequests: false,
+    })
+    expect(metadata.issuer).toBe(document['issuer'])
+    expect(metadata.authorizationEndpoint).toBe(document['authorization_endpoint'])
+    expect(metadata.tokenEndpoint).toBe(document['token_endpoint'])
+    expect(metadata.jwksUri).toBe(document['jwks_uri'])
+    expect(metadata.idTokenAlgorithms).toContain('RS256')
+    expect(metadata.idTokenAlgorithms).not.toContain('HS256')
+    expect(metadata.unusable.size).toBe(0)
+  })
 
   test.each(documents)(
-    'DI-01 the document of $name is refused for another domain',
+    'the document of $name is refused for another domain',
     ({ wrongIssuers, document }) => {
       for (const issuer of wrongIssuers) {
         const config = {
@@ -46,7 +43,7 @@ describe('the issuer', () => {
     },
   )
 
-  test('DI-01 over the wire: a bare host may end in a slash, a path is taken exactly', async () => {
+  test('over the wire: a bare host may end in a slash, a path is taken exactly', async () => {
     const bare = op.issuer
     for (const issuer of [bare, `${bare}/`]) {
       op.metadata = { issuer }
@@ -70,7 +67,7 @@ describe('the issuer', () => {
 })
 
 describe('the cache', () => {
-  test('DI-04 [S058] 100 parallel cold uses of two clients make one request; the next none', async () => {
+  test('[S058] 100 parallel cold uses of two clients make one request; the next none', async () => {
     const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
       globalThis.fetch(input, init)
     const first = providerOf(op.issuer, { fetch })
@@ -82,13 +79,13 @@ describe('the cache', () => {
     expect(op.count('discovery')).toBe(2)
   })
 
-  test('DI-04 nothing is requested before the first use', async () => {
+  test('nothing is requested before the first use', async () => {
     providerOf(op.issuer)
     await new Promise((resolve) => setImmediate(resolve))
     expect(op.requests).toHaveLength(0)
   })
 
-  test('DI-04 a failure is not cached, and reaches all who waited for it', async () => {
+  test('a failure is not cached, and reaches all who waited for it', async () => {
     const provider = providerOf(op.issuer)
     op.answers.set('discovery', (response) => json(response, {}, 503))
     const outcomes = await Promise.allSettled([provider.metadata(), provider.metadata()])
@@ -98,7 +95,7 @@ describe('the cache', () => {
     expect((await provider.metadata()).issuer).toBe(op.issuer)
   })
 
-  test('DI-04 after 600 s it is loaded again; served stale while the provider is down', async () => {
+  test('after 600 s it is loaded again; served stale while the provider is down', async () => {
     let now = 1000
     const log = recordingLog()
     const provider = providerOf(op.issuer, { clock: () => now, log })
@@ -151,14 +148,14 @@ describe('endpoints', () => {
     [['https://op.example'], 'is no absolute URL'],
     ['https://user:pw@op.example/logout', 'contains credentials'],
     ['https://op.example/logout#x', 'has a fragment'],
-  ])('DI-03 [S058] the address %s is not used', (address, reason) => {
+  ])('[S058] the address %s is not used', (address, reason) => {
     const metadata = read({ end_session_endpoint: address, token_endpoint: address, jwks_uri: address })
     expect(metadata.endSessionEndpoint).toBeUndefined()
     expect(metadata.tokenEndpoint).toBeUndefined()
     expect(metadata.unusable.get('jwks_uri')).toBe(reason)
   })
 
-  test('DI-03 an endpoint on another https host is used, an http one when insecure requests are allowed', () => {
+  test('an endpoint on another https host is used, an http one when insecure requests are allowed', () => {
     expect(read({ token_endpoint: 'https://tokens.example/t' }).tokenEndpoint).toBe(
       'https://tokens.example/t',
     )
@@ -168,7 +165,7 @@ describe('endpoints', () => {
     )
   })
 
-  test('DI-02 only the issuer is needed to begin with', async () => {
+  test('only the issuer is needed to begin with', async () => {
     op.answers.set('discovery', (response) => json(response, { issuer: op.issuer }))
     const provider = providerOf(op.issuer)
     expect(await provider.metadata()).toMatchObject({
@@ -182,7 +179,7 @@ describe('endpoints', () => {
     })
   })
 
-  test('IDT-02 symmetric, unknown and absent algorithms never count', () => {
+  test('symmetric, unknown and absent algorithms never count', () => {
     const advertised = ['none', 'HS256', 'hs512', 'RS256', 'ES384', 'ML-DSA-44', 7]
     expect(read({ id_token_signing_alg_values_supported: advertised }).idTokenAlgorithms).toEqual([
       'RS256',
@@ -193,7 +190,7 @@ describe('endpoints', () => {
   })
 })
 
-describe('DI-06 wire faults', () => {
+describe('wire faults', () => {
   test.each(faults)(
     '$title: a typed error, no cache, works again afterwards',
     async ({ answer, timeout, tolerated }) => {

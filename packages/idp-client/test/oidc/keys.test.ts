@@ -27,7 +27,7 @@ function rotate(to: SigningKey): void {
   op.published = [to.publicJwk]
 }
 
-describe('DI-05 rotation', () => {
+describe('rotation', () => {
   test('a rotation between two quick logins works, with one reload', async () => {
     const provider = providerOf(op.issuer, { clock })
     await exchange(provider)
@@ -90,7 +90,7 @@ describe('DI-05 rotation', () => {
     expect(cause.message).toMatch(/no key that fits/)
   })
 
-  test('DI-04 100 parallel cold logins load the metadata once and the keys once', async () => {
+  test('100 parallel cold logins load the metadata once and the keys once', async () => {
     const provider = providerOf(op.issuer, { clock })
     await Promise.all(Array.from({ length: 100 }, () => exchange(provider)))
     expect([op.count('discovery'), op.count('jwks'), op.count('token')]).toEqual([1, 1, 100])
@@ -115,7 +115,7 @@ describe('DI-05 rotation', () => {
   })
 })
 
-describe('DI-06 wire faults', () => {
+describe('wire faults', () => {
   test.each(faults)('$title: no session, no cache, works again afterwards', async (fault) => {
     const provider = providerOf(op.issuer, { clock })
     await provider.metadata()
@@ -135,7 +135,7 @@ describe('DI-06 wire faults', () => {
   })
 })
 
-describe('DI-07 hostile key sets', () => {
+describe('hostile key sets', () => {
   const unusable = 'JWKS_ERROR'
   const refusedToken = 'AUTHORIZATION_CODE_GRANT_ERROR'
   const hostile: [string, string, () => unknown | Promise<unknown>][] = [

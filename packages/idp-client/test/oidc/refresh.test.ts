@@ -48,7 +48,7 @@ describe('the request', () => {
     expect(form()).toMatchObject({ scope: 'openid a', audience: 'https://api.example' })
   })
 
-  test('[RT-05] what the answer leaves out is left out', async () => {
+  test('what the answer leaves out is left out', async () => {
     op.tokens = { refresh_token: undefined, id_token: undefined, scope: undefined, expires_in: undefined }
     const grant = await refresh()
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'expiresAt', 'tokenType'])
@@ -59,7 +59,7 @@ describe('the request', () => {
 /** Claims of a token that nobody would accept for a reason of its own. */
 const expired = (): Claims => ({ exp: nowInSeconds() - 3600, iat: nowInSeconds() - 7200 })
 
-describe('[RT-01] a refreshed ID token speaks about the same user', () => {
+describe('a refreshed ID token speaks about the same user', () => {
   test.each<[string, Claims]>([
     ['as it was', { auth_time: 5, azp: 'client-1', nonce: 'nonce-of-this-login' }],
     ['with less in it', { nonce: undefined }],
@@ -254,7 +254,7 @@ describe('[B2] what only the ID token cannot be accepted for costs no token', ()
   })
 })
 
-describe('[RT-06,TE-11,TE-13] failures', () => {
+describe('failures', () => {
   test.each([
     [400, 'invalid_grant', false],
     [401, 'invalid_client', false],

@@ -9,7 +9,7 @@ const session = (sub: string): SessionData => ({
   internal: { createdAt: 1_735_689_600 },
 })
 
-describe('[S016, S017, S018, S019, BL-05] the store contract', () => {
+describe('[S016,S017,S018,S019] the store contract', () => {
   test.each(storeContract(memoryStore({ name: 'contract' })))('$title', ({ run }) => run())
 })
 

@@ -25,14 +25,11 @@ const stores = {
 }
 for (const store of Object.values(stores)) await store.migrate()
 
-describe.each(Object.entries(stores))(
-  '[S016, S017, S018, S019, BL-05] the store contract with %s',
-  (_name, store) => {
-    describe.concurrent('each case', () => {
-      test.each(storeContract(store))('$title', ({ run }) => run())
-    })
-  },
-)
+describe.each(Object.entries(stores))('[S016,S017,S018,S019] the store contract with %s', (_name, store) => {
+  describe.concurrent('each case', () => {
+    test.each(storeContract(store))('$title', ({ run }) => run())
+  })
+})
 
 let tests = 0
 let table: string

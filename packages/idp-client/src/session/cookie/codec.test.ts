@@ -34,7 +34,7 @@ describe('session codec', () => {
     expect(encodeSession(stored).length).toBeLessThan(JSON.stringify(data).length * 0.85)
   })
 
-  test('[U4a] a user that is what the ID token tells is written once, whatever was added to it', () => {
+  test('a user that is what the ID token tells is written once, whatever was added to it', () => {
     const groups = Array.from({ length: 60 }, (_, index) => `group-${index}`)
     const claims = { iss: 'i', aud: 'a', exp: 1, sub: 'alice', groups, nested: { a: [1, null] } }
     const idToken = ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'c2ln'].join('.')
@@ -96,7 +96,7 @@ describe('session codec', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('[U20a] bytes that hold no session are no session, and never an exception', () => {
+  test('bytes that hold no session are no session, and never an exception', () => {
     const good = encodeSession(stored)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {

@@ -83,7 +83,7 @@ describe('sessions in cookies', () => {
     expect(await other.engine.sessions.load(cookies.exchange())).toBeNull()
   })
 
-  test('[U20b] secrets rotate: the old one opens, the new one seals, and removing the old one ends it', async () => {
+  test('secrets rotate: the old one opens, the new one seals, and removing the old one ends it', async () => {
     const { cookies } = await signedIn({ secret: SECRET })
     const next = 'n'.repeat(31) + 'ext-secret'
     const both = engineFor({ secret: [next, SECRET] })
@@ -115,7 +115,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('[U4c] a session that shrinks leaves no stale chunk behind', async () => {
+  test('a session that shrinks leaves no stale chunk behind', async () => {
     const { engine, cookies, clock } = await signedIn({}, 3500)
     expect([...cookies.stored.keys()]).toEqual(['__session__0', '__session__1'])
     for (const size of [10, 3600, 10]) {
@@ -129,7 +129,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('[S258,U4b] above the budget: a typed error with the bytes per field, and nothing is staged', async () => {
+  test('[S258] above the budget: a typed error with the bytes per field, and nothing is staged', async () => {
     for (const size of [9000, 400_000]) {
       const { engine, clock } = engineFor()
       const exchange = new Cookies().exchange()
@@ -175,7 +175,7 @@ describe('sessions in cookies', () => {
     expect(await engine.sessions.sweep(none)).toBe(false)
   })
 
-  test('[SC-14] a cookie of the same name from elsewhere hides no session, and is no reason to delete one', async () => {
+  test('a cookie of the same name from elsewhere hides no session, and is no reason to delete one', async () => {
     const { engine, cookies, clock } = await signedIn()
     const other = new Cookies()
     const elsewhere = other.exchange()
@@ -195,7 +195,7 @@ describe('sessions in cookies', () => {
     expect(await engine.sessions.sweep(dead)).toBe(true)
   })
 
-  test('[SC-14] of two live sessions the first counts, and what belongs to the other is not mixed in', async () => {
+  test('of two live sessions the first counts, and what belongs to the other is not mixed in', async () => {
     const alice = await signedIn({}, 3500)
     const bob = new Cookies()
     const exchange = bob.exchange()

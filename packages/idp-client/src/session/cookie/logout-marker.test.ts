@@ -53,7 +53,7 @@ function withoutMarker(cookies: Cookies): Cookies {
 }
 
 describe('the marker of a logout', () => {
-  test('[U8a] has the scope of the session cookie, and lives as long as the session could have', async () => {
+  test('has the scope of the session cookie, and lives as long as the session could have', async () => {
     const cookie = { path: '/app', domain: 'example.com', sameSite: 'strict' } as const
     const made = sessionsOf({ session: { cookie, absoluteDuration: 1000, inactivityDuration: 50 } })
     const { cookies } = await loggedOut(made, sessionAt(made.clock.now - 40))
@@ -62,7 +62,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.get(MARKER)?.attributes).toEqual(attributes)
   })
 
-  test('[U8a] a login in place of another leaves one too: a late response does not switch the user', async () => {
+  test('a login in place of another leaves one too: a late response does not switch the user', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     const first = sessionAt(made.clock.now - 100)
@@ -117,7 +117,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.size).toBe(0)
   })
 
-  test('[U8a] the session that it names is rejected, and the next response deletes it, but not the marker', async () => {
+  test('the session that it names is rejected, and the next response deletes it, but not the marker', async () => {
     const made = sessionsOf()
     const { cookies, ended, late } = await loggedOut(made)
     for (const size of [0, 3500, 4500]) {
@@ -260,7 +260,7 @@ describe('what is no marker', () => {
     expect(await whoIn(made.sessions, cookies)).toBeNull()
   })
 
-  test('[SC-14] of several, each that opens counts', async () => {
+  test('of several, each that opens counts', async () => {
     const { cookies, late } = await loggedOut(made)
     await late()
     const [session = '', marker = ''] = ['__session', MARKER].map((name) => cookies.stored.get(name)?.value)
@@ -277,7 +277,7 @@ describe('what is no marker', () => {
     }
   })
 
-  test('[U20b] it opens while its secret is in the list', async () => {
+  test('it opens while its secret is in the list', async () => {
     const { cookies, late } = await loggedOut(made)
     await late()
     const next = 'the next secret has thirty-two or more'

@@ -30,7 +30,7 @@ test('an access token never gets the scope or the end of another one', () => {
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
 })
 
-test('[SC-18] names of the prototype are members like others, and reach none', () => {
+test('names of the prototype are members like others, and reach none', () => {
   const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":"x","toString":"y"}') as object
   const found = session({}, { ...hostile })
   const kept = withChanges({

@@ -90,7 +90,7 @@ describe('cookie and record', () => {
     expect(store.record.internal).toMatchObject({ sid: 'alice-sid', createdAt: clock.now, sub: 'alice' })
   })
 
-  test('[SC-11] neither the id of a record nor another kind of cookie is a session', async () => {
+  test('neither the id of a record nor another kind of cookie is a session', async () => {
     const { engine, clock } = storeEngine()
     await signIn({ engine, clock })
     const [id = ''] = store.records.keys()
@@ -111,7 +111,7 @@ describe('cookie and record', () => {
     expect(await loaded(inCookies.engine, other.exchange())).toBeNull()
   })
 
-  test('[SC-07] the cookie of another client with the same secret and store is rejected', async () => {
+  test('the cookie of another client with the same secret and store is rejected', async () => {
     const { engine, clock } = storeEngine()
     await signIn({ engine, clock })
     expect(await loaded(storeEngine({ clientId: 'other' }).engine)).toBeNull()
@@ -119,7 +119,7 @@ describe('cookie and record', () => {
     expect(await loaded(engine)).not.toBeNull()
   })
 
-  test('[U20b] secrets rotate: the old one opens, the new one seals, removing the old one ends it', async () => {
+  test('secrets rotate: the old one opens, the new one seals, removing the old one ends it', async () => {
     const one = storeEngine()
     await signIn(one)
     const next = 'another secret of thirty-two characters'
@@ -131,7 +131,7 @@ describe('cookie and record', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('[CB-12] a login gets a new name, and the record of the session before it goes', async () => {
+  test('a login gets a new name, and the record of the session before it goes', async () => {
     const one = storeEngine()
     await signIn(one)
     const [before] = store.records.keys()
@@ -192,7 +192,7 @@ describe('cookie and record', () => {
 })
 
 describe('lifetime', () => {
-  test('[SC-08, SC-09] both limits hold although the store still has the record', async () => {
+  test('both limits hold although the store still has the record', async () => {
     const one = storeEngine()
     await signIn(one)
     one.clock.now += 86_399
@@ -210,7 +210,7 @@ describe('lifetime', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('[U7a, U7c] a hundred requests in a minute: one read each, one write and one cookie at most', async () => {
+  test('a hundred requests in a minute: one read each, one write and one cookie at most', async () => {
     const one = storeEngine()
     await signIn(one)
     one.clock.now += 300
@@ -272,7 +272,7 @@ describe('writes that meet', () => {
     expect(now).not.toHaveProperty('theme')
   })
 
-  test('[U8a] logout wins: what was in flight brings no session back', async () => {
+  test('logout wins: what was in flight brings no session back', async () => {
     const one = storeEngine()
     await signIn(one)
     const inFlight = Array.from({ length: 30 }, () => cookies.exchange())
@@ -385,7 +385,7 @@ describe('redemptions', () => {
 
   afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined))
 
-  test('[RT-02] what a redemption brought is in the store before it is handed out', async () => {
+  test('what a redemption brought is in the store before it is handed out', async () => {
     const one = storeEngine()
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
