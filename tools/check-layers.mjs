@@ -54,7 +54,7 @@ function importProblem(from, { specifier, typeOnly }) {
 
 function moduleProblem(from, to, typeOnly) {
   if (to.startsWith('..')) return `leaves the source folder: ${to}`
-  if (to.endsWith('index.ts') && !entries.includes(from))
+  if ((to.endsWith('index.ts') || to === 'public.ts') && !entries.includes(from))
     return `imports the barrel ${to}: import the module itself`
   const layer = layerOf(from)
   const rule = layers[layer]

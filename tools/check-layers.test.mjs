@@ -50,6 +50,7 @@ test.each([
   ['lib/lazy.ts', "import { x } from 'left-pad'", 'not a dependency of the library'],
   ['crypto/seal.ts', "import { x } from 'node:crypto'", 'may not import node:crypto'],
   ['oidc/grants.ts', "import { x } from '../errors/index.ts'", 'imports the barrel'],
+  ['adapters/next/client.ts', "import type { x } from '../../public.ts'", 'imports the barrel'],
   ['oidc/index.ts', 'export const x = 1', 'is a barrel'],
   ['oidc/grants.ts', "import { x } from '../../../dev-provider/src/clock.ts'", 'leaves the source folder'],
   ['magic/spell.ts', "import { x } from '../lib/lazy.ts'", 'lies in no known layer'],

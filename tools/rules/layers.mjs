@@ -1,4 +1,4 @@
-/** Modules that package entries re-export: symbols of options, claim filters, creation of keys. */
+/** Modules that the entries of all hosts re-export: symbols of options, claim filters, creation of keys. */
 const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/model/claims.ts']
 
 const foundation = ['lib', 'errors', 'log', 'http', 'crypto']
@@ -53,12 +53,13 @@ export const layers = {
   },
   'adapters/web': { values: hostLayers, types: hostTypes },
   'adapters/node': { values: hostLayers, types: hostTypes },
-  'adapters/express': { values: [...hostLayers, 'adapters/node', ...publicValues], types: hostTypes },
+  'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/next': {
-    values: [...hostLayers, 'adapters/web', 'adapters/node', ...publicValues],
+    values: [...hostLayers, 'adapters/web', 'adapters/node', 'public'],
     types: hostTypes,
   },
-  entry: { values: ['adapters/web', 'errors', 'root', ...publicValues] },
+  public: { values: ['errors', ...publicValues] },
+  entry: { values: ['adapters/web', 'public'] },
   browser: { values: ['errors'], types: ['config', ...sessions, 'tokens'] },
   react: { values: ['errors', 'browser'], types: ['config', ...sessions, 'tokens'] },
   // Of lib: what the memory store shares in a process, its bound and its clock.
@@ -76,6 +77,7 @@ export const rootModules = {
   'binding.ts': 'root',
   'operations.ts': 'root',
   'mfa-client.ts': 'root',
+  'public.ts': 'public',
   'index.ts': 'entry',
 }
 
@@ -96,8 +98,9 @@ export const packagePlaces = [
   },
 ]
 
-/** Entries of the package: the only `index.ts` files, because a barrel hides what depends on what. */
+/** Entries of the package and what those of all hosts share: the only barrels, because a barrel hides what depends on what. */
 export const entries = [
+  'public.ts',
   'index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',

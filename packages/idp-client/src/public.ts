@@ -1,0 +1,47 @@
+// What the entries of all hosts export beside their own client: a new public type is added here only.
+export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './config/fetcher.ts'
+export type {
+  BeforeSessionSavedHook,
+  ConnectedAccount,
+  OnCallbackAnswer,
+  OnCallbackContext,
+  OnCallbackHook,
+  OnCallbackResult,
+  OnCallbackReturn,
+} from './config/hooks.ts'
+export type * from './config/mfa.ts'
+export * from './config/options.ts'
+export type { GetAccessTokenOptions } from './config/token-options.ts'
+export { generateDpopKeyPair } from './crypto/keys.ts'
+export * from './errors/index.ts'
+export type { SessionInfo } from './flows/administer-sessions.ts'
+export type {
+  AuthorizationDetail,
+  BackchannelAuthenticationOptions,
+  BackchannelAuthenticationResult,
+} from './flows/backchannel-auth.ts'
+export type { ConnectAccountOptions } from './flows/connect-account.ts'
+export type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
+export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
+export type { Fetcher } from './flows/fetcher.ts'
+export type { AccessToken } from './flows/get-access-token.ts'
+export type {
+  ConnectionAccessToken,
+  GetAccessTokenForConnectionOptions,
+} from './flows/get-connection-token.ts'
+export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
+export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
+export type { LogEvent, Logger, LogLevel } from './log/log.ts'
+export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
+export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'
+export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
+export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/model/claims.ts'
+export type {
+  AccessTokenSet,
+  ConnectionTokenSet,
+  InternalSessionData,
+  SessionData,
+  StoredInternalData,
+  TokenSet,
+  User,
+} from './session/model/session-data.ts'
