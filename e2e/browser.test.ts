@@ -173,19 +173,25 @@ describe('a person', () => {
   test('opens pages that a screen reader can read: headings, landmarks, names', async () => {
     const page = await arrive()
     const problems: string[] = []
-    const check = async (path: string): Promise<void> => {
+    const check = async (shown: string): Promise<void> => {
+      problems.push(...(await accessibilityProblems(page)).map((problem) => `${shown}: ${problem}`))
+    }
+    const open = async (path: string): Promise<void> => {
       await page.goto(at(path))
       // Streamed and fetched content replaces this text.
       await expect.poll(() => page.getByText('Loading…').count(), { timeout: 30_000 }).toBe(0)
-      problems.push(...(await accessibilityProblems(page)).map((problem) => `${path}: ${problem}`))
+      await check(path)
     }
     visitor.announce(404, '/nowhere')
     visitor.announce(400, '/auth/callback')
     site.complaints.announce(/MISSING_STATE/)
-    for (const path of ['/', '/nowhere', '/auth/callback', '/profile']) await check(path)
+    for (const path of ['/', '/nowhere', '/auth/callback']) await open(path)
+    await page.goto(at('/profile'))
+    await signInHeading(page).waitFor()
+    await check('the login')
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
-    for (const path of pages) await check(path)
+    for (const path of pages) await open(path)
     expect(problems).toEqual([])
   })
 })
