@@ -7,7 +7,7 @@ afterEach(() => {
 })
 
 describe('on a server', () => {
-  it('nothing is asked, and nobody meets another user', async () => {
+  it('sends no request and shares no user between renderings', async () => {
     const fetch = vi.fn()
     vi.stubGlobal('fetch', fetch)
     configure({ user: { sub: 'alice' }, routes: { profile: '/me' } })

@@ -71,7 +71,7 @@ describe('resolveAppBaseUrl', () => {
     })
   })
 
-  test('[S042,S255] without one it is inferred, and that is no fault', () => {
+  test('[S042,S255] without one it is inferred, and nothing is reported', () => {
     expect(resolveIt({})).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
     expect(resolveIt({ appBaseUrl: '' })).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
   })

@@ -52,7 +52,7 @@ describe('secret', () => {
     }
   })
 
-  test('a secret that is no text is wrong, not missing', () => {
+  test('a secret that is not a string is reported as invalid, not as missing', () => {
     expect(resolveIt({ clientSecret: 7 as never })).toMatchObject({
       auth: undefined,
       problems: [{ kind: 'wrong-option' }],

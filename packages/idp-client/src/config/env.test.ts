@@ -35,7 +35,7 @@ test('reads at the call, not at import', () => {
   expect(readEnv().IDP_DOMAIN).toBe('two.example.com')
 })
 
-test('works where there is no process, and where reading it is forbidden', () => {
+test('works where `process` is absent and where reading it throws', () => {
   const original = globalThis.process
   try {
     vi.stubGlobal('process', undefined)

@@ -159,7 +159,7 @@ describe('readFunction and readGroup', () => {
     expect(problems).toEqual([{ kind: 'wrong-option', message: 'onCallback must be a function.' }])
   })
 
-  test.each(['text', 7, true, ['a'], () => ({})])('%j is no group', (value) => {
+  test.each(['text', 7, true, ['a'], () => ({})])('%j is not an option group', (value) => {
     const { note: addIssue, problems } = collect()
     expect(readGroup('session', value as object, addIssue)).toEqual({})
     expect(problems).toEqual([{ kind: 'wrong-option', message: 'session must be an object.' }])
@@ -172,7 +172,7 @@ describe('readFunction and readGroup', () => {
     expect(problems).toEqual([])
   })
 
-  test('members of a group that is no object count as left out', () => {
+  test('options in a group that is not an object count as absent', () => {
     const { note: addIssue, problems } = collect()
     for (const session of ['x', ['x'], null, { cookie: 'app' }]) {
       expect(readText(field('session.cookie.name', { session } as never), addIssue)).toBe('__session')

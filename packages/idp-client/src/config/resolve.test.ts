@@ -364,7 +364,7 @@ describe('what is missing or wrong', () => {
     })
   })
 
-  test('a signing key that is no key keeps the client from working', () => {
+  test('an unusable signing key is a configuration error', () => {
     expect(resolve(complete, { IDP_CLIENT_ASSERTION_SIGNING_KEY: 'x' }).config).toBeNull()
   })
 

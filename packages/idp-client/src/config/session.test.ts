@@ -324,7 +324,7 @@ describe('transaction', () => {
     expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
   })
 
-  test('its prefix must not catch the session cookie, nor what stands beside it under longer names', () => {
+  test('its prefix must not match the session cookie or cookies whose names extend it', () => {
     for (const prefix of ['__s', '__session', '__session__', '__session__e', '__session__conn_']) {
       expect(transaction({ prefix }).problems).toMatchObject([{ kind: 'wrong-option' }])
     }

@@ -69,7 +69,7 @@ test('members that belong to the application are free', () => {
   expect(messages({ sessionStore: { get() {}, more() {} }, [customFetch]: fetch })).toEqual([])
 })
 
-test('a group that is no object is wrong, at any depth; one that is left out is not', () => {
+test('a group that is not an object is invalid at any depth; an absent one is valid', () => {
   const problems: Problem[] = []
   const options = {
     routes: ['/in'],

@@ -65,7 +65,7 @@ describe('IdpError', () => {
     )
   })
 
-  test('keeps its cause untouched, and has none where there is none', () => {
+  test('keeps its cause unchanged, and has none without one', () => {
     const cause = { odd: true }
     expect(new IdpError('INTERNAL_ERROR', { cause }).cause).toBe(cause)
     expect('cause' in new IdpError('INTERNAL_ERROR')).toBe(false)

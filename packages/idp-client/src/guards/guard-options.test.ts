@@ -34,7 +34,7 @@ describe('what guards understand', () => {
     })
   })
 
-  test('[CVE-2026-42349] undefined demands nothing, and is no demand by mistake', () => {
+  test('[CVE-2026-42349] undefined requires nothing', () => {
     const nothing = {
       maxAge: undefined,
       acr: undefined,
@@ -73,7 +73,7 @@ describe('what guards refuse', () => {
     expect(refusal({ [key]: undefined, maxAge: 5 })).toEqual(refused(`${key} is not an option`))
   })
 
-  test('[CVE-2026-42349] options of other guards, keys that are no text, and keys that nobody would list', () => {
+  test('[CVE-2026-42349] refuses options of other guards, symbols, malformed and non-enumerable keys', () => {
     expect(refusal({ getServerSideProps: 1 }, ['returnTo'])).toEqual(
       refused('getServerSideProps is not an option'),
     )
@@ -113,7 +113,7 @@ describe('what guards refuse', () => {
     })
   }
 
-  test('a hole in a list is no text', () => {
+  test('a hole in an array is not a string', () => {
     const holed = ['a']
     holed[2] = 'b'
     expect(refusal({ amr: holed })).toEqual(refused('amr must be'))
@@ -131,7 +131,7 @@ describe('what guards refuse', () => {
     expect(refusal({ scope })).toEqual(refused('scope must be'))
   })
 
-  test.each(['\n', 'a\r\nb', '   ', '\ud800'])('an organization that is no name: %j', (organization) => {
+  test.each(['\n', 'a\r\nb', '   ', '\ud800'])('refuses %j as an organization', (organization) => {
     expect(refusal({ organization })).toEqual(refused('organization must be'))
   })
 

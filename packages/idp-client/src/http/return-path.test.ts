@@ -214,7 +214,7 @@ describe('safeReturnPath', () => {
     }
   })
 
-  it('is null for every target when the base is no web address', () => {
+  it('is null for every target when the base is not an HTTP URL', () => {
     for (const base of ['', 'app.example', 'file:///app', 'data:text/html,x']) {
       expect(safeReturnPath('/a', base), base).toBeNull()
     }
@@ -333,7 +333,7 @@ describe('resolveReturnPath', () => {
     )
   })
 
-  it('stays on the origin even for a path that nobody checked', () => {
+  it('stays on the origin even for an unchecked path', () => {
     for (const forged of [
       '//evil.example/a',
       'https://evil.example/a',

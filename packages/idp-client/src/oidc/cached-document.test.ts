@@ -108,7 +108,7 @@ describe('renew', () => {
     expect(await it.renew(2)).toBe(3)
   })
 
-  test('who has seen an older value gets the current one without a load', async () => {
+  test('a caller with an older value gets the current one without a load', async () => {
     const it = bench()
     const seen = await it.read()
     await it.renew(seen)

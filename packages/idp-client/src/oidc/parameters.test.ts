@@ -7,7 +7,7 @@ import {
 } from './authorize.ts'
 import { vendorValue } from './vendor.ts'
 
-test('parameters of the protocol are nobody else’s to set', () => {
+test('protocol parameters cannot be set by the application', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
   expect([...OWNED_PARAMETERS].sort()).toEqual([...never].sort())
   for (const name of [...never, 'client_secret', 'client_assertion', 'client_anything']) {

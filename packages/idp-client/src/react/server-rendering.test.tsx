@@ -26,7 +26,7 @@ describe('rendering on a server', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('shows nobody when the provider says so, and loading when it says nothing', () => {
+  it('renders no user when the provider has none, and loading when it has no value', () => {
     const render = (user?: null): string =>
       renderToString(
         <IdpProvider user={user}>
@@ -72,7 +72,7 @@ describe('rendering on a server', () => {
     expect(page).toBe('<p>alice</p><p>bob</p>')
   })
 
-  it('renders a protected page for a known user and the waiting view for nobody', () => {
+  it('renders a protected page for a known user and otherwise the waiting view', () => {
     const Page = withPageAuthRequired(({ user }: { user: User }) => <h1>{user.sub}</h1>, {
       onRedirecting: () => <p>One moment</p>,
     })

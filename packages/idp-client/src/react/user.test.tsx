@@ -246,7 +246,7 @@ describe('a user from the provider', () => {
     expect(asked).toEqual([])
   })
 
-  it('that is null means "nobody", without a request', async () => {
+  it('null means no user, without a request', async () => {
     mount(app({ user: null }))
     expect(text()).toBe('nobody')
     await settle()
@@ -417,7 +417,7 @@ describe('withPageAuthRequired', () => {
     expect(text()).toBe('')
   })
 
-  it('leaves again from a restored page when there is still nobody', async () => {
+  it('redirects again from a restored page while there is no user', async () => {
     const left = spyOnLocation()
     answer = json(204)
     const Page = withPageAuthRequired(Orders)
@@ -447,7 +447,7 @@ describe('withPageAuthRequired', () => {
   })
 })
 
-describe('[C9] a page that the server rendered for nobody', () => {
+describe('[C9] a page that the server rendered without a user', () => {
   it('tells the other tabs by its provider alone, and asks nothing', async () => {
     const heard: unknown[] = []
     const other = new BroadcastChannel('idp-client')

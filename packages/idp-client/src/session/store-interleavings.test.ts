@@ -119,7 +119,7 @@ test('[C8] an update does not undo the scope that a guard asked for in a login m
   expect(after.ownScope).toBe('transfer')
 })
 
-describe('what the store did not take', () => {
+describe('tokens that the store rejected', () => {
   test('is not lost by the update of a request that began before', async () => {
     const early = cookies.exchange()
     const before = await session(early)
@@ -184,14 +184,14 @@ describe('a logout whose deletion fails', () => {
 })
 
 describe('administration', () => {
-  test('what is no id of a session reaches no store', async () => {
+  test('an invalid session id does not reach the store', async () => {
     for (const id of ['../secrets', 'a'.repeat(100_000), '__proto__', '*', `${'a'.repeat(42)}\n`]) {
       await expect(revokeSession(one.engine, id)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
     }
     expect(taken()).toEqual([])
   })
 
-  test('a store that finds more than it was asked for ends nobody else', async () => {
+  test('a store that returns too many records ends no other session', async () => {
     const bob = new Cookies()
     await signIn('ALICE', bob)
     const loose = {
@@ -296,7 +296,7 @@ test('[I3] of two live sessions in one request one is chosen, whatever their ord
   expect(await store.get(await idOf('alice'))).toEqual(before)
 })
 
-test('[I3] a cookie of the same name from elsewhere hides no session', async () => {
+test('[I3] a foreign cookie of the same name does not hide a session', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   for (const values of [
     ['garbage', real],

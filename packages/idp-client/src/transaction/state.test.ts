@@ -25,7 +25,7 @@ describe('state', () => {
     expect(await readState(sealer, state)).toEqual({ ...note, restarted: true })
   })
 
-  test('what we did not make is no state', async () => {
+  test('a forged state is rejected', async () => {
     const state = await newState(sealer, note)
     const other = createSealer([`${SECRET}other`])
     expect(await readState(other, state)).toBeNull()

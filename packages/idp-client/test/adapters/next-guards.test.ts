@@ -111,7 +111,7 @@ describe('withPageAuthRequired for the Pages Router', () => {
     expect(await visited({ getServerSideProps: async () => ({ redirect }) })).toEqual({ redirect })
   })
 
-  test('nobody never reaches the function of the page, and a missing secret never lets anybody in', async () => {
+  test('a page function runs only with a session, never without a secret', async () => {
     const getServerSideProps = vi.fn(async () => ({ props: {} }))
     await client().withPageAuthRequired({ getServerSideProps })(context('/page'))
     const incomplete = client({ secret: 'short' }).withPageAuthRequired({ getServerSideProps })
@@ -127,7 +127,7 @@ describe('withApiAuthRequired', () => {
     Response.json({ url: request.nextUrl.pathname, parameters }),
   )
 
-  test('a route handler: 401 as JSON for nobody', async () => {
+  test('a route handler responds with 401 as JSON without a session', async () => {
     const response = await handler(nextRequest('/api'), { id: '1' })
     expect(response.status).toBe(401)
     expect(await response.json()).toMatchObject({ error: 'not_authenticated', code: 'NOT_AUTHENTICATED' })
@@ -149,7 +149,7 @@ describe('withApiAuthRequired', () => {
     response.end()
   })
 
-  test('an API route: 401 as JSON for nobody, else the handler', async () => {
+  test('an API route responds with 401 as JSON without a session, otherwise calls the handler', async () => {
     const [request, response] = api({})
     await pagesHandler(request, response)
     expect([response.statusCode, response.getHeader('content-type')]).toEqual([401, 'application/json'])

@@ -6,7 +6,7 @@ import { APP, client, cookieNames, forwarded, nextRequest, signedIn } from './ne
 const NO_STORE = 'private, no-cache, no-store, must-revalidate, max-age=0'
 
 describe('requests that are for the application', () => {
-  test('nobody: passes on, with the path for the guards and no cookie', async () => {
+  test('without a session: passes on, with the path for the guards and no cookie', async () => {
     const response = await client().middleware(nextRequest('/page?a=1&b=%2F', { headers: { accept: '*/*' } }))
     expect(response).toBeInstanceOf(NextResponse)
     expect(isContinue(response)).toBe(true)

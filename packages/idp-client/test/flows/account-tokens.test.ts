@@ -72,7 +72,7 @@ describe('[C2] the access token of the account API', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('serves nobody else whom the application puts into the session', async () => {
+  test('serves no other user that the application puts into the session', async () => {
     const { browser, client } = world.another()
     await world.login(browser)
     world.provider.accounts.add('alice', { connection: 'github' })

@@ -161,7 +161,7 @@ describe('what the store is told', () => {
     ).toEqual(['session', 'user'])
   })
 
-  test('a session or a user that nobody knows is a success without effect', async () => {
+  test('a logout of an unknown session or user succeeds without effect', async () => {
     const browser = await world.signedIn()
     for (const subject of [{ sid: 'unknown' }, { sub: 'unknown' }, { sub: 'unknown', sid: 'unknown' }]) {
       const answer = await deliver(world.client, await world.provider.logoutToken(subject))

@@ -90,7 +90,7 @@ describe('requests', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('from anywhere, with parameters that nobody knows, and no cookie read or written', async () => {
+  test('accepts any origin and unknown parameters, and reads and writes no cookie', async () => {
     const token = await world.provider.logoutToken({ sid: 'unknown' })
     const answer = await post(
       world.client,
@@ -189,7 +189,7 @@ describe('tokens', () => {
     }
   })
 
-  test('signed with a key that the token brings: 400, and nobody is asked for keys of its own', async () => {
+  test('signed with a key in its header: 400, and no key is loaded from an address in the token', async () => {
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
     const jwk = await exportJWK(publicKey)
     const evil = `${world.provider.issuer}/evil`
@@ -271,7 +271,7 @@ describe('a provider that cannot be heard', () => {
     expect((await deliver(client, await right())).status).toBe(200)
   })
 
-  test('200 tokens with key ids that nobody knows load the keys at most twice', async () => {
+  test('200 tokens with unknown key ids load the keys at most twice', async () => {
     const { client, store } = cold()
     const { privateKey } = await generateKeyPair('RS256')
     world.provider.clearRequests()

@@ -101,7 +101,7 @@ describe('a part that cannot be loaded', () => {
     },
   )
 
-  test('is no failure to a page that knows its user already', async () => {
+  test('does not fail a page that already has its user', async () => {
     entry.configure({ user: { sub: 'dev|alice' } })
     const { current, subscribe, refresh } = entry.userStore()
     const told = vi.fn()

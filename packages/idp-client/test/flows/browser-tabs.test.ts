@@ -174,7 +174,7 @@ describe('a refresh that failed', () => {
     expect(await ask()).toEqual(expect.any(String))
   })
 
-  test('for now is said to nobody but who asked', async () => {
+  test('temporarily is reported only to the caller', async () => {
     const tab = await openTab()
     world.pass(TTL + 1)
     refuse(503, 'temporarily_unavailable')

@@ -48,7 +48,7 @@ async function demanded(user = 'alice'): Promise<BrowserMfaRequiredError> {
 }
 
 describe('without a framework', () => {
-  test('the user is known to all who watch, and nobody after a 401', async () => {
+  test('every watcher gets the user, and null after a 401', async () => {
     await world.signedIn('alice', browser)
     const store = userStore()
     const seen: (string | null)[] = []
@@ -68,7 +68,7 @@ describe('without a framework', () => {
     expect(seen).toEqual(['dev|alice', null])
   })
 
-  test('a listener that throws keeps the news from nobody, and the next request is made', async () => {
+  test('a listener that throws does not stop other listeners or the next request', async () => {
     await world.signedIn('alice', browser)
     const thrown: unknown[] = []
     vi.stubGlobal('reportError', (error: unknown) => thrown.push(error))

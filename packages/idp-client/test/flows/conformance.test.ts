@@ -385,7 +385,7 @@ describe('operations', () => {
 })
 
 describe('guards', () => {
-  test('[S206,S207] nobody enters a page or reaches a handler, whatever the cookie says', async () => {
+  test('[S206,S207] no invalid cookie opens a page or reaches a handler', async () => {
     const reached: string[] = []
     const page = world.client.withPageAuthRequired(() => {
       reached.push('page')

@@ -181,7 +181,7 @@ describe('an account that cannot be disconnected', () => {
     })
   })
 
-  test('half a character is no id', async () => {
+  test('a lone surrogate is not an id', async () => {
     const browser = await world.signedIn()
     expect(await rejectionOf(remove(browser, 'cac_\ud800'))).toMatchObject({ code: 'INVALID_REQUEST' })
   })

@@ -425,7 +425,7 @@ describe('deleteConnectedAccount', () => {
     expect(world.provider.requests('account-delete')).toHaveLength(1)
   })
 
-  test('without its connection the session keeps none, for nobody can tell which it was', async () => {
+  test('without a connection, every stored token of a connection is removed', async () => {
     const browser = await connected()
     const [account] = world.provider.accounts.list('alice')
     await remove(browser, { id: String(account?.id) })
@@ -450,7 +450,7 @@ describe('deleteConnectedAccount', () => {
     })
   })
 
-  test('nobody disconnects what is another user’s', async () => {
+  test('a user cannot disconnect the account of another user', async () => {
     const account = world.provider.accounts.add('bob', { connection: 'github' })
     const browser = await world.signedIn('alice')
     expect(await rejectionOf(remove(browser, account))).toMatchObject({ code: 'FAILED_TO_DELETE' })

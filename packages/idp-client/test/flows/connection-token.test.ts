@@ -116,7 +116,7 @@ describe('getAccessTokenForConnection', () => {
     expect(again.token).toEqual(expect.any(String))
   })
 
-  test('connection cookies of another session open for nobody else, and logout deletes them', async () => {
+  test('connection cookies open only with their own session, and logout deletes them', async () => {
     const [alice, bob] = [await signedIn(), await signedIn()]
     const headers = new Headers()
     await world.client.getAccessTokenForConnection(alice.request('/'), headers, google)

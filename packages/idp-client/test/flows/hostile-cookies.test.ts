@@ -92,7 +92,7 @@ describe('sessions in cookies', () => {
     expect(refused).toBeGreaterThan(RUNS / 2)
   })
 
-  test('thousands of chunks are no session', async () => {
+  test('thousands of chunks are not a session', async () => {
     const given = await cookieMaterial(made)
     for (const cookies of floods(given)) {
       const exchange = exchangeOf(headerOf(cookies))
@@ -112,7 +112,7 @@ describe('sessions in cookies', () => {
     }
   })
 
-  test('what stands beside a session neither hides it nor adds to it', async () => {
+  test('cookies beside a session neither hide it nor add to it', async () => {
     const given = await cookieMaterial(made)
     const own = { name: NAME, value: given.whole }
     const marker = await made.engine.sealer.seal('logout', utf8('1.x'))
@@ -166,7 +166,7 @@ describe('sessions in cookies', () => {
 })
 
 describe('sessions in a store', () => {
-  test('no cookie that does not open makes the store be asked', async () => {
+  test('a cookie that does not decrypt causes no read of the store', async () => {
     const records = new Map<string, string>()
     let asked = 0
     const store: SessionDataStore = {

@@ -160,7 +160,7 @@ describe('one request asks the store once', () => {
 describe('a store that is down', () => {
   const routes = ['/auth/profile', '/auth/access-token']
 
-  test('nobody is signed out, nobody is let in', async () => {
+  test('no session ends and none is created', async () => {
     down.add('get')
     for (const path of routes) {
       const response = await browser.send(path)

@@ -52,7 +52,7 @@ describe.each<[string, () => IdpClientOptions]>([
     () => ({ sessionStore: memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now }) }),
   ],
 ])('[B11] a late response to a refresh, sessions %s', (_where, options) => {
-  test('fails for who waited, and brings its tokens to a call that comes meanwhile', async () => {
+  test('fails the waiting call and gives its tokens to a call that joins', async () => {
     const { browser, held, timeOut } = await late(options())
     expect((await timeOut()).status).toBe(504)
     const joining = browser.send(TOKEN)
@@ -65,7 +65,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(refreshes()).toHaveLength(2)
   })
 
-  test('is kept when nobody is left who waits for it, until a response carries it', async () => {
+  test('is stored without a waiting caller until a response carries it', async () => {
     const { browser, client, held, timeOut } = await late(options())
     const accessToken = async (): Promise<unknown> =>
       (await client.getSession(browser.request('/')))?.tokenSet.accessToken
@@ -78,7 +78,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('keeps calls for other tokens waiting, which then fail and send nothing', async () => {
+  test('delays calls for other tokens, which time out and send nothing', async () => {
     const { browser, held, timeOut } = await late(options())
     expect((await timeOut()).status).toBe(504)
     const another = () => browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)
@@ -90,7 +90,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('is no longer waited for when its connection has ended: the next call sends the token again', async () => {
+  test('ends with its connection: the next call sends the token again', async () => {
     const { browser, held, timeOut } = await late(options())
     expect((await timeOut()).status).toBe(504)
     held.cut()
@@ -125,7 +125,7 @@ test('[B11] a response that is late and refuses the token is final as well', asy
   expect(refreshes()).toHaveLength(1)
 })
 
-test('[B11] what a late response brings after a logout is brought to nobody', async () => {
+test('[B11] tokens of a response that arrives after a logout are discarded', async () => {
   const { browser, held, timeOut } = await late()
   expect((await timeOut()).status).toBe(504)
   const request = browser.request(TOKEN)

@@ -130,7 +130,7 @@ describe('[C4] what a login link decides', () => {
     expect(response.headers.get('location')).toBe(`${APP}/`)
   })
 
-  test('what nobody configured and no rule names still passes', async () => {
+  test('parameters that are neither configured nor restricted are accepted', async () => {
     expect(await sent({ ui_locales: 'de', login_hint: 'alice', connection: 'github' })).toMatchObject({
       ui_locales: 'de',
       login_hint: 'alice',
@@ -305,7 +305,7 @@ describe('[C4] parameters of a guard', () => {
     ])
   })
 
-  test('are one value of the query, which nobody can read or change', async () => {
+  test('are one encrypted and authenticated query parameter', async () => {
     const visitor = new Visitor(demand, options)
     const query = await visitor.page()
     const parameters = new URLSearchParams(query)
@@ -388,7 +388,7 @@ describe('[C4] parameters of a guard', () => {
     }
   })
 
-  test('another organization than was demanded is refused at the callback, which is no loop', async () => {
+  test('the callback refuses another organization than the requested one and does not redirect again', async () => {
     const visitor = new Visitor({ organization: 'org_globex' }, options)
     const url = new URL(await world.begin(visitor.browser, await visitor.page()))
     url.searchParams.set('organization', 'org_acme')

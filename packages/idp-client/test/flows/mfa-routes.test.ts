@@ -362,7 +362,7 @@ describe('what a browser gets wrong', () => {
 describe('the log', () => {
   const failures = () => world.events.filter(({ code }) => code === 'REQUEST_FAILED')
 
-  test('a demand for a factor, and nobody being signed in, are no news', async () => {
+  test('a required factor and a missing session are not logged as failures', async () => {
     await demanded()
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'PROVIDER_FAILURE', level: 'info' }))
     expect(await world.newBrowser().send('/auth/access-token')).toHaveProperty('status', 401)

@@ -39,7 +39,7 @@ async function aliceAndBob() {
   return { alice, bob, idOfAlice }
 }
 
-test('[C8] a store that returns the record of another user signs nobody in as that user', async () => {
+test('[C8] a record of another user does not sign in as that user', async () => {
   const { alice, bob, idOfAlice } = await aliceAndBob()
   shown = idOfAlice
   expect((await alice.send('/auth/profile')).status).toBe(200)
@@ -73,7 +73,7 @@ test('[C8] a record of an earlier version, which does not name its key, is read'
   expect((await alice.send('/auth/profile')).status).toBe(200)
 })
 
-test('[I2] a record of another client is nobody, although the cookie is of this one', async () => {
+test('[I2] a record of another client is not a session, even with a cookie of this client', async () => {
   const { alice, idOfAlice } = await aliceAndBob()
   const record = records.get(idOfAlice) ?? expect.fail('there is a record')
   const internal = record.internal as { client?: string }

@@ -115,7 +115,7 @@ describe('dispatch', () => {
   })
 })
 
-describe('what is no navigation changes nothing', () => {
+describe('requests that are not navigations change nothing', () => {
   const kinds: Record<string, Record<string, string>> = {
     'Next prefetch': { 'next-router-prefetch': '1', rsc: '1' },
     'Next middleware prefetch': { 'x-middleware-prefetch': '1' },
@@ -137,7 +137,7 @@ describe('what is no navigation changes nothing', () => {
     fetch: { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' },
   }
 
-  test('200 of them set no cookie, redirect nowhere and log nobody out', async () => {
+  test('200 of them set no cookie, do not redirect and end no session', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const before = [...browser.cookies]

@@ -405,7 +405,7 @@ describe('guards with options hold as those without', () => {
     expect(handler).not.toHaveBeenCalled()
   })
 
-  test('[CVE-2026-73421] without a usable configuration nobody passes', async () => {
+  test('[CVE-2026-73421] without a usable configuration every request is refused', async () => {
     const { browser } = world.another()
     await world.login(browser, '?acr_values=urn:gold&max_age=300')
     const broken: IdpClientOptions[] = [

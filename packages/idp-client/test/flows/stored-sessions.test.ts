@@ -154,7 +154,7 @@ describe('administration', () => {
   const isIn = async (browser: Browser): Promise<boolean> =>
     (await browser.send('/auth/profile')).status === 200
 
-  test('the sessions of a user on all devices, and the end of one, of all, of nobody else', async () => {
+  test('lists the sessions of a user on all devices, and ends one or all of them', async () => {
     const [phone, desktop, bob] = [await signedIn('alice'), await signedIn('alice'), await signedIn('bob')]
     const alice = await client.getSession(phone.request('/'))
     const sub = alice?.user.sub ?? ''

@@ -227,7 +227,7 @@ describe('wire faults', () => {
     })
   })
 
-  test('nobody listens: fails with the code of the system', async () => {
+  test('fails with the code of the system when nothing listens', async () => {
     const closed = await new LocalProvider(op.key).start()
     await closed.stop()
     expect(await rejection(providerOf(closed.issuer).metadata())).toMatchObject({

@@ -143,7 +143,7 @@ describe('postgresStore', () => {
   )
 
   test.each([undefined, null, {}, 'postgres://127.0.0.1', { query: 'select' }])(
-    '%j is no client',
+    '%j is not accepted as a client',
     (client) => {
       const make = postgresStore as (client: unknown) => unknown
       expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
@@ -173,7 +173,7 @@ describe('postgresStore', () => {
     }
   })
 
-  test('every member rejects when the database refuses, and none says that nobody is signed in', async () => {
+  test('every method rejects when the database refuses, and none returns null', async () => {
     const missing = postgresStore(pool, { table: `never_migrated_${tests}` })
     const failing = {
       get: () => missing.get('id'),

@@ -154,7 +154,7 @@ describe('redisStore', () => {
     }
   })
 
-  test('a record that is no text is refused instead of replaced for ever', async () => {
+  test('a record that is not a string is refused, not replaced', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await store.set('id', sessionOf('alice'), later)
     const text = JSON.stringify({ ...sessionOf('alice'), broken: 'here' })
@@ -172,7 +172,7 @@ describe('redisStore', () => {
     await expect(store.deleteByLogoutToken({ sub: 'alice' })).rejects.toThrow('WRONGTYPE')
   })
 
-  test.each([undefined, null, {}, 'redis://127.0.0.1', 7])('%j is no client', (client) => {
+  test.each([undefined, null, {}, 'redis://127.0.0.1', 7])('%j is not accepted as a client', (client) => {
     const make = redisStore as (client: unknown) => unknown
     expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
   })
@@ -207,7 +207,7 @@ describe('a Redis that crashes', () => {
     }
   })
 
-  test('makes every member reject while it is down, never answer that nobody is signed in', async () => {
+  test('every method rejects while it is down, and none returns null', async () => {
     const mortal = await startRedis()
     onTestFinished(() => mortal.stop())
     const client = new Redis(mortal.url, {

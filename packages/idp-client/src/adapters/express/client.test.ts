@@ -152,7 +152,7 @@ describe('ambient calls', () => {
     expect(answers).toEqual(['user-20', 'user-0', 'user-10', 'user-5'])
   })
 
-  test('without the middleware are told apart from nobody being signed in', async () => {
+  test('without the middleware fail otherwise than without a session', async () => {
     const idp = client()
     await expect(idp.getSession()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
     await expect(idp.startInteractiveLogin()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })

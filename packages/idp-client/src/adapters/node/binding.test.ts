@@ -165,7 +165,7 @@ describe('sendResponse', () => {
     expect((await (await fetch(url)).arrayBuffer()).byteLength).toBe(64 * 65_536)
   })
 
-  test('stops reading when nobody is there any more', async () => {
+  test('stops reading when the client has disconnected', async () => {
     let cancelled: (() => void) | undefined
     const done = new Promise<void>((resolve) => {
       cancelled = resolve

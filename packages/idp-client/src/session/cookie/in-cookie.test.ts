@@ -175,7 +175,7 @@ describe('sessions in cookies', () => {
     expect(await engine.sessions.sweep(none)).toBe(false)
   })
 
-  test('a cookie of the same name from elsewhere hides no session, and is no reason to delete one', async () => {
+  test('a foreign cookie of the same name neither hides nor deletes a session', async () => {
     const { engine, cookies, clock } = await signedIn()
     const other = new Cookies()
     const elsewhere = other.exchange()

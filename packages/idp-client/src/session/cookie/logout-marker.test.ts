@@ -106,7 +106,7 @@ describe('the marker of a logout', () => {
     expect(`${MARKER}=${text}`.length).toBeLessThan(300)
   })
 
-  test('there is none when nobody was signed in, or the session was dead', async () => {
+  test('there is none without a session or after its end', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     expect(await logOut(made.sessions, cookies)).toEqual([])
@@ -215,7 +215,7 @@ describe('clocks that differ', () => {
   })
 })
 
-describe('what is no marker', () => {
+describe('invalid markers', () => {
   const made = sessionsOf()
   const reference = {
     sessionKey: 'a'.repeat(22),

@@ -19,7 +19,7 @@ function guarded(
   return guardedStore(config, { ...memoryStore({ name: crypto.randomUUID() }), ...members }, isSessionData)
 }
 
-test('a lease that never gets free is waited for as long as it can last, however slow the store is', async () => {
+test('waits for a session lock that is never released until the lock would expire, however slow the store is', async () => {
   vi.useFakeTimers()
   const asked: number[] = []
   const store = guarded({

@@ -318,7 +318,7 @@ describe('writes that meet', () => {
 describe('a store that fails', () => {
   const failing = { code: 'SESSION_STORE_FAILED' }
 
-  test('reading: nobody is logged out, nobody is let in, and it is over when the store is back', async () => {
+  test('reading: no session ends, none is created, and reads succeed once the store recovers', async () => {
     const one = storeEngine()
     await signIn(one)
     store.down.add('get')
