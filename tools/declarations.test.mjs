@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
+import { packages } from './lib/build-plan.mjs'
 import { nodeSpecifiers } from './lib/declarations.mjs'
+import { fromRoot } from './lib/run.mjs'
+import { unexportedNames } from './lib/unexported-names.mjs'
 
 test('relative specifiers of declarations end in .js, nothing else changes', () => {
   const text = [
@@ -18,4 +21,30 @@ test('relative specifiers of declarations end in .js, nothing else changes', () 
     "export * from 'some-package/file.ts';",
     "export declare const name = './client.ts';",
   ])
+})
+
+/** Names that nobody has to write: parts of exported types, whose content is what editors show. */
+const internal = [
+  'Authentication',
+  'BackchannelRequestOptions',
+  'Event',
+  'MEMBERS',
+  'Method',
+  'NamesIn',
+  'OutcomeEvent',
+  'Place',
+  'ProviderFailure',
+  'ReturnTo',
+  'RouteOptions',
+  'Row',
+  'Rows',
+  'StoreFailureEvent',
+  'remedies',
+  'rows',
+]
+
+test('what editors show on hover is exported, beside parts of exported types', () => {
+  const { entries, folder } = packages['idp-client']
+  const names = Object.keys(entries).filter((entry) => entry !== 'cli')
+  expect(unexportedNames(fromRoot(`${folder}/dist`), names)).toEqual(internal)
 })

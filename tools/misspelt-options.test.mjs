@@ -28,6 +28,10 @@ const misspelt = [
   ],
 ]
 
+/** The same mistakes without a request, on the other hosts. */
+const otherEntries = ['idp-client', 'idp-client/express']
+const ambient = misspelt.filter(([call]) => !call.includes('req'))
+
 const wrong = [
   ['idp.getAccessToken(res, req)', /error TS/],
   ['idp.connectAccount()', /Expected 1-3 arguments, but got 0/],
@@ -71,6 +75,18 @@ beforeAll(async () => {
 })
 
 afterAll(() => app.remove())
+
+test.each(otherEntries)('[G1] %s: the right name is on the line of each misspelt one', async (entry) => {
+  const client = `import { IdpClient } from '${entry}'\ndeclare const idp: IdpClient\ndeclare const mfaToken: string\n`
+  const output = await app.compile({
+    'other.ts': client + ambient.map(([call]) => `void ${call}\n`).join(''),
+  })
+  for (const [index, [, message]] of ambient.entries()) {
+    const [, said] =
+      new RegExp(`^other\\.ts\\(${index + 4},\\d+\\): (.*(?:\\n {2}.*)*)`, 'm').exec(output) ?? []
+    expect(said).toMatch(message)
+  }
+})
 
 describe('with the packed package', () => {
   test.each(misspelt)('[G1] %s does not compile, and the right name is on its line', (call, message) => {

@@ -1,4 +1,5 @@
 // What the entries of all hosts export beside their own client: a new public type is added here only.
+export type { LogoutStrategy, RouteKey, RoutePaths } from './config/config.ts'
 export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './config/fetcher.ts'
 export type {
   BeforeSessionSavedHook,
@@ -12,13 +13,16 @@ export type {
 export type * from './config/mfa.ts'
 export * from './config/options.ts'
 export type { GetAccessTokenOptions } from './config/token-options.ts'
+export type { VendorKey } from './config/vendor.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
+export type { Diagnosis } from './errors/diagnosis.ts'
 export * from './errors/index.ts'
 export type { SessionInfo } from './flows/administer-sessions.ts'
 export type {
   AuthorizationDetail,
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
+  BackchannelHint,
 } from './flows/backchannel-auth.ts'
 export type { ConnectAccountOptions } from './flows/connect-account.ts'
 export type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
@@ -31,6 +35,8 @@ export type {
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
 export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
+export type { SameSite } from './http/cookie-jar.ts'
+export type { Clock } from './lib/clock.ts'
 export type { LogEvent, Logger, LogLevel } from './log/log.ts'
 export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
 export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'

@@ -1,9 +1,3 @@
-/** A fresh ES256 key pair (ECDSA, P-256). */
-export interface Es256KeyPair {
-  publicKey: CryptoKey
-  privateKey: CryptoKey
-}
-
 /**
  * A fresh key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that uses
  * the same sessions needs the same pair, also after a restart, so applications that keep sessions load theirs from the
@@ -11,7 +5,10 @@ export interface Es256KeyPair {
  *
  * @param options `extractable`: whether the private key may be exported; default false.
  */
-export async function generateDpopKeyPair(options: { extractable?: boolean } = {}): Promise<Es256KeyPair> {
+export async function generateDpopKeyPair(options: { extractable?: boolean } = {}): Promise<{
+  publicKey: CryptoKey
+  privateKey: CryptoKey
+}> {
   const { privateKey, publicKey } = await crypto.subtle.generateKey(
     { name: 'ECDSA', namedCurve: 'P-256' },
     options.extractable ?? false,
@@ -29,7 +26,10 @@ async function toPem(key: CryptoKey): Promise<string> {
 }
 
 /** The PEM texts of an extractable pair: SPKI and PKCS#8. */
-export async function pemPair({ privateKey, publicKey }: Es256KeyPair): Promise<[string, string]> {
+export async function pemPair({
+  privateKey,
+  publicKey,
+}: Awaited<ReturnType<typeof generateDpopKeyPair>>): Promise<[string, string]> {
   return [await toPem(publicKey), await toPem(privateKey)]
 }
 

@@ -4,7 +4,12 @@ export {
   BackchannelAuthenticationErrorCode,
 } from './backchannel-authentication.ts'
 export { IdpError, type IdpErrorOptions, isIdpError } from './base.ts'
-export { CallbackError, type CallbackErrorCode } from './callback.ts'
+export {
+  CallbackError,
+  type CallbackErrorCode,
+  type CallbackErrorOptions,
+  type HookName,
+} from './callback.ts'
 export type { CodesOf } from './code-names.ts'
 export { type Code, type CodeEntry, codes } from './codes.ts'
 export { InvalidConfigurationError } from './configuration.ts'
@@ -26,6 +31,19 @@ export {
   MfaRequiredError,
   type MfaRequirements,
 } from './mfa.ts'
-export { DiscoveryError, OAuthError, type OAuthErrorOptions } from './provider.ts'
-export { SessionStoreError, SessionStoreErrorCode, type SessionTooLarge } from './session.ts'
+export {
+  DiscoveryError,
+  type DiscoveryErrorOptions,
+  OAuthError,
+  type OAuthErrorOptions,
+  type ProviderEndpoint,
+} from './provider.ts'
+export type { Remedy } from './remedies.ts'
+export {
+  SessionStoreError,
+  SessionStoreErrorCode,
+  type SessionTooLarge,
+  type StoreFailure,
+  type StoreOperation,
+} from './session.ts'
 export { CustomTokenExchangeError, CustomTokenExchangeErrorCode } from './token-exchange.ts'

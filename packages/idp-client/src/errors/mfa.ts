@@ -8,12 +8,6 @@ export interface MfaRequirements {
   readonly enroll?: readonly { readonly type: string }[]
 }
 
-export interface MfaDemand {
-  /** Encrypted; what the methods of `idp.mfa` and the MFA routes take. Empty: the user has to log in again. */
-  readonly mfaToken: string
-  readonly requirements?: MfaRequirements
-}
-
 /** Body of a 403 answer, and JSON form of the error. */
 export interface MfaRequiredBody {
   error: 'mfa_required'
@@ -33,14 +27,18 @@ export class MfaRequiredError extends IdpError<CodesOf<'MfaRequiredError'>> {
   declare readonly name: 'MfaRequiredError'
   readonly error = 'mfa_required'
   readonly error_description: string
+  /** Encrypted; the methods of `idp.mfa` and the MFA routes take it. Empty: the user has to log in again. */
   readonly mfa_token: string
   readonly mfa_requirements?: MfaRequirements
 
-  constructor(demand: MfaDemand, options: Pick<IdpErrorOptions, 'cause'> = {}) {
+  constructor(
+    challenge: { readonly mfaToken: string; readonly requirements?: MfaRequirements },
+    options: Pick<IdpErrorOptions, 'cause'> = {},
+  ) {
     super('MFA_REQUIRED', options)
     this.error_description = this.message
-    this.mfa_token = demand.mfaToken
-    if (demand.requirements) this.mfa_requirements = demand.requirements
+    this.mfa_token = challenge.mfaToken
+    if (challenge.requirements) this.mfa_requirements = challenge.requirements
   }
 
   toJSON(): MfaRequiredBody {

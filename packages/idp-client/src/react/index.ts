@@ -2,6 +2,7 @@
 
 export { type AccessTokenOptions, getAccessToken } from '../browser/get-access-token.ts'
 export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from '../browser/mfa.ts'
+export type { PageOptions } from '../browser/page.ts'
 export type {
   AccessTokenRequestError,
   BrowserMfaRequiredError,
