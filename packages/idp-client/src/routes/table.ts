@@ -1,7 +1,16 @@
 import type { RouteKey } from '../config/config.ts'
 import { accessToken } from './access-token.ts'
+import type { MfaRouteKey } from './mfa.ts'
 import { profile } from './profile.ts'
 import type { Route } from './route.ts'
+
+function mfaRoute(method: 'GET' | 'POST', key: MfaRouteKey): Route {
+  return {
+    methods: [method],
+    acts: 'not-cross-site',
+    load: async () => (await import('./mfa.ts')).mfaRoutes[key],
+  }
+}
 
 /** Every mounted route, in matching order. A new route is a row here and a file beside it. */
 export const table: Readonly<Record<RouteKey, Route>> = {
@@ -33,26 +42,10 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-own-navigation',
     load: async () => (await import('./connect-account.ts')).connectAccount,
   },
-  mfaAuthenticators: {
-    methods: ['GET'],
-    acts: 'not-cross-site',
-    load: async () => (await import('./mfa-authenticators.ts')).mfaAuthenticators,
-  },
-  mfaChallenge: {
-    methods: ['POST'],
-    acts: 'not-cross-site',
-    load: async () => (await import('./mfa-challenge.ts')).mfaChallenge,
-  },
-  mfaAssociate: {
-    methods: ['POST'],
-    acts: 'not-cross-site',
-    load: async () => (await import('./mfa-associate.ts')).mfaAssociate,
-  },
-  mfaVerify: {
-    methods: ['POST'],
-    acts: 'not-cross-site',
-    load: async () => (await import('./mfa-verify.ts')).mfaVerify,
-  },
+  mfaAuthenticators: mfaRoute('GET', 'mfaAuthenticators'),
+  mfaChallenge: mfaRoute('POST', 'mfaChallenge'),
+  mfaAssociate: mfaRoute('POST', 'mfaAssociate'),
+  mfaVerify: mfaRoute('POST', 'mfaVerify'),
 }
 
 export const routeKeys: readonly RouteKey[] = Object.keys(table) as RouteKey[]
