@@ -39,7 +39,7 @@ export interface Engine {
 function createSessionStorage(parts: InCookieParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
-  if (!store) return withPendingRefreshes(inCookie({ ...parts, hasEnded }), { client, clock: config.clock })
+  if (!store) return withPendingRefreshes(inCookie({ ...parts, hasEnded }), { client, config })
   return lateStorage(
     lazy(async () => {
       const { inStore } = await import('./session/store/in-store.ts')

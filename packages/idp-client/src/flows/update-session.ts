@@ -1,23 +1,19 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import type { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { asJson, isSessionData } from '../session/model/stored-session.ts'
-
-/** The session data after an earlier update in the same request. */
-const updated = new WeakMap<CookieJar, SessionData>()
+import { sessionSlot } from '../session/session-slot.ts'
 
 /**
  * Returns the data that the application's changes are compared with: the properties that it added itself, and tokens
  * and claims as loaded, because the library changes these as well.
  */
-function loadedData({ cookies }: Exchange, { data }: StoredSession): SessionData {
-  const own = updated.get(cookies)
-  if (!own) return data
-  const { accessTokens: _a, connectionTokenSets: _c, ...added } = own
+function loadedData(updated: SessionData | undefined, { data }: StoredSession): SessionData {
+  if (!updated) return data
+  const { accessTokens: _a, connectionTokenSets: _c, ...added } = updated
   const { accessTokens, connectionTokenSets, tokenSet, user } = data
   return {
     ...added,
@@ -52,7 +48,8 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const changes = toJsonObject(input)
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
-  const found = loadedData(exchange, (await engine.sessions.original(exchange)) ?? session)
+  const slot = sessionSlot(exchange, engine.config)
+  const found = loadedData(slot.updated, (await engine.sessions.initial(exchange)) ?? session)
   const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
@@ -61,5 +58,5 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const changed = { ...session, data, usedAt: engine.config.clock() }
   const saved = await engine.sessions.save(exchange, changed, { mustFit: true })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
-  updated.set(exchange.cookies, data)
+  slot.updated = data
 }

@@ -1,4 +1,5 @@
-import type { CookieJar } from './cookie-jar.ts'
+import type { ReceivedCookies } from './cookie-jar.ts'
+import { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
 /** The view of a request that operations read; every host builds one. */
@@ -20,10 +21,20 @@ export interface RequestView {
   json(): Promise<JsonBody>
 }
 
-/** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */
-export interface Exchange {
-  readonly request: RequestView
+/** The cookies of one request, and what the library keeps for as long as the request lasts. */
+export interface RequestCookies {
   readonly cookies: CookieJar
+  /** The session of each client in this request, by the client's configuration; only `session/session-slot.ts` reads it. */
+  readonly slots: Map<object, object>
+}
+
+export function requestCookies(received: ReceivedCookies): RequestCookies {
+  return { cookies: new CookieJar(received), slots: new Map() }
+}
+
+/** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */
+export interface Exchange extends RequestCookies {
+  readonly request: RequestView
   /** Whether staged cookies can reach the browser; asked before something irrevocable is spent. */
   canWrite(): boolean
 }

@@ -1,11 +1,7 @@
-import type { CookieJar } from './cookie-jar.ts'
-import type { RequestView } from './exchange.ts'
+import type { Exchange } from './exchange.ts'
 
-/** State of one request, read once for all its operations. */
-export interface RequestState {
-  readonly request: RequestView
-  readonly cookies: CookieJar
-}
+/** State of one request, read once for all its operations: all exchanges of the request share it. */
+export type RequestState = Omit<Exchange, 'canWrite'>
 
 const states = new WeakMap<object, RequestState>()
 

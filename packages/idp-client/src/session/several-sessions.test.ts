@@ -3,8 +3,8 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { fc, runsDividedBy } from '../../test/support/fast-check.ts'
 import type { IdpClientOptions, SessionDataStore } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
-import { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { requestCookies } from '../http/exchange.ts'
 import type { LogEvent } from '../log/log.ts'
 import { inCookie } from './cookie/in-cookie.ts'
 import { freshlyStored } from './model/session.ts'
@@ -73,7 +73,7 @@ function exchangeWith(...sets: readonly ReadonlyMap<string, string>[]): Exchange
   const jar: Jar = new Map()
   for (const [name, value] of sets.flatMap((set) => [...set]))
     jar.set(name, [...(jar.get(name) ?? []), value])
-  return { ...new Cookies().exchange(), cookies: new CookieJar(jar) }
+  return { ...new Cookies().exchange(), ...requestCookies(jar) }
 }
 
 /** The kind of one value of the cookie. */

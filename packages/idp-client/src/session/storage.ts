@@ -41,7 +41,7 @@ export interface SessionStorage {
    */
   load(exchange: Exchange): Promise<StoredSession | null>
   /** The session as the first operation of this request saw it, whatever was saved since. */
-  original(exchange: Exchange): Promise<StoredSession | null>
+  initial(exchange: Exchange): Promise<StoredSession | null>
   /**
    * Keeps the session; what does not fit into cookies is left out, or written anyway (see `SaveOptions`). One with another
    * handle than the request's ends the session that was there. False when the session ended meanwhile: then nothing was
@@ -59,4 +59,9 @@ export interface SessionStorage {
   sweep(exchange: Exchange): Promise<boolean>
   /** Present where sessions have another place than the browser. */
   readonly shared?: SharedSessions
+}
+
+/** A storage whose sessions several processes share. */
+export interface SharedSessionStorage extends SessionStorage {
+  readonly shared: SharedSessions
 }

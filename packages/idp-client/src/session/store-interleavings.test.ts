@@ -7,8 +7,8 @@ import { listSessions, revokeSession, revokeSessions } from '../flows/administer
 import { logout } from '../flows/logout.ts'
 import { touchSession } from '../flows/touch-session.ts'
 import { updateSession } from '../flows/update-session.ts'
-import { CookieJar } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { requestCookies } from '../http/exchange.ts'
 import { shared } from '../lib/registry.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { createSession, freshlyStored } from './model/session.ts'
@@ -279,7 +279,7 @@ test('[I3] of two live sessions in one request one is chosen, whatever their ord
     [real, tossed],
     ['garbage', real, tossed, tossed.slice(0, -4)],
   ]) {
-    const exchange = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', values]])) }
+    const exchange = { ...cookies.exchange(), ...requestCookies(new Map([['__session', values]])) }
     const { data } = await session(exchange)
     expect(data).toEqual(sessionAt(one.clock.now, 'bob'))
     await updateSession(one.engine, exchange, { ...data, values: values.length })
@@ -289,7 +289,7 @@ test('[I3] of two live sessions in one request one is chosen, whatever their ord
     const [cookie] = exchange.cookies.pending()
     const again = {
       ...cookies.exchange(),
-      cookies: new CookieJar(new Map([['__session', cookie?.value ?? '']])),
+      ...requestCookies(new Map([['__session', cookie?.value ?? '']])),
     }
     expect((await session(again)).data.user.sub).toBe('bob')
   }
@@ -303,7 +303,7 @@ test('[I3] a foreign cookie of the same name does not hide a session', async () 
     [real, 'garbage'],
   ]) {
     const exchange = cookies.exchange()
-    const tossed = { ...exchange, cookies: new CookieJar(new Map([['__session', values]])) }
+    const tossed = { ...exchange, ...requestCookies(new Map([['__session', values]])) }
     expect((await session(tossed)).data.user.sub).toBe('alice')
   }
 })

@@ -1,10 +1,10 @@
-import type { CookieJar } from '../http/cookie-jar.ts'
+import type { Config } from '../config/config.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Clock } from '../lib/clock.ts'
 import type { CookieSessionStorage } from '../session/cookie/in-cookie.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
+import { sessionSlot } from '../session/session-slot.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { TokenFamily } from './token-family.ts'
 import {
@@ -18,7 +18,7 @@ import {
 } from './token-family.ts'
 
 export interface PendingRefreshParts {
-  readonly clock: Clock
+  readonly config: Config
   readonly client: () => Promise<string>
 }
 
@@ -28,17 +28,15 @@ export interface PendingRefreshParts {
  */
 export function withPendingRefreshes(
   storage: CookieSessionStorage,
-  { client, clock }: PendingRefreshParts,
+  { client, config }: PendingRefreshParts,
 ): SessionStorage {
   async function familyOf(session: StoredSession): Promise<TokenFamily | undefined> {
     if (!hasFamilies()) return undefined
     const { refreshToken } = session.data.tokenSet
     return refreshToken
-      ? findFamily(await tokenKey(await client(), refreshToken), session, clock())
+      ? findFamily(await tokenKey(await client(), refreshToken), session, config.clock())
       : undefined
   }
-
-  const found = new WeakMap<CookieJar, StoredSession>()
 
   async function load(exchange: Exchange): Promise<StoredSession | null> {
     const session = await storage.load(exchange)
@@ -47,7 +45,7 @@ export function withPendingRefreshes(
     if (!family || !isBehind(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const led: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
-    if (!found.has(exchange.cookies)) found.set(exchange.cookies, copySession(led))
+    sessionSlot(exchange, config).refreshed ??= copySession(led)
     return led
   }
 
@@ -62,9 +60,9 @@ export function withPendingRefreshes(
   return {
     load,
 
-    async original(exchange) {
+    async initial(exchange) {
       await load(exchange)
-      return found.get(exchange.cookies) ?? storage.original(exchange)
+      return sessionSlot(exchange, config).refreshed ?? storage.initial(exchange)
     },
 
     async save(exchange, session, options) {

@@ -1,9 +1,9 @@
 import { expect, test, vi } from 'vitest'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
-import { CookieJar } from '../../src/http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../src/http/cookie-text.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
+import { requestCookies } from '../../src/http/exchange.ts'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { customClock, IdpClient, isIdpError } from '../../src/index.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
@@ -135,11 +135,11 @@ class Visitor {
   /** Runs the part of the callback route after the provider's response. */
   async stage(work: (exchange: Exchange) => Promise<unknown>): Promise<void> {
     const request = this.request(CALLBACK)
-    const cookies = new CookieJar(parseCookies(request.headers.get('cookie')))
+    const own = requestCookies(parseCookies(request.headers.get('cookie')))
     const view = { ...new Cookies().exchange().request, headers: request.headers, url: new URL(request.url) }
-    await work({ request: view, cookies, canWrite: () => true })
+    await work({ request: view, ...own, canWrite: () => true })
     const headers = new Headers()
-    cookies.flush(headersSink(headers))
+    own.cookies.flush(headersSink(headers))
     this.take(headers, CALLBACK)
   }
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest'
-import { CookieJar } from '../../src/http/cookie-jar.ts'
+import { requestCookies } from '../../src/http/exchange.ts'
 import { inCookie } from '../../src/session/cookie/in-cookie.ts'
 import type { Fixture } from '../support/cookie-fixtures.ts'
 import { fixtures, plaintexts, read, writeMissing, written } from '../support/cookie-fixtures.ts'
@@ -37,7 +37,7 @@ describe('formats of cookies', () => {
     const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-1': session } = fixtures()
     const sessions = inCookie(engineFor().engine)
     const load = (values: Fixture['values']) =>
-      sessions.load({ ...new Cookies().exchange(), cookies: new CookieJar(new Map(Object.entries(values))) })
+      sessions.load({ ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) })
     expect(await load({ ...session?.values })).not.toBeNull()
     expect(await load({ ...session?.values, ...marker?.values })).toBeNull()
     expect(await load({ ...session?.values, ...both?.values })).toBeNull()

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { createSealer } from '../../src/crypto/seal.ts'
 import type { Engine } from '../../src/engine.ts'
-import { CookieJar } from '../../src/http/cookie-jar.ts'
 import { parseCookies } from '../../src/http/cookie-text.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
+import { requestCookies } from '../../src/http/exchange.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../src/index.ts'
 import { customClock, IdpClient } from '../../src/index.ts'
 import { utf8 } from '../../src/lib/base64url.ts'
 import { encodeSession } from '../../src/session/cookie/codec.ts'
-import { encodeReference } from '../../src/session/cookie/reference.ts'
+import { encodeReference } from '../../src/session/model/reference.ts'
 import { createSession, freshlyStored } from '../../src/session/model/session.ts'
 import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { LoginTransaction } from '../../src/transaction/transaction.ts'
@@ -68,7 +68,7 @@ async function cookieMaterial({ clock, engine }: ReturnType<typeof engineFor>): 
 }
 
 function exchangeOf(header: string): Exchange {
-  return { ...new Cookies().exchange(), cookies: new CookieJar(parseCookies(header)) }
+  return { ...new Cookies().exchange(), ...requestCookies(parseCookies(header)) }
 }
 
 describe('sessions in cookies', () => {

@@ -23,16 +23,23 @@ const optionsFor = ({ issuer, clientId, clientSecret }: DevProvider) => ({
 })
 
 async function application(request: Request): Promise<Response> {
-  if (new URL(request.url).pathname === '/note') {
+  const { pathname } = new URL(request.url)
+  if (pathname === '/note') {
     const session = await staff.getSession()
     if (session) await staff.updateSession({ ...session, note: 'kept' })
     return new Response(null, { status: 204 })
   }
   const [customer, employee] = await Promise.all([customers.getSession(), staff.getSession()])
+  if (pathname === '/notes') {
+    if (customer) await customers.updateSession({ ...customer, note: 'kept' })
+    if (employee) await staff.updateSession({ ...employee, note: 'kept' })
+    return new Response(null, { status: 204 })
+  }
   return Response.json({
     customer: customer?.user.sub,
     employee: employee?.user.sub,
     note: employee?.['note'],
+    customerNote: customer?.['note'],
   })
 }
 
@@ -103,5 +110,12 @@ describe('two providers in one application', () => {
     await login(staffAt, '/staff/login', 'bob')
     await send('/note')
     expect(await seen()).toEqual({ customer: 'dev|alice', employee: 'dev|bob', note: 'kept' })
+  })
+
+  test('write the same to both sessions in one request', async () => {
+    await login(customersAt, '/auth/login', 'alice')
+    await login(staffAt, '/staff/login', 'bob')
+    await send('/notes')
+    expect(await seen()).toMatchObject({ note: 'kept', customerNote: 'kept' })
   })
 })

@@ -3,13 +3,14 @@ import type { Engine } from '../../src/engine.ts'
 import { createEngine } from '../../src/engine.ts'
 import { joinedCookies } from '../../src/http/chunks.ts'
 import { CookieJar } from '../../src/http/cookie-jar.ts'
+import { requestCookies } from '../../src/http/exchange.ts'
 import type { SessionData, SessionDataStore } from '../../src/index.ts'
 import { inCookie } from '../../src/session/cookie/in-cookie.ts'
-import type { EndedSessions } from '../../src/session/cookie/logout-marker.ts'
 import { decodeMarker } from '../../src/session/cookie/logout-marker.ts'
-import type { SessionReference } from '../../src/session/cookie/reference.ts'
+import type { SessionReference } from '../../src/session/model/reference.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
 import type { StoredSession } from '../../src/session/model/stored-session.ts'
+import type { EndedSessions } from '../../src/session/session-slot.ts'
 import type { MfaContext } from '../../src/tokens/mfa-context.ts'
 import { openMfaContext, sealMfaContext } from '../../src/tokens/mfa-context.ts'
 import type { GuardParameters } from '../../src/transaction/guard-parameters.ts'
@@ -71,7 +72,7 @@ function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, Sessio
 }
 
 function exchangeOf(values: Fixture['values']) {
-  return { ...new Cookies().exchange(), cookies: new CookieJar(new Map(Object.entries(values))) }
+  return { ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) }
 }
 
 async function tokenOf({ config, sealer, client }: Engine, format: Format): Promise<string> {
@@ -102,7 +103,7 @@ async function stageMarker(
     one.take(exchange)
     for (const { value } of one.stored.values()) values.push(value)
   }
-  const exchange = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', values]])) }
+  const exchange = { ...cookies.exchange(), ...requestCookies(new Map([['__session', values]])) }
   await sessions.destroy(exchange)
   cookies.take(exchange)
 }

@@ -4,8 +4,8 @@ import { resolve } from '../../src/config/resolve.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createEngine } from '../../src/engine.ts'
 import type { CookieAttributes } from '../../src/http/cookie-jar.ts'
-import { CookieJar } from '../../src/http/cookie-jar.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
+import { requestCookies } from '../../src/http/exchange.ts'
 
 export const SECRET = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
 
@@ -43,7 +43,7 @@ export class Cookies {
         form: async () => new URLSearchParams(),
         json: async () => ({}),
       },
-      cookies: new CookieJar(received),
+      ...requestCookies(received),
       canWrite: () => true,
     }
   }

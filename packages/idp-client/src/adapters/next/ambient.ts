@@ -3,9 +3,9 @@ import type { NextRequest, NextResponse } from 'next/server.js'
 import * as nextServer from 'next/server.js'
 import type { Binding } from '../../binding.ts'
 import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
-import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
-import type { RequestView } from '../../http/exchange.ts'
+import type { RequestCookies, RequestView } from '../../http/exchange.ts'
+import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/request-state.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
 
@@ -14,14 +14,14 @@ interface HostCookies extends CookieSink {
   delete(name: string): unknown
 }
 
-const handled = createRequestContext<CookieJar>()
+const handled = createRequestContext<RequestCookies>()
 
 /**
  * Runs code of the application that belongs to a request whose cookies were read already: its operations without a
  * request find the same cookies, opened once.
  */
-export function sharing<T>(jar: CookieJar, callback: () => T): T {
-  return handled.run(jar, callback)
+export function sharing<T>({ cookies, slots }: RequestCookies, callback: () => T): T {
+  return handled.run({ cookies, slots }, callback)
 }
 
 /** The cookies of the request as they were sent; over them what the proxy has written, which only `cookies()` shows. */
@@ -63,7 +63,7 @@ export async function bindAmbient(): Promise<Binding> {
   const host: HostCookies = await cookies()
   const state = requestState(given, () => ({
     request: toRequestView(given),
-    cookies: handled.get() ?? new CookieJar(received(given.get('cookie'), host)),
+    ...(handled.get() ?? requestCookies(received(given.get('cookie'), host))),
   }))
   const canWrite = (): boolean => takesCookies(host)
   return {

@@ -13,7 +13,7 @@ export type Method = 'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DE
 export type AppHandlers = Readonly<Record<Method, (request: Request) => Promise<Response>>>
 
 async function answer(application: Application, exchange: Exchange, hostRequest: unknown): Promise<Response> {
-  const answered = await sharing(exchange.cookies, () => dispatch(application, exchange, hostRequest))
+  const answered = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
   return answered ?? empty(404)
 }
 

@@ -61,9 +61,10 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
 
 /** Binds a `NextRequest` or any other Web request, and the response that its cookies go to, when there is one. */
 export function bindWeb(request: Request, target?: WebTarget): Binding {
-  const { request: view, cookies } = bindRequest(request).exchange
+  const { exchange } = bindRequest(request)
+  const { cookies, request: view } = exchange
   return {
-    exchange: { request: withPath(request, view), cookies, canWrite: () => target !== undefined },
+    exchange: { ...exchange, request: withPath(request, view), canWrite: () => target !== undefined },
     async commit() {
       if (target) writeCookies(cookies, request, target)
       return cookies.pending().length === 0

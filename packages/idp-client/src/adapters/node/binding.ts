@@ -1,6 +1,6 @@
 import type { Binding } from '../../binding.ts'
-import { CookieJar } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
+import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/request-state.ts'
 import type { NodeRequest } from './request.ts'
 import { mountedPath, mountPoint, toRequestView } from './request.ts'
@@ -23,13 +23,13 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, given?: 
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
   const state = requestState(request, () => {
     const view = toRequestView(request)
-    return { request: view, cookies: new CookieJar(parseCookies(view.headers.get('cookie'))) }
+    return { request: view, ...requestCookies(parseCookies(view.headers.get('cookie'))) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {
     exchange: {
+      ...state,
       request: path === undefined ? state.request : { ...state.request, ...place },
-      cookies: state.cookies,
       canWrite,
     },
     async commit() {

@@ -1,6 +1,7 @@
 import type { Binding } from '../../binding.ts'
-import { CookieJar } from '../../http/cookie-jar.ts'
+import type { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
+import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import { readJson } from '../../http/json-body.ts'
 import type { RequestState } from '../../http/request-state.ts'
@@ -22,7 +23,7 @@ function getState(request: Request): RequestState {
       form: () => readForm(request.headers.get('content-type'), chunksIn(request)),
       json: () => readJson(request.headers.get('content-type'), chunksIn(request)),
     },
-    cookies: new CookieJar(parseCookies(request.headers.get('cookie'))),
+    ...requestCookies(parseCookies(request.headers.get('cookie'))),
   }))
 }
 

@@ -1,9 +1,9 @@
 import { chunkNames, hasFurtherCookies, joinedCookies } from '../../http/chunks.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
+import { decodeReference } from '../model/reference.ts'
 import { decodeSession } from './codec.ts'
 import { connectionCookieNames, createConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
-import { decodeReference } from './reference.ts'
 
 type OwnerParts = Pick<SessionCookieParts, 'client' | 'config' | 'sealer'>
 

@@ -4,6 +4,7 @@ import type { IdpClientOptions } from '../../config/options.ts'
 import { createSealer } from '../../crypto/seal.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
+import { requestCookies } from '../../http/exchange.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { encodeSession } from './codec.ts'
@@ -191,7 +192,7 @@ describe('sessions in cookies', () => {
       expect(await engine.sessions.sweep(exchange)).toBe(false)
       expect(jar.pending()).toEqual([])
     }
-    const dead = { ...cookies.exchange(), cookies: new CookieJar(new Map([['__session', tossed]])) }
+    const dead = { ...cookies.exchange(), ...requestCookies(new Map([['__session', tossed]])) }
     expect(await engine.sessions.sweep(dead)).toBe(true)
   })
 

@@ -1,13 +1,14 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
-import type { JoinedCookie, NamedValue } from '../../http/chunks.ts'
+import type { NamedValue } from '../../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../../http/chunks.ts'
-import type { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isAlive } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
-import type { StoredSession } from '../model/stored-session.ts'
+import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { SessionSlot } from '../session-slot.ts'
+import { sessionSlot } from '../session-slot.ts'
 import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession } from './codec.ts'
@@ -42,76 +43,75 @@ interface ReaderParts extends Omit<InCookieParts, 'baseUrl'> {
   readonly marker: LogoutMarker
 }
 
-interface Reader extends Pick<CookieSessionStorage, 'load' | 'loadAll' | 'original'> {
+interface Reader extends Pick<CookieSessionStorage, 'initial' | 'load' | 'loadAll'> {
   /** Sets the session that this request loads from now on. */
-  remember(jar: CookieJar, session: StoredSession | null): void
+  remember(exchange: Exchange, session: StoredSession | null): void
   /** Whether the request carries a session that ended in this process: it was sent before that. */
-  isLate(jar: CookieJar): boolean
+  isLate(exchange: Exchange): boolean
 }
+
+const toSnapshot = (session: StoredSession | null): Snapshot | null =>
+  session && { session, initial: () => session.data }
 
 /** Opens the cookie of a request once, however many operations ask. */
 function reader({ config, sealer, client, connections, hasEnded, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
-  const received = new WeakMap<CookieJar, Promise<StoredSession | null>>()
-  const current = new WeakMap<CookieJar, Promise<StoredSession | null>>()
-  const late = new WeakSet<CookieJar>()
+  const slotOf = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
-  const candidates = (jar: CookieJar): Iterable<JoinedCookie> =>
-    joinedCookies(cookie.name, (name) => jar.all(name))
-
-  async function openOne(jar: CookieJar, sealed: string): Promise<StoredSession | null> {
-    const bytes = await sealer.open('session', sealed)
-    const session = bytes && decodeSession(bytes)
-    if (!session) return null
-    if (session.client !== undefined && session.client !== (await client())) return null
-    if (!isAlive(toTimes(session), rules, config.clock())) return null
-    if (await marker.hasEnded(jar, session)) return null
-    const connectionTokenSets = await connections.read(jar, session.sessionKey)
-    if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
-    return session
+  /** Opens one cookie after the other: of each the session, where it is a live one. */
+  async function* openAll(exchange: Exchange): AsyncIterable<StoredSession> {
+    const { cookies } = exchange
+    for (const { value } of joinedCookies(cookie.name, (name) => cookies.all(name))) {
+      const bytes = await sealer.open('session', value)
+      const session = bytes && decodeSession(bytes)
+      if (!session) continue
+      if (session.client !== undefined && session.client !== (await client())) continue
+      if (!isAlive(toTimes(session), rules, config.clock())) continue
+      if (await marker.hasEnded(exchange, session)) continue
+      const connectionTokenSets = await connections.read(cookies, session.sessionKey)
+      if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
+      yield session
+    }
   }
 
   /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
-  async function openFirst(jar: CookieJar): Promise<StoredSession | null> {
-    for (const { value } of candidates(jar)) {
-      const session = await openOne(jar, value)
-      if (!session) continue
-      if (!hasEnded?.(session)) return session
-      late.add(jar)
+  async function openFirst(exchange: Exchange): Promise<Snapshot | null> {
+    for await (const session of openAll(exchange)) {
+      if (!hasEnded?.(session)) return toSnapshot(session)
+      slotOf(exchange).isLate = true
     }
     return null
   }
 
-  function receive({ cookies }: Exchange): Promise<StoredSession | null> {
-    const session = received.get(cookies) ?? openFirst(cookies)
-    received.set(cookies, session)
-    return session
+  function receive(exchange: Exchange): Promise<Snapshot | null> {
+    const slot = slotOf(exchange)
+    slot.initial ??= openFirst(exchange)
+    return slot.initial
   }
 
   async function load(exchange: Exchange): Promise<StoredSession | null> {
-    return current.get(exchange.cookies) ?? receive(exchange)
+    const { current } = slotOf(exchange)
+    return (current === undefined ? await receive(exchange) : current)?.session ?? null
   }
 
   return {
     load,
 
     async loadAll(exchange) {
-      const { cookies } = exchange
       const first = await load(exchange)
       const found = new Map(first ? [[first.sessionKey, first]] : [])
-      for (const { value } of candidates(cookies)) {
-        const session = await openOne(cookies, value)
-        if (session && !found.has(session.sessionKey)) found.set(session.sessionKey, session)
+      for await (const session of openAll(exchange)) {
+        if (!found.has(session.sessionKey)) found.set(session.sessionKey, session)
       }
       return [...found.values()]
     },
 
-    isLate: (jar) => late.has(jar),
+    isLate: (exchange) => slotOf(exchange).isLate === true,
 
-    original: receive,
+    initial: async (exchange) => (await receive(exchange))?.session ?? null,
 
-    remember(jar, session) {
-      current.set(jar, Promise.resolve(session))
+    remember(exchange, session) {
+      slotOf(exchange).current = toSnapshot(session)
     },
   }
 }
@@ -156,11 +156,10 @@ function packer(
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function inCookie(parts: InCookieParts): CookieSessionStorage {
   const { client, config, sealer } = parts
-  const { cookie } = config.session
-  const connections = connectionCookies(cookie.name, sealer)
+  const connections = connectionCookies(config.session.cookie.name, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
   const marker = logoutMarker({ config, sealer, client, scope })
-  const { isLate, load, loadAll, original, remember } = reader({ ...parts, connections, marker })
+  const { initial, isLate, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 
   /** A new session takes the place of all that the request carries: none of them may hide it. */
@@ -173,7 +172,7 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
   return {
     load,
     loadAll,
-    original,
+    initial,
 
     async save(exchange, given, { mustFit = false } = {}) {
       const { attributes: written, bytes, cookies, session } = await pack(exchange, given, mustFit)
@@ -186,7 +185,7 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
         clearAll(exchange, kept)
       }
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
-      remember(exchange.cookies, session)
+      remember(exchange, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true
     },
@@ -199,13 +198,13 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
       const ended = await loadAll(exchange)
       if (ended.length > 0) await marker.leave(exchange, ended)
       clearAll(exchange)
-      remember(exchange.cookies, null)
+      remember(exchange, null)
     },
 
     async sweep(exchange) {
       if (!isPresent(exchange.cookies) || (await load(exchange))) return false
       // The browser may hold another session by now, which a deletion would hit.
-      return isLate(exchange.cookies) ? false : clearDead(exchange)
+      return isLate(exchange) ? false : clearDead(exchange)
     },
   }
 }

@@ -3,10 +3,11 @@ import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { requestCookies } from '../../http/exchange.ts'
+import { encodeReference } from '../model/reference.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { inCookie } from './in-cookie.ts'
-import { encodeReference } from './reference.ts'
 
 const MARKER = '__session__ended'
 
@@ -272,7 +273,7 @@ describe('invalid markers', () => {
         ['__session', session],
         [MARKER, values],
       ])
-      const exchange = { ...cookies.exchange(), cookies: new CookieJar(received) }
+      const exchange = { ...cookies.exchange(), ...requestCookies(received) }
       expect(await made.sessions.load(exchange)).toBeNull()
     }
   })

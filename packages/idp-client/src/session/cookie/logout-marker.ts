@@ -1,11 +1,13 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
-import type { CookieJar, CookieScope } from '../../http/cookie-jar.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { CookieScope } from '../../http/cookie-jar.ts'
+import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { Bytes } from '../../lib/base64url.ts'
 import { strictText, utf8 } from '../../lib/base64url.ts'
 import { remaining } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
+import type { EndedSessions } from '../session-slot.ts'
+import { sessionSlot } from '../session-slot.ts'
 import { toTimes } from './cookies.ts'
 
 export interface LogoutMarkerParts {
@@ -23,23 +25,13 @@ export interface LogoutMarkerParts {
  */
 export interface LogoutMarker {
   /** Whether the browser has logged out of the session. A marker that does not open says nothing about anybody. */
-  hasEnded(jar: CookieJar, session: StoredSession): Promise<boolean>
+  hasEnded(exchange: RequestCookies, session: StoredSession): Promise<boolean>
   /** Stages the marker of the sessions that end now, at least one. It lasts as long as they could have. */
   leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
   /** The same of sessions that another login takes the place of: an answer under way may bring them back as well. */
   replace(exchange: Exchange, ended: readonly StoredSession[], begun: StoredSession): Promise<void>
   /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
-}
-
-/** The contents of a marker. */
-export interface EndedSessions {
-  /** The private names of the sessions. */
-  readonly handles: readonly string[]
-  /** Tag of provider and client. */
-  readonly client: string
-  /** When they ended, seconds since the epoch. */
-  readonly writtenAt: number
 }
 
 /** Markers of one request that are opened, and sessions that one names. */
@@ -80,22 +72,20 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     return marker && marker.client === (await client()) ? [marker] : []
   }
 
-  const opened = new WeakMap<CookieJar, Promise<readonly EndedSessions[]>>()
-
   async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
     return (await Promise.all(sealed.slice(0, MOST_MARKERS).map(openOne))).flat()
   }
 
   /** Opened once per request, until another one is staged. */
-  function markersIn(jar: CookieJar): Promise<readonly EndedSessions[]> {
-    const markers = opened.get(jar) ?? openAll(jar.all(name))
-    opened.set(jar, markers)
-    return markers
+  function markersIn(exchange: RequestCookies): Promise<readonly EndedSessions[]> {
+    const slot = sessionSlot(exchange, config)
+    slot.ended ??= openAll(exchange.cookies.all(name))
+    return slot.ended
   }
 
   async function stage(exchange: Exchange, marker: EndedSessions, maxAge: number): Promise<void> {
     const value = await sealer.seal('logout', encodeMarker(marker))
-    opened.delete(exchange.cookies)
+    delete sessionSlot(exchange, config).ended
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
@@ -103,7 +93,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     // Those after the first were found beside it; most are older, which the time says of them.
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
     // Those of a marker that is not older may not be: by another clock, or of the same second.
-    const before = (await markersIn(exchange.cookies)).filter((marker) => marker.writtenAt >= writtenAt)
+    const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
     const all = [...named.map(({ sessionKey }) => sessionKey), ...before.flatMap(({ handles }) => handles)]
     const handles = [...new Set(all)].slice(0, MOST_HANDLES)
     // A request under way may have recorded use: only the absolute limit is sure.
@@ -114,8 +104,8 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
   }
 
   return {
-    async hasEnded(jar, session) {
-      const markers = await markersIn(jar)
+    async hasEnded(exchange, session) {
+      const markers = await markersIn(exchange)
       return markers.some((marker) => {
         if (marker.handles.includes(session.sessionKey)) return true
         // A logout of the future tells that one of two clocks is wrong, and nothing about who was first.
@@ -129,7 +119,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     replace: (exchange, ended, begun) => mark(exchange, ended, begun.data.internal.createdAt),
 
     async admit(exchange, begun) {
-      const ahead = (await markersIn(exchange.cookies)).find((marker) => isOlder(begun, marker))
+      const ahead = (await markersIn(exchange)).find((marker) => isOlder(begun, marker))
       if (!ahead) return
       const { createdAt } = begun.data.internal
       await stage(exchange, { ...ahead, writtenAt: createdAt }, rules.absoluteDuration)

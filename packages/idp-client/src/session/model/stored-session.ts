@@ -27,6 +27,12 @@ export interface StoredSession {
   readonly stale?: SessionData
 }
 
+/** A session, and a copy of it as it was read, which later changes do not affect. */
+export interface Snapshot {
+  readonly session: StoredSession
+  readonly initial: () => SessionData
+}
+
 /** Further access tokens and tokens of connections, together, of one session in a store or in the memory of a process. */
 export const FURTHER_TOKENS = 100
 

@@ -4,12 +4,12 @@ import type { Sealer } from '../../crypto/seal.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { SessionCookies } from '../cookie/cookies.ts'
 import { sessionCookies, toTimes } from '../cookie/cookies.ts'
-import type { SessionReference } from '../cookie/reference.ts'
-import { encodeReference } from '../cookie/reference.ts'
 import { endsAt } from '../model/lifetime.ts'
+import type { SessionReference } from '../model/reference.ts'
+import { encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { forgetProcessTokens } from '../process-tokens.ts'
-import type { SessionStorage } from '../storage.ts'
+import type { SharedSessionStorage } from '../storage.ts'
 import { guardedStore } from './guarded-store.ts'
 import { isRecordOf, recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
@@ -42,7 +42,7 @@ function cookieWriter(
     if (isNew) clearAll(exchange, kept)
     else await clearReplaced(exchange, kept, session.sessionKey)
     exchange.cookies.set({ name, scope }, value, maxAge)
-    reader.refer(exchange.cookies, reference)
+    reader.refer(exchange, reference)
     const bytes = name.length + 1 + value.length
     config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
   }
@@ -79,7 +79,7 @@ function beginningIn(records: StoreRecords): Beginning {
  * Sessions in the application's store; the cookie holds nothing but a sealed random name. A record that is gone stays
  * gone: nothing but a login creates one.
  */
-export function inStore(parts: InStoreParts): SessionStorage {
+export function inStore(parts: InStoreParts): SharedSessionStorage {
   const { client, config, sealer } = parts
   const { cookie: _cookie, ...rules } = config.session
   const store = guardedStore(config, parts.store, isRecordOf)
@@ -96,18 +96,17 @@ export function inStore(parts: InStoreParts): SessionStorage {
   }
 
   return {
-    load: async ({ cookies }) => (await reader.current(cookies))?.session ?? null,
+    load: async (exchange) => (await reader.current(exchange))?.session ?? null,
 
-    async original({ cookies }) {
-      const known = await reader.received(cookies)
+    async initial(exchange) {
+      const known = await reader.initial(exchange)
       return known && { ...known.session, data: known.initial() }
     },
 
     async save(exchange, given) {
       const { stale: _written, ...rest } = given
       const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
-      const jar = exchange.cookies
-      const named = await reader.references(jar)
+      const named = await reader.references(exchange)
       const isNew = isBegun(given) || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)
       let kept: StoredSession | null
       if (isNew) {
@@ -115,31 +114,31 @@ export function inStore(parts: InStoreParts): SessionStorage {
         // Any of them may come before the new one in the next request, and would hide it.
         if (kept) await forget(named.filter(({ sessionKey }) => sessionKey !== session.sessionKey))
       } else {
-        const known = await reader.current(jar)
+        const known = await reader.current(exchange)
         kept = known?.session.sessionKey === session.sessionKey ? await records.write(known, session) : null
       }
-      reader.adopt(jar, kept)
+      reader.adopt(exchange, kept)
       if (kept) await stageCookie(exchange, kept, isNew)
       return kept !== null
     },
 
     async destroy(exchange) {
-      await forget(await reader.references(exchange.cookies))
+      await forget(await reader.references(exchange))
       cookies.clearAll(exchange)
-      reader.adopt(exchange.cookies, null)
+      reader.adopt(exchange, null)
     },
 
     async sweep(exchange) {
-      const jar = exchange.cookies
-      if (!cookies.isPresent(jar) || (await reader.current(jar)) || reader.hasUntried(jar)) return false
+      if (!cookies.isPresent(exchange.cookies) || (await reader.current(exchange))) return false
+      if (reader.hasUntried(exchange)) return false
       return cookies.clearDead(exchange)
     },
 
     shared: {
       exclusively: exclusiveRedemption({ store, records }),
-      adopt: async ({ cookies }, session) => reader.adopt(cookies, session),
-      async currentId({ cookies }) {
-        const known = await reader.current(cookies)
+      adopt: async (exchange, session) => reader.adopt(exchange, session),
+      async currentId(exchange) {
+        const known = await reader.current(exchange)
         return known && recordId(known.session.sessionKey)
       },
     },

@@ -2,13 +2,13 @@ import { IdpError } from '../../errors/base.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoff, retry } from '../../lib/retry.ts'
-import type { StoredSession } from '../model/stored-session.ts'
+import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { SessionChange, SharedSessions } from '../storage.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { INSISTENCE_MILLISECONDS } from './guarded-store.ts'
 import { recordId } from './record.ts'
 import { askStore } from './store-call.ts'
-import type { Snapshot, StoreRecords } from './store-records.ts'
+import type { StoreRecords } from './store-records.ts'
 
 export interface RedemptionParts {
   readonly store: GuardedStore

@@ -1,12 +1,14 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
-import type { CookieJar } from '../../http/cookie-jar.ts'
+import type { RequestCookies } from '../../http/exchange.ts'
 import { toTimes } from '../cookie/cookies.ts'
-import type { SessionReference } from '../cookie/reference.ts'
-import { decodeReference } from '../cookie/reference.ts'
 import { isAlive, rollIsDue } from '../model/lifetime.ts'
-import type { StoredSession } from '../model/stored-session.ts'
-import type { Snapshot, StoreRecords } from './store-records.ts'
+import type { SessionReference } from '../model/reference.ts'
+import { decodeReference } from '../model/reference.ts'
+import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { SessionSlot } from '../session-slot.ts'
+import { sessionSlot } from '../session-slot.ts'
+import type { StoreRecords } from './store-records.ts'
 
 export interface StoreReaderParts {
   readonly config: Config
@@ -15,23 +17,23 @@ export interface StoreReaderParts {
   readonly records: StoreRecords
 }
 
-/** The sessions that requests of one client have read; by cookie jar, so that requests share nothing. */
+/** Reads the sessions that requests of one client name, each once per request. */
 export interface StoreReader {
   /**
    * The sessions of this client that the request's cookies name: each once, the one written last first,
    * `MOST_REFERENCES` at most. Asks no store.
    */
-  references(jar: CookieJar): Promise<readonly SessionReference[]>
+  references(exchange: RequestCookies): Promise<readonly SessionReference[]>
   /** The live session as the store had it when it was first asked for. */
-  received(jar: CookieJar): Promise<Snapshot | null>
+  initial(exchange: RequestCookies): Promise<Snapshot | null>
   /** The same, with what the request did since. */
-  current(jar: CookieJar): Promise<Snapshot | null>
+  current(exchange: RequestCookies): Promise<Snapshot | null>
   /** Whether the request names a session that the store was not asked for. */
-  hasUntried(jar: CookieJar): boolean
+  hasUntried(exchange: RequestCookies): boolean
   /** Continues the request with this session; null: without one. */
-  adopt(jar: CookieJar, session: StoredSession | null): void
+  adopt(exchange: RequestCookies, session: StoredSession | null): void
   /** The request's cookie is to be this one. */
-  refer(jar: CookieJar, reference: SessionReference): void
+  refer(exchange: RequestCookies, reference: SessionReference): void
 }
 
 const MOST_REFERENCES = 16
@@ -45,10 +47,10 @@ const UNTRIED =
 /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
 async function readReferences(
   { client, config, sealer }: StoreReaderParts,
-  jar: CookieJar,
+  { cookies }: RequestCookies,
 ): Promise<readonly SessionReference[]> {
   const found = new Map<string, SessionReference>()
-  for (const sealed of jar.all(config.session.cookie.name)) {
+  for (const sealed of cookies.all(config.session.cookie.name)) {
     if (found.size === MOST_REFERENCES) break
     const bytes = await sealer.open('session-id', sealed)
     const reference = bytes && decodeReference(bytes)
@@ -63,15 +65,12 @@ async function readReferences(
 export function storeReader(parts: StoreReaderParts): StoreReader {
   const { config, records } = parts
   const { cookie: _cookie, ...rules } = config.session
-  const named = new WeakMap<CookieJar, Promise<readonly SessionReference[]>>()
-  const untried = new WeakSet<CookieJar>()
-  const first = new WeakMap<CookieJar, Promise<Snapshot | null>>()
-  const latest = new WeakMap<CookieJar, Snapshot | null>()
+  const slotOf = (exchange: RequestCookies): SessionSlot => sessionSlot(exchange, config)
 
-  function references(jar: CookieJar): Promise<readonly SessionReference[]> {
-    const found = named.get(jar) ?? readReferences(parts, jar)
-    named.set(jar, found)
-    return found
+  function references(exchange: RequestCookies): Promise<readonly SessionReference[]> {
+    const slot = slotOf(exchange)
+    slot.references ??= readReferences(parts, exchange)
+    return slot.references
   }
 
   async function openOne(reference: SessionReference): Promise<Snapshot | null> {
@@ -86,35 +85,38 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
     return isOld ? { ...known, session: { ...session, stale: session.data } } : known
   }
 
-  async function open(jar: CookieJar): Promise<Snapshot | null> {
-    const all = await references(jar)
+  async function open(exchange: RequestCookies): Promise<Snapshot | null> {
+    const all = await references(exchange)
     for (const reference of all.slice(0, MOST_READS)) {
       const known = await openOne(reference)
       if (known) return known
     }
     if (all.length > MOST_READS) {
-      untried.add(jar)
+      slotOf(exchange).hasUntried = true
       config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
     }
     return null
   }
 
-  function received(jar: CookieJar): Promise<Snapshot | null> {
-    const known = first.get(jar) ?? open(jar)
-    first.set(jar, known)
-    return known
+  function initial(exchange: RequestCookies): Promise<Snapshot | null> {
+    const slot = slotOf(exchange)
+    slot.initial ??= open(exchange)
+    return slot.initial
   }
 
   return {
     references,
-    received,
-    hasUntried: (jar) => untried.has(jar),
-    current: async (jar) => (latest.has(jar) ? (latest.get(jar) ?? null) : received(jar)),
-    adopt(jar, session) {
-      latest.set(jar, session && records.snapshot(session))
+    initial,
+    hasUntried: (exchange) => slotOf(exchange).hasUntried === true,
+    async current(exchange) {
+      const { current } = slotOf(exchange)
+      return current === undefined ? initial(exchange) : current
     },
-    refer(jar, found) {
-      named.set(jar, Promise.resolve([found]))
+    adopt(exchange, session) {
+      slotOf(exchange).current = session && records.snapshot(session)
+    },
+    refer(exchange, reference) {
+      slotOf(exchange).references = Promise.resolve([reference])
     },
   }
 }

@@ -6,16 +6,10 @@ import { SingleFlight } from '../../lib/single-flight.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
-import type { StoredSession } from '../model/stored-session.ts'
+import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import { copySession, isSessionData } from '../model/stored-session.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
-
-/** A session, and a copy of it as it was read, which later changes do not affect. */
-export interface Snapshot {
-  readonly session: StoredSession
-  readonly initial: () => SessionData
-}
 
 /** Sessions as records of a store, each written as the changes that were made to it. */
 export interface StoreRecords {

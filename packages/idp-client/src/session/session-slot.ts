@@ -1,0 +1,47 @@
+import type { Config } from '../config/config.ts'
+import type { RequestCookies } from '../http/exchange.ts'
+import type { SessionReference } from './model/reference.ts'
+import type { SessionData } from './model/session-data.ts'
+import type { Snapshot, StoredSession } from './model/stored-session.ts'
+
+/** The session of one client in one request. Its properties are only declared: a new slot has none. */
+export class SessionSlot {
+  /** The sessions in a store that the request's cookies name; absent until they are read. */
+  declare references?: Promise<readonly SessionReference[]>
+  /** The live session that the request carries, null without one; absent until it is read. */
+  declare initial?: Promise<Snapshot | null>
+  /** The session as this request has saved it, null once it has ended; absent while nothing was saved. */
+  declare current?: Snapshot | null
+  /** The refreshed session of this process, as first loaded where the request's cookie is older. */
+  declare refreshed?: StoredSession
+  /** The session data after the application's latest update. */
+  declare updated?: SessionData
+  /** Whether the request names sessions that were not looked up in the store. */
+  declare hasUntried?: true
+  /** Whether the request carries a session that has ended in this process: the request was sent before that. */
+  declare isLate?: true
+  /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
+  declare ended?: Promise<readonly EndedSessions[]>
+}
+
+/** The contents of a logout marker. */
+export interface EndedSessions {
+  /** The private names of the sessions. */
+  readonly handles: readonly string[]
+  /** Tag of provider and client. */
+  readonly client: string
+  /** When they ended, seconds since the epoch. */
+  readonly writtenAt: number
+}
+
+/**
+ * Returns the session slot of the client with this configuration in one request. All exchanges of a request share their
+ * slots; requests share none. Several clients may serve one request: each has its own slot.
+ */
+export function sessionSlot({ slots }: RequestCookies, client: Config): SessionSlot {
+  const known = slots.get(client)
+  if (known instanceof SessionSlot) return known
+  const slot = new SessionSlot()
+  slots.set(client, slot)
+  return slot
+}
