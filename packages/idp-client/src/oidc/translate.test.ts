@@ -184,7 +184,7 @@ describe('[A1] a refusal names its remedy, and the provider word only when it is
   ])('%s: %s', (error, remedy) => {
     const refused = refusal({ error, response })
     expect(refused.remedy).toBe(remedy)
-    expect(refused.message).toContain(`It responded ${error} with HTTP status 400.`)
+    expect(refused.message).toContain(`It returned ${error} with HTTP status 400.`)
   })
 
   test('one that is not registered is not repeated', () => {

@@ -95,14 +95,14 @@ interface Refusal {
 export function refusal({ response, client, description, error }: Refusal): OAuthError {
   const code = errorText(error) ?? 'unknown_error'
   const registered = registeredError(code)
-  const name = registered === 'other' ? 'an error code that is not registered' : registered
+  const name = registered === 'other' ? 'an unregistered error code' : registered
   const status = response === undefined ? '' : ` with HTTP status ${response.status}`
   const sent = code === 'invalid_client' && client?.authentication ? ` ${client.authentication}` : ''
   return new OAuthError(
     'OAUTH_ERROR',
     withoutUndefined({
       error: code,
-      detail: `It responded ${name}${status}.${sent}`,
+      detail: `It returned ${name}${status}.${sent}`,
       remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, client),
       description: descriptionText(description),
       status: response?.status,
