@@ -94,3 +94,17 @@ test('a run that does not end is shared for a limited time, and its end does not
   second.open('two')
   expect(await after).toBe('two')
 })
+
+test('tells when the last run has ended, before anybody who waits hears of it', async () => {
+  const events: string[] = []
+  const flights = new SingleFlight<string>(() => events.push('idle'))
+  const [first, second] = [gate<string>(), gate<string>()]
+  const both = [first, second].map(({ promise }, index) =>
+    flights.run(`${index}`, () => promise).then((name) => events.push(name)),
+  )
+  first.open('first')
+  await both[0]
+  second.open('second')
+  await both[1]
+  expect(events).toEqual(['first', 'idle', 'second'])
+})

@@ -22,6 +22,12 @@ interface Running<T> {
  */
 export class SingleFlight<T> {
   readonly #running = new Map<string, Running<T>>()
+  readonly #onIdle: (() => void) | undefined
+
+  /** @param onIdle called when the last run has ended */
+  constructor(onIdle?: () => void) {
+    this.#onIdle = onIdle
+  }
 
   get size(): number {
     return this.#running.size
@@ -61,7 +67,9 @@ export class SingleFlight<T> {
     const running: Running<T> = { outcome, early, isDismissed: () => isDismissed }
     this.#running.set(key, running)
     const end = (): void => {
-      if (this.#running.get(key) === running) this.#running.delete(key)
+      if (this.#running.get(key) !== running) return
+      this.#running.delete(key)
+      if (this.#running.size === 0) this.#onIdle?.()
     }
     ;(limit === undefined ? outcome : atMost(limit, outcome)).then(end, end)
     // Nobody may be left who waits for it.

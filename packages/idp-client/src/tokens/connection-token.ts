@@ -9,8 +9,8 @@ import { deadSince } from './dead-tokens.ts'
 import { isFinal } from './fresh-token.ts'
 import type { PersistParts } from './persist.ts'
 import { persist } from './persist.ts'
-import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
+import type { Redemption } from './token-family.ts'
 
 /** Which connection, and which account of it. */
 export interface ConnectionWant {

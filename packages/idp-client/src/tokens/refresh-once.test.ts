@@ -1,9 +1,13 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { randomToken } from '../crypto/random.ts'
+import { pause } from '../lib/pause.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { Redemption, RefreshOnce } from './refresh-once.ts'
+import type { RefreshOnce } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
+import type { Redemption } from './token-family.ts'
 import { closeFamily } from './token-family.ts'
+
+afterEach(() => vi.useRealTimers())
 
 function session(refreshToken = randomToken()): StoredSession & { refreshToken: string } {
   const tokenSet = { accessToken: 'old', expiresAt: 0, refreshToken }
@@ -165,9 +169,159 @@ test.each([
   })
   const { family, redemption } = await refreshOnce(given)
   await expect(redemption).rejects.toThrow('late')
-  const [flight] = [...(family.inFlight?.values() ?? [])]
+  const response = family.queue?.flights.join('api')
   if (isEnded) closeFamily(family)
   land()
-  await flight?.landing
+  await response
   expect(kept).toHaveLength(expected)
+})
+
+function gate() {
+  let open = (): void => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { opened, open }
+}
+
+const late = new Error('late')
+
+/** A redemption whose response is late from the beginning, and other requests of its session. */
+async function lateResponse(changes: Partial<RefreshOnce> = {}) {
+  const one = session()
+  const { open, opened } = gate()
+  const granted: number[] = []
+  const of = (purpose: string, more: Partial<RefreshOnce> = {}): RefreshOnce =>
+    request(one, { purpose, patience: 5000, isSatisfiedBy: () => false, ...more })
+  const { family, redemption } = await refreshOnce(
+    of('a', {
+      redeem: async (latest, _token, onOverdue) => {
+        granted.push(onOverdue(late))
+        await opened
+        return renewed(latest, 'rotated')
+      },
+      ...changes,
+    }),
+  )
+  redemption.catch(() => {})
+  const ask = async (...given: Parameters<typeof of>): Promise<Redemption> =>
+    (await refreshOnce(of(...given))).redemption
+  return { ask, family, granted, open, redemption }
+}
+
+test('[RT-03] what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
+  const one = session()
+  const order: string[] = []
+  const gates = { a: gate(), b: gate() }
+  const ask = (purpose: 'a' | 'b'): ReturnType<typeof refreshOnce> =>
+    refreshOnce(
+      request(one, {
+        purpose,
+        isSatisfiedBy: () => false,
+        redeem: async (latest, token) => {
+          order.push(`${purpose} ${token === one.refreshToken ? 'first' : token}`)
+          await gates[purpose].opened
+          return renewed(latest, `of ${purpose}`)
+        },
+      }),
+    )
+  const asked = await Promise.all([ask('a'), ask('a'), ask('b')])
+  await pause(0)
+  expect(order).toEqual(['a first'])
+  gates.a.open()
+  const [first, second] = await Promise.all(asked.slice(0, 2).map(({ redemption }) => redemption))
+  expect(first).toBe(second)
+  gates.b.open()
+  expect((await asked[2]?.redemption)?.session.data.tokenSet.refreshToken).toBe('of b')
+  expect(order).toEqual(['a first', 'b of a'])
+  expect(asked[0]?.family.queue).toBeUndefined()
+})
+
+test('[B11] callers in time are told that it is late, later ones get what it brings', async () => {
+  const kept: StoredSession[] = []
+  const { ask, family, granted, open, redemption } = await lateResponse({
+    keepLate: (_family, after) => kept.push(after),
+  })
+  await expect(redemption).rejects.toBe(late)
+  expect(granted).toEqual([15_000])
+  const joining = ask('a', { redeem: () => Promise.reject(new Error('a second redemption')) })
+  const other = ask('b')
+  await pause(0)
+  open()
+  expect((await joining).session.data.tokenSet.refreshToken).toBe('rotated')
+  expect((await other).session.data.tokenSet.refreshToken).toBe('rotated+')
+  expect(kept).toHaveLength(1)
+  expect(family.queue).toBeUndefined()
+})
+
+test('[B11] a later caller waits for its own time, and then nothing of it runs', async () => {
+  const { ask, open, redemption } = await lateResponse()
+  await redemption.catch(() => {})
+  let redeemed = 0
+  const redeem: RefreshOnce['redeem'] = async (current) => renewed(current, `${++redeemed}`)
+  for (const purpose of ['a', 'b'])
+    await expect(ask(purpose, { patience: 1, redeem })).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+  open()
+  expect((await ask('b', { redeem })).session.data.tokenSet.refreshToken).toBe('1')
+})
+
+test('[B11] a caller whose time is over still waits for a response that is not late, until it is', async () => {
+  vi.useFakeTimers()
+  const one = session()
+  const { open, opened } = gate()
+  let tell = (): number => 0
+  const slow = await refreshOnce(
+    request(one, {
+      redeem: async (latest, _token, onOverdue) => {
+        tell = () => onOverdue(late)
+        await opened
+        return renewed(latest, 'rotated')
+      },
+    }),
+  )
+  slow.redemption.catch(() => {})
+  const { redemption } = await refreshOnce(request(one, { purpose: 'other' }))
+  const outcome = vi.fn()
+  redemption.catch(outcome)
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(outcome).not.toHaveBeenCalled()
+  expect(tell()).toBe(3000)
+  await expect(redemption).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+  open()
+})
+
+test('[B11] what comes of a late response that fails is reported, and the next caller tries again', async () => {
+  const reported: unknown[] = []
+  const failure = new Error('reset')
+  const { ask, family, redemption } = await lateResponse({
+    redeem: async (_latest, _token, onOverdue) => {
+      onOverdue(late)
+      await pause(0)
+      throw failure
+    },
+    reportLate: (error) => void reported.push(error),
+  })
+  await expect(redemption).rejects.toBe(late)
+  await family.queue?.flights.join('a')?.catch(() => {})
+  expect(reported).toEqual([failure])
+  expect((await ask('a')).session.data.tokenSet.accessToken).toBe('new')
+})
+
+test('[B11] it is waited for once, and for at most a thousand responses', async () => {
+  const many = await Promise.all(Array.from({ length: 1001 }, () => lateResponse()))
+  await pause(0)
+  expect(many.filter(({ granted }) => granted[0] === 0)).toHaveLength(1)
+  for (const { open } of many) open()
+  await Promise.allSettled(
+    many.map(({ family, redemption }) => family.queue?.flights.join('a') ?? redemption),
+  )
+  const twice: number[] = []
+  const next = await lateResponse({
+    redeem: async (latest, _token, onOverdue) => {
+      twice.push(onOverdue(late), onOverdue(late))
+      return renewed(latest, 'rotated')
+    },
+  })
+  await next.redemption.catch(() => {})
+  expect(twice).toEqual([15_000, 0])
 })

@@ -1,20 +1,14 @@
+import { OAuthError } from '../errors/provider.ts'
 import type { Clock } from '../lib/clock.ts'
+import { monotonic } from '../lib/clock.ts'
+import { KeyedMutex } from '../lib/keyed-mutex.ts'
+import { atMost } from '../lib/pause.ts'
+import { shared as slot } from '../lib/registry.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SharedSessions } from '../session/storage.ts'
-import type { Entry } from './select.ts'
-import type { TokenFamily } from './token-family.ts'
-import { advance, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
-import type { OnOverdue } from './turns.ts'
-import { inTurn } from './turns.ts'
-
-/** The outcome of a redemption. With a `failure` the session has changed as well: its dead token is removed. */
-export interface Redemption {
-  readonly session: StoredSession
-  /** The token that it brought, which the session need not hold. */
-  readonly entry?: Entry
-  readonly failure?: unknown
-}
+import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
+import { advance, findFamily, openFamily, openQueue, tokenKey } from './token-family.ts'
 
 export interface RefreshOnce {
   readonly session: StoredSession
@@ -68,6 +62,12 @@ function latestKnown({ latest }: TokenFamily, { session, shared }: RefreshOnce):
   return shared && isSameToken && latest.usedAt < session.usedAt ? session : latest
 }
 
+/**
+ * Called when a response has not come in time, with the error that callers get. Returns for how many milliseconds it is
+ * waited for, at most `limit`.
+ */
+type OnOverdue = (error: Error, limit: number) => number
+
 async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverdue): Promise<Redemption> {
   const { client, clock, shared } = request
   const { latest } = family
@@ -78,7 +78,7 @@ async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverd
     const isServed = now !== request.session && (!refreshToken || request.isSatisfiedBy(now))
     if (isServed) return { session: now }
     return request.redeem(now, refreshToken ?? request.refreshToken, (error) =>
-      onOverdue(error, until - performance.now()),
+      onOverdue(error, until - monotonic()),
     )
   }
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
@@ -92,27 +92,106 @@ async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverd
   return redeemed
 }
 
+/** Late responses that this process waits for at a time. */
+const LATE = 1000
+
+interface Redemptions {
+  /** The redemptions of one family run one after the other. */
+  readonly turns: KeyedMutex<TokenFamily>
+  /** How many responses are late. */
+  late: number
+}
+
+const redemptions = (): Redemptions =>
+  slot('queue:redemptions/1', () => ({ turns: new KeyedMutex<TokenFamily>(), late: 0 }))
+
+const overdue = (): OAuthError =>
+  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has not been answered.' })
+
+/** Waits for a late response, at most so many milliseconds. */
+async function within<T>(milliseconds: number, response: Promise<T>): Promise<T> {
+  let isSettled = false
+  const settle = (): void => {
+    isSettled = true
+  }
+  await atMost(milliseconds, response.then(settle, settle))
+  if (!isSettled) throw overdue()
+  return response
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
+
+/** Waits for the redemptions before. Gives up when the time is over and the response to one of them is late. */
+async function takeTurn(queue: RedemptionQueue, before: Promise<void>, milliseconds: number): Promise<void> {
+  let isTurn = false
+  const turn = before.then(() => {
+    isTurn = true
+  })
+  await atMost(milliseconds, turn)
+  while (!isTurn) {
+    const { signal } = queue.late
+    if (signal.aborted) throw overdue()
+    await Promise.race([turn, aborted(signal)])
+  }
+}
+
+/**
+ * Runs a redemption in turn, or joins the one for the same purpose. If its response is late, callers get an error, and the
+ * response is still waited for, since the provider may have rotated the token.
+ */
+function inTurn(family: TokenFamily, request: RefreshOnce): Promise<Redemption> {
+  const { keepLate, patience, purpose, reportLate } = request
+  const queue = openQueue(family)
+  const { flights } = queue
+  const joined = flights.join(purpose)
+  if (joined) return flights.isDismissed(purpose) ? within(patience, joined) : joined
+  const state = redemptions()
+
+  return flights.run(purpose, ({ dismiss }) => {
+    let isLate = false
+
+    const onOverdue: OnOverdue = (error, limit) => {
+      const milliseconds = Math.min(3 * patience, limit)
+      if (milliseconds <= 0 || state.late >= LATE || !dismiss(error)) return 0
+      isLate = true
+      state.late += 1
+      queue.late.abort()
+      return milliseconds
+    }
+
+    async function redeem(): Promise<Redemption> {
+      try {
+        const redemption = await run(family, request, onOverdue)
+        // Nobody may be left who waits for it.
+        if (isLate && !family.closed) keepLate?.(family, redemption.session)
+        return redemption
+      } catch (error) {
+        if (isLate) reportLate?.(error)
+        throw error
+      } finally {
+        if (isLate) {
+          state.late -= 1
+          queue.late = new AbortController()
+        }
+      }
+    }
+
+    return state.turns.run(family, redeem, (before) => takeTurn(queue, before, patience))
+  })
+}
+
 /**
  * Redeems a refresh token once, however many requests of this process carry it: those that want the same share one
  * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
- * sessions: the key is a hash of provider, client and refresh token, and the line checks the session's private handle.
+ * sessions: the key is a hash of provider, client and refresh token, and the family compares the session key.
  */
 export async function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
   const { stale: behind, ...session } = given.session
   // How far the browser is behind concerns one request, and no other that is led to this session.
   const request = behind ? { ...given, session } : given
-  const { client, clock, keepLate, patience, purpose, refreshToken, reportLate } = request
+  const { client, clock, refreshToken } = request
   const key = await tokenKey(client, refreshToken)
   const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)
-  const redemption = inTurn<Redemption>(family, {
-    purpose,
-    patience,
-    run: (onOverdue) => run(family, request, onOverdue),
-    onLateLanding: ({ session: redeemed }) => {
-      if (!family.closed) keepLate?.(family, redeemed)
-    },
-    ...(reportLate ? { onLateFailure: reportLate } : {}),
-    onEnd: () => dropUnused(key, family),
-  })
-  return { family, redemption }
+  return { family, redemption: inTurn(family, request) }
 }

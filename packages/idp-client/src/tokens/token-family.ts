@@ -1,16 +1,34 @@
 import { hashToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { forgetProcessTokens } from '../session/process-tokens.ts'
-import type { RedemptionQueue } from './turns.ts'
+import type { Entry } from './select.ts'
+
+/** The result of a redemption. With a `failure` the session may have changed, too: its dead token was removed. */
+export interface Redemption {
+  readonly session: StoredSession
+  /** The token that it brought, which the session need not hold. */
+  readonly entry?: Entry
+  readonly failure?: unknown
+}
+
+/** The redemptions of one family, by purpose. */
+export interface RedemptionQueue {
+  readonly flights: SingleFlight<Redemption>
+  /** Aborted when the response to the one that runs is late. */
+  late: AbortController
+}
 
 /**
- * One session and the refresh tokens that it had lately. Requests that still carry an older one are led to what the
- * session has become, so that a single-use token is never redeemed twice by this process.
+ * One session and the refresh tokens that it had lately. Requests that still carry an older one get what the session has
+ * become, so that this process never redeems a single-use token twice.
  */
-export interface TokenFamily extends RedemptionQueue {
+export interface TokenFamily {
+  /** Undefined if none is running or waiting. */
+  queue: RedemptionQueue | undefined
   /** The session as this process knows it last. */
   latest: StoredSession
   /** Whether `latest` has not reached a browser or store yet: a Server Component refreshed it. */
@@ -53,13 +71,13 @@ const UNWRITTEN = 1000
 function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
   const end = performance.now() - KEPT_MILLISECONDS
   for (const [key, family] of byToken.entries()) {
-    if (family.touchedAt <= end && !family.pending && !family.inFlight) byToken.delete(key)
+    if (family.touchedAt <= end && !family.pending && !family.queue) byToken.delete(key)
   }
   return byToken.size > 0
 }
 
 const families = (): TokenFamilies =>
-  shared('state:token-families/4', () => {
+  shared('state:token-families/5', () => {
     const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending: unwritten }) => unwritten)
     return {
       byToken,
@@ -91,8 +109,7 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
     pending: false,
     closed: false,
     key,
-    current: undefined,
-    inFlight: undefined,
+    queue: undefined,
     keys: [],
     touchedAt: performance.now(),
   }
@@ -100,11 +117,20 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
   return family
 }
 
-/** Nothing came of a line: it holds no token that leads anywhere. */
-export function dropUnused(key: string, family: TokenFamily): void {
-  if (family.keys.length === 0 && !family.inFlight && families().byToken.get(key) === family) {
-    families().byToken.delete(key)
+/** Nothing came of a family: it holds no token that leads anywhere. */
+function dropUnused(family: TokenFamily): void {
+  const { byToken } = families()
+  if (family.keys.length === 0 && byToken.get(family.key) === family) byToken.delete(family.key)
+}
+
+/** Returns the queue of a family, which lasts until nothing is in it. */
+export function openQueue(family: TokenFamily): RedemptionQueue {
+  const onIdle = (): void => {
+    family.queue = undefined
+    dropUnused(family)
   }
+  family.queue ??= { flights: new SingleFlight(onIdle), late: new AbortController() }
+  return family.queue
 }
 
 /**

@@ -11,8 +11,8 @@ import type { Refreshed } from './apply.ts'
 import { withGrant } from './fresh-token.ts'
 import type { PersistParts } from './persist.ts'
 import { persist } from './persist.ts'
-import type { Redemption } from './refresh-once.ts'
 import { refreshOnce } from './refresh-once.ts'
+import type { Redemption } from './token-family.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** The grant of a verified factor; structurally one of `oidc/`. */
