@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { pause } from '../lib/pause.ts'
+import { atMost } from '../lib/pause.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'
@@ -102,14 +102,10 @@ const REVOCATION_PATIENCE = 1000
 async function revoke({ config }: Engine, session: SessionData | undefined): Promise<void> {
   const refreshToken = session?.tokenSet.refreshToken
   if (refreshToken === undefined) return
-  const over = new AbortController()
-  const revoked = revokeToken(getProvider(config), refreshToken)
-    .then(
-      () => {},
-      (error: unknown) => reportFailure(config.log, error),
-    )
-    .finally(() => over.abort())
-  await Promise.race([revoked, pause(Math.min(REVOCATION_PATIENCE, config.httpTimeout), over.signal)])
+  const revoked = revokeToken(getProvider(config), refreshToken).catch((error: unknown) =>
+    reportFailure(config.log, error),
+  )
+  await atMost(Math.min(REVOCATION_PATIENCE, config.httpTimeout), revoked)
 }
 
 /** Returns the session for the hints and the revocation. A store that cannot be read does not prevent the logout. */

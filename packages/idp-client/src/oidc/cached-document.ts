@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 
 /** Seconds for which a loaded value is used without asking again. */
 const LIFETIME = 600
@@ -6,6 +7,9 @@ const LIFETIME = 600
 const RETRY_PAUSE = 30
 /** Seconds between reloads that were provoked from outside (unknown key ids). */
 const RENEW_PAUSE = 60
+
+/* A document has one load at a time. */
+const LOAD = 'load'
 
 export interface DocumentSource<T> {
   readonly clock: Clock
@@ -29,7 +33,7 @@ const within = (seconds: number, then: number | undefined, now: number): boolean
  */
 export class CachedDocument<T> {
   #held: Held<T> | undefined
-  #flight: Promise<T> | undefined
+  readonly #loads = new SingleFlight<T>()
   #failedAt: number | undefined
   #renewedAt: number | undefined
 
@@ -54,7 +58,8 @@ export class CachedDocument<T> {
    */
   async renew(seen: T, source: DocumentSource<T>): Promise<T | null> {
     if (this.#held && this.#held.value !== seen) return this.#held.value
-    if (this.#flight) return this.#flight
+    const loading = this.#loads.join(LOAD)
+    if (loading) return loading
     const now = source.clock()
     if (within(RENEW_PAUSE, this.#renewedAt, now)) return null
     this.#renewedAt = now
@@ -62,21 +67,12 @@ export class CachedDocument<T> {
   }
 
   #load(source: DocumentSource<T>): Promise<T> {
-    if (this.#flight) return this.#flight
-    const flight = this.#fly(source)
-    this.#flight = flight
-    const landed = (): void => {
-      if (this.#flight === flight) this.#flight = undefined
-    }
-    flight.then(landed, landed)
-    return flight
-  }
-
-  async #fly(source: DocumentSource<T>): Promise<T> {
-    const at = source.clock()
-    const value = await source.load()
-    this.#held = { value, at }
-    this.#failedAt = undefined
-    return value
+    return this.#loads.run(LOAD, async () => {
+      const at = source.clock()
+      const value = await source.load()
+      this.#held = { value, at }
+      this.#failedAt = undefined
+      return value
+    })
   }
 }

@@ -2,8 +2,10 @@ import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
+import type { Clock } from '../lib/clock.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
+import { retry } from '../lib/retry.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
 import type { IdTokenClaims } from './id-token.ts'
@@ -132,6 +134,21 @@ function intervalAfter(error: unknown, interval: number): number {
   return Math.max(interval, Math.min(2 * interval, PATIENT_INTERVAL))
 }
 
+/** The pace of polling; `wait` is for the next poll alone. Seconds. */
+interface Pace {
+  interval: number
+  wait: number
+}
+
+/** Yields the waits before the polls, in milliseconds, for as long as a poll fits into the time. */
+function* pollingDelays({ expiresIn }: Started, pace: Pace, clock: Clock): Generator<number, void> {
+  const began = clock()
+  for (let waited = 0; Math.max(waited, clock() - began) + pace.wait <= expiresIn; ) {
+    waited += pace.wait
+    yield pace.wait * 1000
+  }
+}
+
 /**
  * Polls until the user has decided, no faster than the provider allows. Temporary failures are retried. Throws
  * `expired_token` at once when the request expires before the next poll.
@@ -145,25 +162,25 @@ async function poll(
   }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
   requestOnce: () => Promise<TokenResponse>,
 ): Promise<TokenResponse> {
-  const began = clock()
-  let { interval } = started
-  let wait = interval
-  let waited = 0
-  for (;;) {
-    const elapsed = Math.max(waited, clock() - began)
-    if (elapsed + wait > started.expiresIn) throw refusal({ error: 'expired_token' })
-    await pause(wait * 1000, signal)
-    waited += wait
+  const pace: Pace = { interval: started.interval, wait: started.interval }
+
+  async function attempt(): Promise<TokenResponse | undefined> {
     checkAborted(signal)
     try {
       return await requestOnce()
     } catch (error) {
       checkAborted(signal)
-      interval = intervalAfter(error, interval)
+      pace.interval = intervalAfter(error, pace.interval)
       if (error instanceof OAuthError && !isPending(error)) reportFailure(log, error)
-      wait = Math.max(interval, error instanceof OAuthError ? (error.retryAfter ?? 0) : 0)
+      pace.wait = Math.max(pace.interval, error instanceof OAuthError ? (error.retryAfter ?? 0) : 0)
+      return undefined
     }
   }
+
+  const delays = pollingDelays(started, pace, clock)
+  const tokens = await retry(attempt, delays, (milliseconds) => pause(milliseconds, signal))
+  if (tokens) return tokens
+  throw refusal({ error: 'expired_token' })
 }
 
 function readAuthorizationDetails({ body }: TokenResponse): readonly JsonObject[] | undefined {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { identify, shared, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { DocumentSource } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
@@ -31,38 +31,28 @@ export interface Provider {
   newerKeys(seen: KeySet): Promise<KeySet | null>
 }
 
-interface Caches {
-  readonly metadata: Lru<string, CachedDocument<ServerMetadata>>
-  readonly keys: Lru<string, CachedDocument<KeySet>>
-}
+/** Documents of providers kept at a time. */
+const LIMIT = 200
 
-/** Providers kept at a time, for metadata and for keys. */
-const LIMIT = 100
+const documents = (): Lru<string, CachedDocument<unknown>> =>
+  shared('cache:provider-documents/2', () => new Lru(LIMIT))
 
-const newCaches = (): Caches => ({ metadata: new Lru(LIMIT), keys: new Lru(LIMIT) })
+/** Two `fetch` functions may load different documents, so each has documents of its own. */
+const nameOf = (fetch: typeof globalThis.fetch): number => (fetch === globalThis.fetch ? 0 : identify(fetch))
 
-/** Two `fetch` functions may load different documents, so each has its own caches. */
-function getCaches(fetch: typeof globalThis.fetch): Caches {
-  const common = shared('cache:provider-documents/1', newCaches)
-  if (fetch === globalThis.fetch) return common
-  const special = shared('cache:provider-documents-by-fetch/1', () => new WeakMap<typeof fetch, Caches>())
-  const found = special.get(fetch) ?? newCaches()
-  special.set(fetch, found)
-  return found
-}
-
-function entry<T>(cache: Lru<string, CachedDocument<T>>, key: readonly unknown[]): CachedDocument<T> {
-  const name = JSON.stringify(key)
-  const found = cache.get(name) ?? new CachedDocument<T>()
-  cache.set(name, found)
-  return found
+/** @param kind tells the type of the document */
+function cachedDocument<T>(kind: 'metadata' | 'keys', ...parts: readonly unknown[]): CachedDocument<T> {
+  const key = toKey(kind, ...parts)
+  const found = documents().get(key) ?? new CachedDocument<unknown>()
+  documents().set(key, found)
+  return found as CachedDocument<T>
 }
 
 /** The provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
   const { allowInsecureRequests, clock, provider } = config
   const send = providerFetch(config)
-  const caches = getCaches(config.fetch)
+  const fetchName = nameOf(config.fetch)
   const report = (error: unknown): void => reportFailure(config.log, error)
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
@@ -90,7 +80,13 @@ export function createProvider(config: Config): Provider {
     load: () => load(ofDiscovery, url, readDiscovery),
   }
   const metadata = (): Promise<ServerMetadata> =>
-    entry(caches.metadata, [provider.url, provider.issuers, allowInsecureRequests]).read(discovery)
+    cachedDocument<ServerMetadata>(
+      'metadata',
+      fetchName,
+      provider.url,
+      provider.issuers,
+      allowInsecureRequests,
+    ).read(discovery)
 
   async function keys(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
     const address = requireEndpoint(await metadata(), 'jwksUri')
@@ -99,7 +95,7 @@ export function createProvider(config: Config): Provider {
       report,
       load: () => load({ endpoint: 'jwks' }, address, readKeySet),
     }
-    return [entry(caches.keys, [address, allowInsecureRequests]), source]
+    return [cachedDocument<KeySet>('keys', fetchName, address, allowInsecureRequests), source]
   }
 
   return {
@@ -107,12 +103,12 @@ export function createProvider(config: Config): Provider {
     send,
     metadata,
     async keys() {
-      const [aged, source] = await keys()
-      return aged.read(source)
+      const [document, source] = await keys()
+      return document.read(source)
     },
     async newerKeys(seen) {
-      const [aged, source] = await keys()
-      return aged.renew(seen, source)
+      const [document, source] = await keys()
+      return document.renew(seen, source)
     },
   }
 }

@@ -1,21 +1,22 @@
+import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { shared, toKey } from '../lib/registry.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 
-interface Flight {
-  readonly request: string
-  /** Resolves to the result, or rejects. No promise is kept afterwards: it would keep the first request reachable. */
-  result: () => Promise<unknown>
-  end?: {
-    /** Seconds since the epoch after which the result is forgotten. */
-    readonly until: number
-    /** Milliseconds of the monotonic clock. */
-    readonly at: number
-  }
+/** What a callback came to. Not a promise: that would keep the first request reachable. */
+interface Ended {
+  /** Resolves to the result, or rejects. */
+  readonly result: () => Promise<unknown>
+  /** Seconds since the epoch after which the result is forgotten. */
+  readonly until: number
+  /** Milliseconds of the monotonic clock. */
+  readonly at: number
 }
 
-interface Memory {
-  readonly flights: Lru<string, Flight>
+interface Callbacks {
+  readonly running: SingleFlight<unknown>
+  readonly ended: Lru<string, Ended>
   readonly used: Lru<string, true>
   /** Makes sure that results which nobody asks for are forgotten. */
   readonly forgetLater: () => void
@@ -23,21 +24,21 @@ interface Memory {
 
 /* A browser that asks twice does so within moments; results hold tokens and are forgotten soon after. */
 const JOIN_SECONDS = 10
-const FLIGHTS = 1000
+const RESULTS = 1000
 const USED = 20_000
 
 /** Forgets results that nobody asked for in time; returns whether any are left. */
-function forgetOld(flights: Lru<string, Flight>): boolean {
-  const end = performance.now() - JOIN_SECONDS * 1000
-  for (const [key, flight] of flights.entries()) if (flight.end && flight.end.at <= end) flights.delete(key)
-  return flights.size > 0
+function forgetOld(ended: Lru<string, Ended>): boolean {
+  const end = monotonic() - JOIN_SECONDS * 1000
+  for (const [key, { at }] of ended.entries()) if (at <= end) ended.delete(key)
+  return ended.size > 0
 }
 
-const memory = (): Memory =>
-  shared('mark:callbacks/2', () => {
-    const flights = new Lru<string, Flight>(FLIGHTS)
-    const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(flights))
-    return { flights, used: new Lru(USED), forgetLater }
+const callbacks = (): Callbacks =>
+  shared('state:callbacks/3', () => {
+    const ended = new Lru<string, Ended>(RESULTS)
+    const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(ended))
+    return { running: new SingleFlight(), ended, used: new Lru(USED), forgetLater }
   })
 
 export type Joined<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'replayed' }
@@ -63,27 +64,27 @@ export async function onlyOnce<T>(
   { key, request, now }: SingleUse,
   work: () => Promise<T>,
 ): Promise<Joined<T>> {
-  const { flights, forgetLater, used } = memory()
-  const known = flights.get(key)
-  if (known && known.request === request && (!known.end || now() < known.end.until)) {
-    return { kind: 'result', result: (await known.result()) as T }
-  }
+  const { ended, forgetLater, running, used } = callbacks()
+  const name = toKey(key, request)
+  const known = ended.get(name)
+  if (known && now() < known.until) return { kind: 'result', result: (await known.result()) as T }
+  const joined = running.join(name)
+  if (joined) return { kind: 'result', result: (await joined) as T }
   if (used.get(key)) return { kind: 'replayed' }
   used.set(key, true)
-  const running = work()
-  const flight: Flight = { request, result: () => running }
-  flights.set(key, flight)
-  const end = (result: Flight['result']): void => {
-    flight.result = result
-    flight.end = { until: now() + JOIN_SECONDS, at: performance.now() }
+  const keep = (result: Ended['result']): void => {
+    ended.set(name, { result, until: now() + JOIN_SECONDS, at: monotonic() })
     forgetLater()
   }
-  try {
-    const result = await running
-    end(resolved(result))
-    return { kind: 'result', result }
-  } catch (error) {
-    end(rejected(error))
-    throw error
-  }
+  const result = await running.run(name, async () => {
+    try {
+      const made = await work()
+      keep(resolved(made))
+      return made
+    } catch (error) {
+      keep(rejected(error))
+      throw error
+    }
+  })
+  return { kind: 'result', result: result as T }
 }
