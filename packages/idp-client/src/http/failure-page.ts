@@ -95,6 +95,7 @@ const kinds: Partial<Record<Code, Kind>> = {
   SUPERSEDED_STATE: 'stale',
   POPUP_USER_MISMATCH: 'other-user',
   INVALID_CALLBACK: 'stale',
+  AUTHORIZATION_CODE_GRANT_ERROR: 'stale',
   FAILED_TO_INITIATE: 'connect',
   FAILED_TO_COMPLETE: 'connect',
   MISSING_SESSION: 'signed-out',
@@ -107,10 +108,7 @@ function toKind({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status
   // The store is the application's own: the login service has no part in its failures.
   if (code === 'SESSION_STORE_FAILED') return 'fault'
   if (status === 502 || status === 503 || status === 504) return 'provider'
-  const known = kinds[code]
-  if (known) return known
-  if (code === 'AUTHORIZATION_CODE_GRANT_ERROR') return 'stale'
-  return status < 500 ? 'request' : 'fault'
+  return kinds[code] ?? (status < 500 ? 'request' : 'fault')
 }
 
 /** Title and sentence in our own words, by what went wrong. */
