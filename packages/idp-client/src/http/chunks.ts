@@ -2,16 +2,16 @@ import { IdpError } from '../errors/base.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
 import { serializeCookie } from './cookie-text.ts'
 
-/** The most bytes that browsers accept for one cookie: name, value and attributes as they are written. */
+/** Browser limit for one cookie in bytes: serialized name, value and attributes. */
 export const MAX_COOKIE_BYTES = 4096
 
-/** Above this a set is neither written nor read. */
+/** Maximum number of chunks to write or read. */
 export const MAX_CHUNKS = 32
 
-/** Values of one name that are looked at. */
+/** Maximum number of values to read for one name. */
 export const MAX_CANDIDATES = 16
 
-/* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add beside Max-Age. */
+/* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add to Max-Age. */
 const EXPIRES_BYTES = 39
 const GENERATION_CHARACTERS = 8
 /* Count in a chunk's prefix: a number without leading zero, then a dot. */
@@ -31,10 +31,10 @@ function measureCookie(name: string, value: string, attributes: CookieAttributes
 }
 
 /**
- * One cookie with the bare name when the value fits into it, else `<name>__0`, `<name>__1`, ... Every part begins with
- * `<generation>.<count>.`; the generation is the end of the value, which in a JWE is part of its tag, so that the parts
- * of two values never join.
- * @throws IdpError `INTERNAL_ERROR` when it would take more than `MAX_CHUNKS` cookies.
+ * Splits a value into cookies: one with the bare name if it fits, otherwise `<name>__0`, `<name>__1`, ... Every chunk
+ * starts with `<generation>.<count>.`; the generation is the end of the value, which in a JWE is part of its tag, so
+ * that chunks of two values are never joined.
+ * @throws IdpError `INTERNAL_ERROR` if it would take more than `MAX_CHUNKS` cookies.
  */
 export function splitCookie(
   name: string,
@@ -56,13 +56,13 @@ export function splitCookie(
   return [part(0), ...Array.from({ length: count - 1 }, (_, index) => part(index + 1))]
 }
 
-/** A value as it was before it was split, and the cookies that it came in. */
+/** A joined value and the names of its cookies. */
 export interface JoinedCookie {
   readonly value: string
   readonly names: readonly string[]
 }
 
-/** Joins the set of chunks that starts with `first`; null if they are not complete, or of several sets. */
+/** Joins the chunks of the set that `first` starts; returns `null` if they are incomplete or of several sets. */
 function joinChunks(name: string, first: string, all: CookieValues): JoinedCookie | null {
   if (first[GENERATION_CHARACTERS] !== '.') return null
   const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))
@@ -83,13 +83,13 @@ function joinChunks(name: string, first: string, all: CookieValues): JoinedCooki
   return value.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? { value, names } : null
 }
 
-/** The values of a cookie's name, several where the browser sent several. */
+/** Returns the values of a cookie name; a browser may send several. */
 export type CookieValues = (name: string) => readonly string[]
 
 /**
- * The values that `splitCookie` may have taken apart: bare cookies that are not empty, then complete sets of chunks, of
- * one generation each. Mostly there is one at most; `MAX_CANDIDATES` where a name came several times. A set takes at
- * most `MAX_CHUNKS` look-ups.
+ * Yields the values that `splitCookie` may have split: non-empty bare cookies, then complete sets of chunks of one
+ * generation. Usually at most one; up to `MAX_CANDIDATES` if a name occurs several times. A set takes at most
+ * `MAX_CHUNKS` lookups.
  */
 export function* joinedCookies(name: string, all: CookieValues): Generator<JoinedCookie, void, undefined> {
   for (const value of all(name).slice(0, MAX_CANDIDATES)) if (value) yield { value, names: [name] }
@@ -99,12 +99,15 @@ export function* joinedCookies(name: string, all: CookieValues): Generator<Joine
   }
 }
 
-/** Whether there are more values of the name than `joinedCookies` looks at. */
+/** Returns whether the name has more values than `joinedCookies` reads. */
 export function hasFurtherCookies(name: string, all: CookieValues): boolean {
   return [name, chunkName(name, 0)].some((each) => all(each).length > MAX_CANDIDATES)
 }
 
-/** Those of `names` that are the bare cookie or a chunk of it, whatever their index: everything that a deletion must reach. */
+/**
+ * Returns those of `names` that are the bare cookie or one of its chunks, with any index: a deletion must reach all of
+ * them.
+ */
 export function chunkNames(name: string, names: Iterable<string>): string[] {
   const start = chunkName(name, '')
   return [...names].filter(

@@ -1,6 +1,6 @@
 export type SameSite = 'strict' | 'lax' | 'none'
 
-/** Everything of a cookie that its deletion must repeat. HttpOnly is not here: it is always set. */
+/** Attributes that the deletion of a cookie must repeat. HttpOnly is always set. */
 export interface CookieScope {
   readonly path: string
   readonly domain?: string
@@ -13,7 +13,7 @@ export interface CookieSpec {
   readonly scope: CookieScope
 }
 
-/** Attributes as host writers take them; `maxAge` in seconds, absent = until the browser closes, 0 = delete. */
+/** Attributes for host writers; `maxAge` in seconds, absent = until the browser closes, 0 = delete. */
 export interface CookieAttributes extends CookieScope {
   readonly httpOnly: true
   readonly maxAge?: number
@@ -30,11 +30,11 @@ export interface StagedCookie {
   readonly attributes: CookieAttributes
 }
 
-/** The cookies of a request: values by name, several if a name occurs several times, in the order of the header. */
+/** Received values by name; several if a name occurred several times, in the order of the header. */
 export type ReceivedCookies = ReadonlyMap<string, string | readonly string[]>
 
-/** Host writers that percent-encode (Next turns a colon into `%3A`) are undone here; what is malformed stays as it is. */
-function decoded(value: string): string {
+/** Decodes percent-encoding of host writers (Next.js turns a colon into `%3A`); malformed values are unchanged. */
+function decode(value: string): string {
   if (!value.includes('%')) return value
   try {
     return decodeURIComponent(value)
@@ -44,8 +44,8 @@ function decoded(value: string): string {
 }
 
 /**
- * The cookies of one request with the writes staged on top. Reads see staged writes; the last write per name wins;
- * nothing reaches the browser until the host's binding flushes.
+ * The cookies of one request and the staged writes. Reads see staged writes; the last write per name wins; nothing
+ * reaches the browser until the host's binding calls `flush`.
  */
 export class CookieJar {
   readonly #received: ReceivedCookies
@@ -57,18 +57,20 @@ export class CookieJar {
     this.#received = received
   }
 
-  /** The first value of the name. */
+  /** Returns the first value of the name. */
   get(name: string): string | undefined {
     const [first] = this.#values(name)
-    return first === undefined ? undefined : decoded(first)
+    return first === undefined ? undefined : decode(first)
   }
 
-  /** Every value of the name. A browser sends several when cookies of other domains or paths have the same name. */
+  /**
+   * Returns every value of the name. A browser sends several if cookies of other domains or paths have the same name.
+   */
   all(name: string): readonly string[] {
-    return this.#values(name).map(decoded)
+    return this.#values(name).map(decode)
   }
 
-  /** As they would be sent after the staged writes. */
+  /** Returns the values after the staged writes. */
   #values(name: string): readonly string[] {
     const staged = this.#staged.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
@@ -77,7 +79,7 @@ export class CookieJar {
     return typeof received === 'string' ? [received] : received
   }
 
-  /** Names that a read would find, received ones first. */
+  /** Returns the names that have a value, received ones first. */
   names(): string[] {
     const all = new Set([...this.#received.keys(), ...this.#staged.keys()])
     return [...all].filter((name) => this.#values(name).length > 0)
@@ -89,17 +91,23 @@ export class CookieJar {
     this.#pending.add(spec.name)
   }
 
-  /** Deletes with the very attributes of the write, since browsers match name, path, domain and (newer ones) Secure. */
+  /**
+   * Stages a deletion with the attributes of the write, because browsers match name, path, domain and (newer ones)
+   * Secure.
+   */
   clear(spec: CookieSpec): void {
     this.set(spec, '', 0)
   }
 
-  /** Writes that no sink has taken yet. */
+  /** Returns the writes that no sink has accepted yet. */
   pending(): readonly StagedCookie[] {
     return [...this.#pending].flatMap((name) => this.#staged.get(name) ?? [])
   }
 
-  /** Hands every pending write to the host. A host that refuses throws at the first one, so nothing is half-written. */
+  /**
+   * Passes every pending write to the host. A host that cannot write throws at the first one, so that nothing is
+   * written partially.
+   */
   flush(sink: CookieSink): void {
     for (const { name, value, attributes } of this.pending()) {
       sink.set(name, value, attributes)
@@ -108,13 +116,13 @@ export class CookieJar {
     for (const done of this.#afterFlush.splice(0)) done()
   }
 
-  /** Runs `done` once what is staged now has been handed to the host; never, if that does not happen. */
+  /** Runs `done` after the next successful flush. */
   whenFlushed(done: () => void): void {
     this.#afterFlush.push(done)
   }
 
   /**
-   * Every cookie as a request would carry it after the staged writes, received ones letter for letter; for hosts that
+   * Returns every cookie as a request would carry it after the staged writes, received ones unmodified; for hosts that
    * forward the request.
    */
   entries(): readonly (readonly [string, string])[] {

@@ -7,7 +7,7 @@ interface CookieScopeSettings {
   readonly sameSite: SameSite
 }
 
-/** The attributes of a cookie for one request: `secure` may depend on where the application is reached. */
+/** Returns the attributes of a cookie for one request: `secure` may depend on the base URL. */
 export function cookieScope(settings: CookieScopeSettings, baseUrl: () => string): CookieScope {
   const { path, domain, sameSite } = settings
   const secure = settings.secure === 'from-base-url' ? baseUrl().startsWith('https:') : settings.secure

@@ -5,21 +5,24 @@ import type { CookieSink, StagedCookie } from './cookie-jar.ts'
 
 const asIs = (value: string): string => value
 
-/* Other people's values may hold what RFC 6265 does not allow; only what would end or break the header is touched. */
+/*
+ * Values of other applications may contain characters that RFC 6265 forbids; only those that would break the header are
+ * encoded.
+ */
 const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
 const namedValues = (header: string): [string, string | undefined][] =>
   Object.entries(parseCookie(header, { decode: asIs }))
 
-/** One more than there are separators: at least as many cookies as the text has. */
+/** Counts the cookies; the result is an upper bound. */
 function countCookies(header: string): number {
   let count = 1
   for (let at = header.indexOf(';'); at >= 0; at = header.indexOf(';', at + 1)) count++
   return count
 }
 
-/** The parser keeps the first value of a name only, so it gets each cookie by itself. */
+/** Parses each cookie separately, because the parser returns only the first value of a name. */
 function everyValue(header: string): Map<string, string | string[]> {
   const cookies = new Map<string, string | string[]>()
   for (const [name, value] of header.split(';').flatMap(namedValues)) {
@@ -33,8 +36,8 @@ function everyValue(header: string): Map<string, string | string[]> {
 }
 
 /**
- * The cookies of a `Cookie` header, values as they were sent (a percent sequence is not decoded; `CookieJar` does
- * that). A name that came several times has all its values in the order of the header, the more specific path first.
+ * Parses a `Cookie` header; values are not percent-decoded (`CookieJar` does that). A name that occurs several times
+ * has all its values in the order of the header, the more specific path first.
  */
 export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
   if (header === null) return new Map()
@@ -44,21 +47,21 @@ export function parseCookies(header: string | null): Map<string, string | readon
 }
 
 /**
- * The `Set-Cookie` text of one write. Values stay as they are: what we write consists of octets that need no encoding.
- * @throws IdpError `INTERNAL_ERROR` when name, value, path or domain cannot stand in a cookie; the text is not shown.
+ * Serializes one `Set-Cookie` line. Values are not encoded: ours consist of allowed octets.
+ * @throws IdpError `INTERNAL_ERROR` if name, value, path or domain is invalid; the message does not quote it.
  */
 export function serializeCookie({ name, value, attributes }: StagedCookie): string {
   try {
     return stringifySetCookie({ name, value, ...attributes }, { encode: asIs })
   } catch {
-    // The library's message repeats the value, so it must not become the cause.
+    // The library's message quotes the value, so it must not become the cause.
     throw new IdpError('INTERNAL_ERROR', {
       detail: 'A cookie could not be written: check the name, path and domain in the cookie options.',
     })
   }
 }
 
-/** Appends one `Set-Cookie` line per write. */
+/** Creates a sink that appends one `Set-Cookie` line per write. */
 export function headersSink(headers: Headers): CookieSink {
   return {
     set(name, value, attributes) {
@@ -67,12 +70,15 @@ export function headersSink(headers: Headers): CookieSink {
   }
 }
 
-/** Percent-encoding that does not throw on a lone surrogate. */
+/** Percent-encodes a value without throwing on a lone surrogate. */
 function encode(value: string): string {
   return encodeURIComponent(text(utf8(value)))
 }
 
-/** Text of a `Cookie` header. A value that would break the header (a host had decoded it) is percent-encoded again. */
+/**
+ * Serializes a `Cookie` header. A value that would break the header (because a host decoded it) is percent-encoded
+ * again.
+ */
 export function cookieHeader(
   entries: Iterable<readonly [name: string, value: string | readonly string[]]>,
 ): string {

@@ -9,19 +9,19 @@ import { json as jsonResponse } from './responses.ts'
 export interface FailureReport {
   readonly status: number
   readonly diagnosis: Diagnosis
-  /** Whether the page also says why, and what helps. */
+  /** Whether the page also shows cause and fix. */
   readonly development: boolean
-  /** Correlation id that the log carries too. */
+  /** Correlation id, also in the log. */
   readonly id: string
 }
 
 export interface Failure extends FailureReport {
-  /** Answer `{"error":{"code","message"},"id"}` instead of the page. */
+  /** Respond with `{"error":{"code","message"},"id"}` instead of the page. */
   readonly json?: boolean
-  /** Links are paths or http(s) URLs of the application; anything else is left out. */
+  /** Links are paths or http(s) URLs of the application; others are left out. */
   readonly homeUrl: string
   readonly retryUrl?: string
-  /** Where the page takes the browser by itself; the caller makes sure that this happens once. */
+  /** URL to which the page redirects automatically; the caller ensures that this happens only once. */
   readonly restartUrl?: string
 }
 
@@ -105,23 +105,23 @@ const kinds: Partial<Record<Code, Kind>> = {
 function toKind({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
   const { error: code, remedy } = diagnosis
   if (setupMistakes.has(remedy)) return 'configuration'
-  // The store is the application's own: the login service has no part in its failures.
+  // The store belongs to the application: the login service is not involved in its failures.
   if (code === 'SESSION_STORE_FAILED') return 'fault'
   if (status === 502 || status === 503 || status === 504) return 'provider'
   return kinds[code] ?? (status < 500 ? 'request' : 'fault')
 }
 
-/** Title and sentence in our own words, by what went wrong. */
+/** Returns title and sentence of the page for an error. */
 export function toWording(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
   return wordings[toKind(failure)]
 }
 
-/** Returns the footer: the code, and the id that is also in the log. */
+/** Returns the footer: the code and the correlation id. */
 export function toReference({ diagnosis, id }: Pick<FailureReport, 'diagnosis' | 'id'>): string {
   return `<small>${diagnosis.error} · Reference ${escapeHtml(id)}</small>`
 }
 
-/** Returns the text of the log, for the developer who looks at the page. Nothing in production. */
+/** Returns cause and fix for the developer, as in the log; an empty string in production. */
 export function toExplanation({ development, diagnosis }: FailureReport): string {
   if (!development) return ''
   const [detail, advice, remedy] = [diagnosis.detail, diagnosis.advice, diagnosis.remedy].map(escapeHtml)
@@ -135,9 +135,9 @@ function toBody({ development, diagnosis, id }: FailureReport): unknown {
 }
 
 /**
- * Returns the page for a user when login, callback, connect or logout fails: our own text, a link to continue, and an
- * id to look for in the log; in development also the text of the log. It loads nothing, runs nothing, cannot be framed,
- * and repeats nothing of the request.
+ * Returns the page for a failed login, callback, connect or logout: our own words, links to continue, and a correlation
+ * id; in development also cause and fix. It loads nothing, runs no script, cannot be framed, and contains no input of
+ * the request.
  */
 export function failurePage(failure: Failure): Response {
   const { status, homeUrl, restartUrl, retryUrl } = failure

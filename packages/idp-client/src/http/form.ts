@@ -1,21 +1,21 @@
 import { IdpError } from '../errors/base.ts'
 import { text } from '../lib/base64url.ts'
 
-/* Far above every form of the protocol, far below what would hurt. */
+/* Far above every form of the protocol, and small enough to buffer. */
 const MAX_BYTES = 262_144
 
 function tooLarge(): IdpError {
   return new IdpError('INVALID_REQUEST', { detail: 'The body is too large.' })
 }
 
-/** Parses a body that is labelled as a URL-encoded form; `INVALID_REQUEST` for any other label. */
+/** Parses a URL-encoded form; throws `INVALID_REQUEST` for any other content type. */
 export function parseForm(contentType: string | null, body: string): URLSearchParams {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
   if (type === 'application/x-www-form-urlencoded') return new URLSearchParams(body)
   throw new IdpError('INVALID_REQUEST', { detail: 'The body must be application/x-www-form-urlencoded.' })
 }
 
-/** The text of a body, given up as soon as it is longer than any that this library has a use for. */
+/** Reads a body as a string; throws `INVALID_REQUEST` as soon as it exceeds the size limit. */
 export async function readText(chunks: AsyncIterable<Uint8Array> | null): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
@@ -41,7 +41,7 @@ export async function readForm(
   return parseForm(contentType, await readText(chunks))
 }
 
-/** The chunks of a Web stream, for runtimes whose streams are not async-iterable. */
+/** Yields the chunks of a Web stream, for runtimes whose streams are not async-iterable. */
 export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()
   try {

@@ -1,6 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 
-/** The arguments of one call of an operation, whichever order they came in. */
+/** Arguments of one call of an operation, in any order. */
 export interface HostArguments<FrameworkRequest, FrameworkResponse, Options> {
   readonly request: FrameworkRequest | undefined
   readonly response: FrameworkResponse | undefined
@@ -9,7 +9,7 @@ export interface HostArguments<FrameworkRequest, FrameworkResponse, Options> {
 
 type Role = 'request' | 'response' | 'options'
 
-/** The orders of arguments that every operation takes, `undefined` left out. */
+/** Valid orders of arguments, without `undefined`. */
 const ORDERS: ReadonlySet<string> = new Set([
   '',
   'options',
@@ -30,25 +30,27 @@ function getHeaders(value: object): object | null {
   return typeof headers === 'object' ? headers : null
 }
 
-/** Whether a value is a request, of the Web or of Node, from whichever copy of its class. */
+/** Returns whether a value is a request, of the Web or of Node, from any realm. */
 function isRequest(value: object): boolean {
   return has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
 }
 
-/** Whether cookies can be written to a value: a response of Node, headers of the Web, or something that has such headers. */
+/**
+ * Returns whether cookies can be written to a value: a response of Node, Web headers, or an object with such headers.
+ */
 function isResponse(value: object): boolean {
   if (has(value, 'setHeader', 'function') || has(value, 'getSetCookie', 'function')) return true
   const headers = getHeaders(value)
   return headers !== null && has(headers, 'get', 'function')
 }
 
-/** From whichever realm; contexts of other frameworks are instances of classes. */
+/** Returns whether a value is a plain object of any realm; contexts of other frameworks are class instances. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
-/** Describes an argument for a message, without its contents. */
+/** Describes the type of an argument for a message, never its content. */
 function describe(value: unknown): string {
   if (value === null) return 'null'
   if (typeof value !== 'object') return typeof value
@@ -60,7 +62,7 @@ function detectRole(value: unknown): Role | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   if (isRequest(value)) return 'request'
   if (isResponse(value)) return 'response'
-  // Half a request: to take it for options would silently leave it out.
+  // An incomplete request: treating it as options would silently ignore it.
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
@@ -74,16 +76,16 @@ function refuse(operation: string, forms: string, given: readonly unknown[]): ne
 
 function read<FrameworkRequest, FrameworkResponse, Options>(
   given: readonly unknown[],
-  role: (value: unknown) => Role | null,
+  toRole: (value: unknown) => Role | null,
 ): HostArguments<FrameworkRequest, FrameworkResponse, Options> | null {
   const found: { [role in Role]?: unknown } = {}
   const order: Role[] = []
   for (const value of given) {
     if (value === undefined) continue
-    const its = role(value)
-    if (its === null) return null
-    order.push(its)
-    found[its] = value
+    const role = toRole(value)
+    if (role === null) return null
+    order.push(role)
+    found[role] = value
   }
   return ORDERS.has(order.join(', '))
     ? (found as HostArguments<FrameworkRequest, FrameworkResponse, Options>)
@@ -91,9 +93,9 @@ function read<FrameworkRequest, FrameworkResponse, Options>(
 }
 
 /**
- * Reads the arguments of an operation with options, in any calling style: `(options)`, `(request, options)`,
- * `(request, response, options)` or `(options, request, response)`, each part left out or `undefined` as well. Options
- * are told by what they are not. Throws `INVALID_ARGUMENTS` for everything else.
+ * Reads the arguments of an operation with options, in any calling style: `(options)`, `(request, options)`, `(request,
+ * response, options)` or `(options, request, response)`; each part may be omitted or `undefined`. Options are plain
+ * objects that are neither request nor response. Throws `INVALID_ARGUMENTS` for anything else.
  */
 export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
   operation: string,
@@ -105,7 +107,7 @@ export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
   )
 }
 
-/** The same for an operation without options; those that other libraries take must be empty. */
+/** Reads the arguments of an operation without options; options for other libraries must be empty. */
 export function readRequest<FrameworkRequest, FrameworkResponse>(
   operation: string,
   given: readonly unknown[],
@@ -115,15 +117,15 @@ export function readRequest<FrameworkRequest, FrameworkResponse>(
   return refuse(operation, '() or (request, response)', given)
 }
 
-/** The same for a session in place of options: any value, which is checked when it is saved. */
+/** Reads the arguments of an operation with a session instead of options: any value, which the operation validates. */
 export function readSession<FrameworkRequest, FrameworkResponse, Session>(
   operation: string,
   given: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
-  const role = (value: unknown): Role => {
-    const its = detectRole(value)
-    return its === 'request' || its === 'response' ? its : 'options'
+  const toRole = (value: unknown): Role => {
+    const role = detectRole(value)
+    return role === 'request' || role === 'response' ? role : 'options'
   }
   const forms = '(session), (request, response, session) or (session, request, response)'
-  return read<FrameworkRequest, FrameworkResponse, Session>(given, role) ?? refuse(operation, forms, given)
+  return read<FrameworkRequest, FrameworkResponse, Session>(given, toRole) ?? refuse(operation, forms, given)
 }

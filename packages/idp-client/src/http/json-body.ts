@@ -1,14 +1,14 @@
 import { IdpError } from '../errors/base.ts'
 import { readText } from './form.ts'
 
-/** The JSON object of a request. Read members by name only: the client decides which there are. */
-export type JsonBody = { readonly [member: string]: unknown }
+/** The JSON object of a request. Read its properties by name only: the client decides which ones it has. */
+export type JsonBody = { readonly [property: string]: unknown }
 
 function refused(detail: string): IdpError<'INVALID_REQUEST'> {
   return new IdpError('INVALID_REQUEST', { detail })
 }
 
-/** Returns a parsed JSON body; throws `INVALID_REQUEST` for another content type, or a value other than an object. */
+/** Validates a parsed body; throws `INVALID_REQUEST` for a content type other than JSON, or if it is not an object. */
 export function jsonBody(contentType: string | null, value: unknown): JsonBody {
   const type = contentType?.split(';', 1)[0]?.trim().toLowerCase()
   if (type !== 'application/json') throw refused('The body must be application/json.')
@@ -16,17 +16,17 @@ export function jsonBody(contentType: string | null, value: unknown): JsonBody {
   throw refused('The body must be a JSON object.')
 }
 
-function parsed(body: string): unknown {
+function tryParse(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {
-    // The parser's own error quotes the text.
+    // The parser's own error quotes the input.
     return undefined
   }
 }
 
 export function parseJson(contentType: string | null, body: string): JsonBody {
-  return jsonBody(contentType, parsed(body))
+  return jsonBody(contentType, tryParse(body))
 }
 
 /** Reads a JSON object from a stream of bytes. */

@@ -1,6 +1,6 @@
 import { noStore } from './responses.ts'
 
-/** Constant, so that its hash can stand in the policy; a unit test compares the two. */
+/** Constant, so that the policy can contain its hash; a unit test compares the two. */
 export const STYLE: string = [
   ':root{color-scheme:light dark;--text:#1c2024;--soft:#60646c;--back:#f7f8fa;--card:#fff;--line:#dfe2e6;--accent:#1f5fd0;--on-accent:#fff}',
   '@media(prefers-color-scheme:dark){:root{--text:#edeef0;--soft:#a6abb3;--back:#121316;--card:#1b1d21;--line:#33363c;--accent:#8ab4ff;--on-accent:#0c1a33}}',
@@ -30,28 +30,28 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/* A path of this origin, or an absolute web address: never a script, and never another host by two slashes. */
+/* A path of this origin, or an absolute web URL: never a script, and never another host by two slashes. */
 const LINK = /^(?:\/(?![/\\])|https?:\/\/)/
 
 export function isLink(url: string | undefined): url is string {
   return url !== undefined && LINK.test(url)
 }
 
-/** Nothing where the address is no path and no web address. */
+/** Returns a link, or an empty string for any other URL. */
 export function link(url: string | undefined, label: string, className?: string): string {
   if (!isLink(url)) return ''
   const attribute = className === undefined ? '' : ` class="${className}"`
   return `<a${attribute} href="${escapeHtml(url)}">${label}</a>`
 }
 
-/** A fresh nonce of 128 random bits for the one script of a page. */
+/** Returns a nonce of 128 random bits for the script of a page. */
 export function newNonce(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
     byte.toString(16).padStart(2, '0'),
   ).join('')
 }
 
-/** A script, and the nonce by which alone it may run. */
+/** An inline script and the nonce that allows it. */
 export interface PageScript {
   readonly text: string
   readonly nonce: string
@@ -63,7 +63,7 @@ export interface Page {
   readonly sentence: string
   /** Markup below the sentence. */
   readonly rest: string
-  /** Where the page takes the browser by itself. */
+  /** URL to which the page redirects automatically. */
   readonly refreshUrl?: string
   readonly script?: PageScript
 }
@@ -79,7 +79,7 @@ function policy(script: PageScript | undefined): string {
   ].join('; ')
 }
 
-/** A page of our own: it loads nothing, runs at most one script of ours, cannot be framed or stored. */
+/** Returns a page that loads nothing, runs at most one script of ours, and cannot be framed or stored. */
 export function page({ status, title, sentence, rest, refreshUrl, script }: Page): Response {
   const refresh = refreshUrl && `<meta http-equiv="refresh" content="0;url=${escapeHtml(refreshUrl)}">`
   const text = [

@@ -4,11 +4,11 @@ import { toExplanation, toReference, toWording } from './failure-page.ts'
 import { link, page } from './page.ts'
 
 export interface PopupLogin {
-  /** Names the channel that the page which opened the popup listens to; empty: it only listens to the popup. */
+  /** Name of the channel on which the opener waits; empty if it only listens to `message` events. */
   readonly channel: string
   /** Base64 alphabet. */
   readonly nonce: string
-  /** Link for the user if the popup cannot close itself. */
+  /** URL to continue at if the popup cannot close itself. */
   readonly nextUrl: string
 }
 
@@ -17,21 +17,21 @@ export interface PopupUser {
   readonly email?: string
 }
 
-/** Milliseconds: a moment is needed to deliver the message. */
+/** Milliseconds to deliver the message before closing. */
 const CLOSE_AFTER = 100
 
-/** JSON that can stand in a script: no end tag, no comment, no line that only JSON knows. */
-function inScript(value: unknown): string {
+/** Serializes JSON for an inline script: without end tags, comments, or line terminators that only JSON allows. */
+function toScriptJson(value: unknown): string {
   const code = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
   return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, code)
 }
 
 /*
- * Both ways lead to this origin only. Where a page has `Cross-Origin-Opener-Policy: same-origin`, the popup has no
- * opener, and only the channel is left.
+ * Both ways reach this origin only. If the opener has `Cross-Origin-Opener-Policy: same-origin`, `window.opener` is
+ * null and only the channel works.
  */
-function tell(channel: string, message: object): string {
-  const text = inScript(channel === '' ? message : { ...message, id: channel })
+function toScript(channel: string, message: object): string {
+  const text = toScriptJson(channel === '' ? message : { ...message, id: channel })
   return [
     `const m=${text}`,
     'if(window.opener)window.opener.postMessage(m,location.origin)',
@@ -40,7 +40,7 @@ function tell(channel: string, message: object): string {
   ].join(';')
 }
 
-/** Returns the page of a popup after its login: it notifies the page that opened it, and closes itself. */
+/** Returns the page of a completed popup: it posts the result to its opener and closes itself. */
 export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUser): Response {
   const { email, sub } = user
   const message = { type: 'auth_complete', success: true, user: { sub, ...(email ? { email } : {}) } }
@@ -49,11 +49,11 @@ export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUs
     title: 'You are logged in',
     sentence: 'This window closes by itself. If it does not, you can close it.',
     rest: `<nav>${link(nextUrl, 'Continue here', 'main')}</nav>`,
-    script: { text: tell(channel, message), nonce },
+    script: { text: toScript(channel, message), nonce },
   })
 }
 
-/** The same for a login that failed: in our own words, and nothing of the request. */
+/** Returns the page of a failed popup, without input of the request. */
 export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failure: FailureReport): Response {
   const { diagnosis, status } = failure
   const { error: code } = diagnosis
@@ -62,6 +62,6 @@ export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failur
     status,
     ...toWording(failure),
     rest: `${toExplanation(failure)}<nav>${link(nextUrl, 'Continue', 'main')}</nav>${toReference(failure)}`,
-    script: { text: tell(channel, { type: 'auth_complete', success: false, error }), nonce },
+    script: { text: toScript(channel, { type: 'auth_complete', success: false, error }), nonce },
   })
 }

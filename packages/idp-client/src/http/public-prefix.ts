@@ -1,4 +1,7 @@
-/** The path under which browsers see the application, `''` or `/path`: the base-path variable's, else the base URL's own. */
+/**
+ * Returns the path prefix of the application for browsers, `''` or `/path`: that of the base-path variable, otherwise
+ * of the base URL.
+ */
 export function publicPrefix(basePath: string, baseUrl: string): string {
   return basePath === '' ? new URL(baseUrl).pathname.replace(/\/+$/, '') : basePath
 }

@@ -1,4 +1,4 @@
-/** Parameters by name; of a repeated one the last value counts. */
+/** Returns parameters by name; of repeated ones the last value. */
 export function lastValues(params: URLSearchParams): Map<string, string> {
   return new Map(params)
 }

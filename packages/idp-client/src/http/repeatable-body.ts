@@ -1,7 +1,7 @@
-/** Bytes of the body of a `Request` that are kept for a repetition. */
+/** Maximum number of bytes to copy from the body of a `Request`. */
 const LIMIT = 1_048_576
 
-/** Whatever copy of a class of the platform a value is of. */
+/** Types of bodies that can be sent again, by tag, so that any realm matches. */
 const repeatable: ReadonlySet<string> = new Set([
   '[object ArrayBuffer]',
   '[object Blob]',
@@ -15,7 +15,7 @@ function isRepeatable(body: unknown): boolean {
   return ArrayBuffer.isView(body) || repeatable.has(Object.prototype.toString.call(body))
 }
 
-/** A body that can be sent once more: `init` with it; or null when the body is gone. */
+/** Returns `init` with a body that can be sent again, or `null` if the body cannot. */
 export type Repetition = () => Promise<RequestInit | null>
 
 async function collect(stream: ReadableStream<Uint8Array>): Promise<Blob | null> {
@@ -31,18 +31,18 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<Blob | null>
       chunks.push(new Uint8Array(value))
     }
   } catch {
-    // The request itself fails with it as well, and tells the caller.
+    // The request itself fails with the same error, which the caller gets.
     return null
   }
-  // Not awaited: a branch of a stream is not cancelled before the other one is.
+  // Not awaited: one branch of a stream is only cancelled together with the other.
   reader.cancel().catch(() => {})
   return null
 }
 
 /**
- * Prepares the repetition of a request, before it is sent for the first time. What `init` carries is used again as it
- * is, unless it is a stream. The body of a `Request` cannot be told from a stream: its first MiB is copied while it is
- * sent, and a longer one is gone.
+ * Prepares the repetition of a request, before it is first sent. The body of `init` is reused unless it is a stream.
+ * The body of a `Request` is always a stream: its first MiB is copied while it is sent; a longer one cannot be
+ * repeated.
  */
 export function toRepetition(request: Request | null, init: RequestInit): Repetition {
   const body = init.body ?? null

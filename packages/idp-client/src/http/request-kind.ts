@@ -1,6 +1,6 @@
 /**
- * The kind of a request, according to its headers. `'unknown'` is a client that does not say (curl, an old browser):
- * it counts as a navigation, since only browsers are protected by these rules.
+ * Kind of a request, from its headers. `'unknown'` is a client without the relevant headers (curl, an old browser); it
+ * counts as a navigation, because these rules only protect browsers.
  */
 export type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 'fetch' | 'unknown'
 
@@ -16,9 +16,9 @@ function isSet(value: string | null): boolean {
 }
 
 /**
- * Whether nobody has asked for this yet: `Sec-Purpose` (also of a prerender), the older `Purpose`, and Next's own
- * headers. Next's router values its header by the kind of prefetch, so any value counts. Behind Next's middleware the
- * router's headers are removed; there a router prefetch shows as a plain fetch.
+ * Returns whether the request is a prefetch: `Sec-Purpose` (also of a prerender), the older `Purpose`, and headers of
+ * Next.js. The router of Next.js sets its header to the kind of prefetch, so any value counts. Behind the middleware of
+ * Next.js the router's headers are removed; there a router prefetch looks like a plain fetch.
  */
 export function isPrefetch(headers: Headers): boolean {
   return (
@@ -30,43 +30,47 @@ export function isPrefetch(headers: Headers): boolean {
   )
 }
 
-/** A React Server Components request of Next's client-side router. */
+/** Returns whether this is a React Server Components request of the client-side router of Next.js. */
 export function isRsc(headers: Headers): boolean {
   return headers.get('rsc') === '1'
 }
 
-/** A Server Action called from hydrated code; a form posted without JavaScript looks like any navigation. */
+/**
+ * Returns whether this is a Server Action called from hydrated code; a form posted without JavaScript looks like any
+ * navigation.
+ */
 export function isServerAction(headers: Headers, method: string): boolean {
   return method.toUpperCase() === 'POST' && headers.has('next-action')
 }
 
-/** Fetch Metadata of a browser that loads this as something else than a document or a frame. */
+/** Returns whether Fetch Metadata shows a destination other than a document or a frame. */
 function isSubresource(headers: Headers): boolean {
   const mode = headers.get('sec-fetch-mode')
   if (mode === null || mode === 'navigate') return false
-  // Node's fetch sends the mode alone; a browser never does.
+  // Node's fetch sends only `Sec-Fetch-Mode`; a browser never does.
   return headers.has('sec-fetch-site') || headers.has('sec-fetch-dest')
 }
 
-/** A page of another site has made the browser send this. Without Fetch Metadata nobody can tell. */
+/**
+ * Returns whether a page of another site caused the request. Without Fetch Metadata that is unknown and the result is
+ * false.
+ */
 export function isCrossSite(headers: Headers): boolean {
   return headers.get('sec-fetch-site') === 'cross-site'
 }
 
-/** Begun by a page of this origin, or by the user; a client without Fetch Metadata passes. */
+/** Returns whether a page of this origin, or the user, caused the request; true without Fetch Metadata. */
 export function isSameOrigin(headers: Headers): boolean {
   const site = headers.get('sec-fetch-site')
   return site === null || site === 'same-origin' || site === 'none'
 }
 
-/** A router that fetches data says so itself, also where the browser sends no Fetch Metadata (plain http). */
+/** Returns whether a client-side router fetches data; its headers are also sent without Fetch Metadata (plain http). */
 function isRouterFetch(headers: Headers): boolean {
   return isRsc(headers) || headers.has('x-nextjs-data') || headers.has('next-action')
 }
 
-/**
- * Whether an answer may redirect the user to the provider. Prefetches are not told apart here: a prerender navigates.
- */
+/** Returns whether a response may redirect the user to the provider. True for prefetches too: a prerender navigates. */
 export function isNavigation(headers: Headers): boolean {
   return !isSubresource(headers) && !isRouterFetch(headers)
 }
@@ -81,11 +85,11 @@ export function classify({ method, headers }: Classifiable): RequestKind {
 
 interface Preference {
   readonly quality: number
-  /** 2 the type itself, 1 a range of subtypes, 0 anything. */
+  /** 2 for the type itself, 1 for a range of subtypes, 0 for anything. */
   readonly precision: number
 }
 
-/** Returns the preference for one type (RFC 9110 section 12.5.1): the most specific range that covers it decides. */
+/** Returns the preference for one type (RFC 9110 section 12.5.1): the most precise range that covers it decides. */
 function toPreference(ranges: ReadonlyMap<string, number>, type: string): Preference {
   const candidates = ['*/*', `${type.split('/')[0]}/*`, type]
   for (const precision of [2, 1, 0]) {
@@ -106,7 +110,7 @@ function parseAccept(accept: string): Map<string, number> {
   return ranges
 }
 
-/** Whether `Accept` prefers JSON to HTML. At equal weight the type that is named beats the one that a wildcard covers. */
+/** Returns whether `Accept` prefers JSON to HTML. At equal weight a named type takes precedence over a wildcard. */
 export function wantsJson(headers: Headers): boolean {
   const ranges = parseAccept(headers.get('accept') ?? '')
   const json = toPreference(ranges, 'application/json')

@@ -1,14 +1,14 @@
 import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
 
-/** Headers of every answer that must never be stored, by a browser or on the way. */
+/** Headers of every response that must never be cached, by a browser or a proxy. */
 export const NO_CACHE: readonly (readonly [name: string, value: string])[] = [
   ['Cache-Control', 'private, no-cache, no-store, must-revalidate, max-age=0'],
   ['Pragma', 'no-cache'],
   ['Expires', '0'],
 ]
 
-/** Replaces whatever the response said about caching. */
+/** Replaces the caching headers of a response. */
 export function noStore(headers: Headers): void {
   for (const [name, value] of NO_CACHE) headers.set(name, value)
 }
@@ -18,7 +18,7 @@ function respond(status: number, body: string | null, headers: Headers): Respons
   return new Response(body, { status, headers })
 }
 
-/** 303 after a POST, so that the browser follows with a GET. The target learns nothing of the page that led to it. */
+/** Returns a redirect; 303 after a POST, so that the browser follows with a GET. The target gets no `Referer`. */
 export function redirect(location: string, status: 302 | 303 = 302): Response {
   return respond(status, null, new Headers({ Location: location, 'Referrer-Policy': 'no-referrer' }))
 }
@@ -34,7 +34,7 @@ export function empty(status: number, headers?: HeadersInit): Response {
   return respond(status, null, new Headers(headers))
 }
 
-/** `{"error":{"code","message"}}`. A message of one's own must not repeat input. */
+/** Returns `{"error":{"code","message"}}`. A custom message must not contain input. */
 export function errorJson(status: number, code: Code, message: string = codes[code].message): Response {
   return json(status, { error: { code, message } })
 }

@@ -3,13 +3,13 @@ import { utf8Length } from '../lib/base64url.ts'
 declare const safe: unique symbol
 
 /**
- * Path, query and fragment as the URL standard normalises them: begins with exactly one slash, is at most 2048 bytes
- * long and names a place on the application's own origin, whatever it is resolved against.
+ * Path, query and fragment, normalized by the URL standard: starts with exactly one slash, is at most 2048 bytes long,
+ * and stays on the application's own origin whatever it is resolved against.
  */
 export type SafeReturnPath = string & { readonly [safe]: true }
 
 const MAX_BYTES = 2048
-/* Normalisation shortens (dot segments, tabs), so a longer text may still become a fitting path; not without bound. */
+/* Normalization shortens (dot segments, tabs), so a longer string may still become a valid path. */
 const MAX_INPUT_CHARACTERS = 16_384
 
 function parse(text: string, base: string): URL | null {
@@ -21,22 +21,22 @@ function parse(text: string, base: string): URL | null {
 }
 
 /**
- * The path that an untrusted target stands for; null when it is not text, empty, unparseable, longer than 2048 bytes,
- * or on another origin than `baseUrl`.
+ * Parses an untrusted target; returns `null` if it is not a string, empty, unparseable, longer than 2048 bytes, or on
+ * another origin than `baseUrl`.
  */
 export function safeReturnPath(value: unknown, baseUrl: string): SafeReturnPath | null {
   if (typeof value !== 'string' || value === '' || value.length > MAX_INPUT_CHARACTERS) return null
   const base = parse(baseUrl, baseUrl)
   const url = base && parse(value, base.href)
   if (!base || !url || url.origin !== base.origin || !/^https?:$/.test(url.protocol)) return null
-  // A path that begins with two slashes would be read as a host when it is resolved.
+  // A path that starts with two slashes would be resolved as a host.
   const path = `/${url.pathname.replace(/^[/\\]+/, '')}${url.search}${url.hash}`
   return utf8Length(path) <= MAX_BYTES ? (path as SafeReturnPath) : null
 }
 
 /**
- * The absolute URL of a return path. `basePath` is the prefix under which the application is mounted, `''` or `/path`;
- * it appears exactly once, also when the path has it already.
+ * Returns the absolute URL of a return path. `basePath` is the mount prefix of the application, `''` or `/path`; the
+ * result contains it exactly once, even if the path already does.
  */
 export function resolveReturnPath(path: SafeReturnPath, baseUrl: string, basePath: string): string {
   const { origin } = new URL(baseUrl)

@@ -23,22 +23,22 @@ import { bindNode } from '../node/binding.ts'
 import { requestTarget } from '../node/request.ts'
 import { sendResponse } from '../node/send.ts'
 
-/** The request type of this entry: Express's. */
+/** Request type of this entry: Express's. */
 export type FrameworkRequest = ExpressRequest
-/** The response type of this entry: Express's. */
+/** Response type of this entry: Express's. */
 export type FrameworkResponse = ExpressResponse
 
 export interface PageGuardOptions extends GuardRequirements {
-  /** Where to go after the login; default: the URL of the request. Never leaves the application's origin. */
+  /** Path to redirect to after the login; default: the URL of the request. Always on the application's origin. */
   returnTo?: string | ((req: FrameworkRequest) => string | Promise<string>)
 }
 
 const ambient = createRequestContext<Binding>()
 
-/** Decides about one request: a response keeps it out, null lets it in. */
+/** Decides about one request: a response rejects it, `null` lets it pass. */
 type Decision = (exchange: Exchange, req: FrameworkRequest) => Promise<Response | null>
 
-/** Peer dependencies are not limited to versions that work, so what the host passes is checked at each request. */
+/** Validates what the host passes, at each request: peer dependencies are not limited to versions that work. */
 function assertHost(method: string, req: Partial<FrameworkRequest>, res: Partial<FrameworkResponse>): void {
   if (typeof req?.url === 'string' && typeof res?.setHeader === 'function') return
   const detail = `${method} takes (req, res, next) of Express 4 or 5, or request and response of node:http: ctx.req and ctx.res of Koa, request.raw and reply.raw of Fastify.`
@@ -46,9 +46,10 @@ function assertHost(method: string, req: Partial<FrameworkRequest>, res: Partial
 }
 
 /**
- * Runs a handler so that its rejection reaches the application: by `next` where that takes an error, since Express 4 and
- * Connect ignore promises; else by the promise itself. On Koa, whose `next` takes none, calling it would let the request
- * pass. Only objects are handed over: a falsy value would let it pass as well, and Express gives some strings a meaning.
+ * Runs a handler and forwards its rejection to the application: by `next` if that accepts an error, because Express 4
+ * and Connect ignore promises; otherwise by the promise itself, because on Koa, whose `next` accepts none, a call would
+ * let the request pass. Only objects are forwarded: a falsy value would also let it pass, and Express interprets some
+ * strings.
  */
 async function forwardRejection(
   next: ExpressNext | undefined,
@@ -64,11 +65,11 @@ async function forwardRejection(
 }
 
 /**
- * OpenID Connect for Express 4 and 5. Construct it once per process; it keeps no state of any user. Mount `middleware` before
- * the routes: inside it, and behind a guard, operations need no arguments. Elsewhere they take `req`, and `res` where a
- * cookie may be written (`AMBIENT_REQUEST_MISSING` otherwise).
+ * OpenID Connect for Express 4 and 5. Construct it once per process; it holds no state of any user. Mount `middleware`
+ * before the routes: inside it, and behind a guard, operations need no arguments. Elsewhere they need `req`, and `res`
+ * where a cookie may be written (`AMBIENT_REQUEST_MISSING` otherwise).
  *
- * Every operation throws `InvalidConfigurationError` while something required is missing.
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
  *
  * @example
  * const idp = new IdpClient()
@@ -79,34 +80,33 @@ async function forwardRejection(
  * })
  */
 export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse> {
-  /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options))
   }
 
   /**
-   * Serves the auth routes and passes any other request to the application, with its session extended when that is due.
-   * It may stand before or behind body parsers. Bound to the instance.
+   * Responds to requests for the auth routes; passes any other request to the application and extends its session if
+   * due. May be mounted before or after body parsers. Bound to the instance.
    *
-   * The promise is that of `next`, so that Koa waits for the application.
+   * Returns the promise of `next`, so that Koa waits for the application.
    */
   readonly middleware: ExpressRequestHandler = (req, res, next) =>
     forwardRejection(next, async () => {
       assertHost('middleware', req, res)
       const binding = bindNode(req, res)
-      const answered = await dispatch(this.application, binding.exchange, req)
-      if (!answered) await passThrough(this.application, binding.exchange)
+      const response = await dispatch(this.application, binding.exchange, req)
+      if (!response) await passThrough(this.application, binding.exchange)
       await binding.commit()
-      return answered ? sendResponse(res, answered) : ambient.run(binding, next)
+      return response ? sendResponse(res, response) : ambient.run(binding, next)
     })
 
   /**
-   * Guards pages: without a session, or with one that does not meet the requirements, the browser is sent to the login
-   * route, asks the provider for what is missing, and comes back afterwards. Stands before the handler, or takes it.
-   * Throws `InvalidConfigurationError` for an unknown option. What cannot be decided goes to `next(error)` (on hosts whose
-   * `next` takes no error it rejects), and so does
-   * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` when such a login, just made, has not
-   * helped.
+   * Protects pages: without a session, or with one that does not meet the requirements, redirects the browser to a
+   * login that requests what is missing and returns to the page afterwards. Mount it before the handler, or pass the
+   * handler. Throws `InvalidConfigurationError` for an unknown option. Errors go to `next(error)` (on hosts whose
+   * `next` accepts no error the promise rejects), including `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`
+   * and `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
    */
   withPageAuthRequired(options?: PageGuardOptions): ExpressRequestHandler
   withPageAuthRequired(handler: ExpressRequestHandler, options?: PageGuardOptions): ExpressRequestHandler
@@ -129,9 +129,10 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse
   }
 
   /**
-   * Guards APIs: without a session the answer is a 401 with a JSON body, never a redirect. A session that does not meet
+   * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Stands before the handler, or takes it. Throws `InvalidConfigurationError` for an unknown option.
+   * `scope`). Mount it before the handler, or pass the handler. Throws `InvalidConfigurationError` for an unknown
+   * option.
    */
   withApiAuthRequired(options?: ApiGuardOptions): ExpressRequestHandler
   withApiAuthRequired(handler: ExpressRequestHandler, options?: ApiGuardOptions): ExpressRequestHandler
@@ -151,8 +152,8 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse
       forwardRejection(next, async () => {
         assertHost('a guard', req, res)
         const binding = bindNode(req, res)
-        const refused = await decide(binding.exchange, req)
-        if (refused) return sendResponse(res, refused)
+        const rejection = await decide(binding.exchange, req)
+        if (rejection) return sendResponse(res, rejection)
         return ambient.run(binding, () => (handler ? handler(req, res, next) : next()))
       })
   }

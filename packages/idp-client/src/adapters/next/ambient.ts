@@ -14,18 +14,18 @@ interface HostCookies extends CookieSink {
   delete(name: string): unknown
 }
 
-const handled = createRequestContext<RequestCookies>()
+const cookieContext = createRequestContext<CookieJar>()
 
 /**
- * Runs code of the application that belongs to a request whose cookies were read already: its operations without a
- * request find the same cookies, opened once.
+ * Runs application code of a request whose cookies were already read, so that operations without a request use the same
+ * cookies, which are decrypted once.
  */
-export function sharing<T>({ cookies, slots }: RequestCookies, callback: () => T): T {
-  return handled.run({ cookies, slots }, callback)
+export function sharing<T>(jar: CookieJar, callback: () => T): T {
+  return cookieContext.run(jar, callback)
 }
 
-/** The cookies of the request as they were sent; over them what the proxy has written, which only `cookies()` shows. */
-function received(header: string | null, host: HostCookies): ReceivedCookies {
+/** Returns the cookies of the request, overridden by those that the proxy wrote, which only `cookies()` shows. */
+function readCookies(header: string | null, host: HostCookies): ReceivedCookies {
   const merged = parseCookies(header)
   for (const { name, value } of host.getAll()) {
     if (header === null || !header.includes(`${name}=${value}`)) merged.set(name, value)
@@ -33,39 +33,42 @@ function received(header: string | null, host: HostCookies): ReceivedCookies {
   return merged
 }
 
-function toRequestView(given: Headers): RequestView {
+function toRequestView(requestHeaders: Headers): RequestView {
   return {
-    headers: given,
-    // Components are told no method; a Server Action is known by its header.
-    method: given.has('next-action') ? 'POST' : 'GET',
+    headers: requestHeaders,
+    // Components do not get the method; a Server Action is recognized by its header.
+    method: requestHeaders.has('next-action') ? 'POST' : 'GET',
     url: null,
     form: async () => new URLSearchParams(),
     json: async () => ({}),
   }
 }
 
-/** In a render both are the same function, which throws; where cookies can be set they differ. */
-function takesCookies(host: HostCookies): boolean {
+/**
+ * Returns whether cookies can be set. In a render both properties are the same function, which throws; elsewhere they
+ * differ.
+ */
+function canSetCookies(host: HostCookies): boolean {
   return (host.set as unknown) !== host.delete
 }
 
-/** Missing in Next 14, where a named import of it would not load. */
+/** Missing in Next.js 14, where a named import of it would not load. */
 const { connection }: Partial<typeof nextServer> = nextServer
 
 /**
- * Binds the request that Next is handling right now. `connection()` comes first: with Cache Components every prerender
- * and every prefetch stops there, before anything reads the clock or spends a refresh token, and a cache scope is
- * refused. Next 14 stops at `headers()`. Throws what Next throws outside a request.
+ * Binds the request that Next.js is handling. `connection()` comes first: with Cache Components every prerender and
+ * prefetch stops there, before anything reads the clock or redeems a refresh token, and cache scopes throw. Next.js 14
+ * stops at `headers()`. Rethrows errors of Next.js outside a request.
  */
 export async function bindAmbient(): Promise<Binding> {
   await connection?.()
-  const given: Headers = await headers()
+  const requestHeaders: Headers = await headers()
   const host: HostCookies = await cookies()
-  const state = requestState(given, () => ({
-    request: toRequestView(given),
-    ...(handled.get() ?? requestCookies(received(given.get('cookie'), host))),
+  const state = requestState(requestHeaders, () => ({
+    request: toRequestView(requestHeaders),
+    cookies: cookieContext.get() ?? new CookieJar(readCookies(requestHeaders.get('cookie'), host)),
   }))
-  const canWrite = (): boolean => takesCookies(host)
+  const canWrite = (): boolean => canSetCookies(host)
   return {
     exchange: { ...state, canWrite },
     async commit() {
@@ -75,11 +78,11 @@ export async function bindAmbient(): Promise<Binding> {
   }
 }
 
-function text(cookies: readonly { readonly name: string; readonly value: string }[]): string {
+function serialize(cookies: readonly { readonly name: string; readonly value: string }[]): string {
   return JSON.stringify(cookies.map(({ name, value }) => [name, value]))
 }
 
-/** Null outside Next, where nothing replaces anything. */
+/** Returns `null` outside Next.js. */
 async function hostCookies(): Promise<Awaited<ReturnType<typeof cookies>> | null> {
   try {
     return await cookies()
@@ -89,14 +92,15 @@ async function hostCookies(): Promise<Awaited<ReturnType<typeof cookies>> | null
 }
 
 /**
- * In the proxy Next puts what was written through `cookies()` in place of the cookies of the response. If a hook or
- * another middleware of the application did that, ours have to be there as well, or the login would be lost.
+ * Also writes the cookies of a response to `cookies()`. In the proxy, Next.js replaces the cookies of the response by
+ * those written through `cookies()`. If a hook or another middleware of the application did that, the login would
+ * otherwise be lost.
  */
 export async function repeatCookies(request: Request, response: NextResponse): Promise<void> {
   const written = response.cookies.getAll()
   const received = (request as Partial<NextRequest>).cookies?.getAll()
   if (written.length === 0 || !received) return
   const host = await hostCookies()
-  if (!host || text(host.getAll()) === text(received)) return
+  if (!host || serialize(host.getAll()) === serialize(received)) return
   for (const cookie of written) host.set(cookie)
 }

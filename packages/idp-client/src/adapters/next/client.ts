@@ -13,7 +13,7 @@ import type { User } from '../../session/model/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
-import { answerPagesApi, appHandlers } from './handlers.ts'
+import { handlePagesApi, appHandlers } from './handlers.ts'
 import type { NextStep } from './middleware.ts'
 import { runMiddleware } from './middleware.ts'
 import type { AppRouteHandler } from './protect-api.ts'
@@ -22,12 +22,12 @@ import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './prote
 import { protectAppPage, protectPagesPage } from './protect-page.ts'
 import { respondWith } from './respond.ts'
 
-/** The request type of this entry. Operations also take a plain `Request`, and `req` of the Pages Router. */
+/** Request type of this entry. Operations also accept a plain `Request`, and `req` of the Pages Router. */
 export type FrameworkRequest = NextRequest
-/** The response type of this entry. Operations also write to any `Response`, and to `res` of the Pages Router. */
+/** Response type of this entry. Operations also write to any `Response`, and to `res` of the Pages Router. */
 export type FrameworkResponse = NextResponse
 
-/** Paths of the routes that pages link to or ask, without base path. */
+/** Paths of the routes that pages link to or call, without base path. */
 export type PublicRoutes = Pick<
   RoutePaths,
   | 'login'
@@ -42,64 +42,67 @@ export type PublicRoutes = Pick<
 
 /**
  * OpenID Connect for Next.js, App Router and Pages Router. Construct it once, in a module that proxy, pages and route
- * handlers import; it keeps no state of any user. Operations without a request work wherever Next's `headers()` does;
- * all others take the request, and the response that cookies go to. In the proxy pass request and response: what
- * `cookies()` writes there, Next puts in place of the cookies of the response.
+ * handlers import; it holds no state of any user. Operations without a request work wherever `headers()` of Next.js
+ * does; all others need the request, and the response for cookies. In the proxy pass request and response: there
+ * Next.js replaces the cookies of the response by what `cookies()` wrote.
  *
- * Every operation throws `InvalidConfigurationError` while something required is missing.
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
  */
 export class IdpClient extends IdpClientBase<HostRequest, HostResponse, FrameworkResponse> {
-  /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, ['NEXT_PUBLIC_']))
   }
 
-  /** For `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */
+  /** Paths for `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */
   get routes(): PublicRoutes {
     const {
       connectAccount: _connect,
       callback: _callback,
       backChannelLogout: _notice,
-      ...ofPages
+      ...publicRoutes
     } = this.application.settings.routes
-    return ofPages
+    return publicRoutes
   }
 
-  /** `''` or `/path`, from `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. */
+  /** Base path, `''` or `/path`, from `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. */
   get basePath(): string {
     return this.application.settings.basePath
   }
 
   /**
-   * The proxy (`middleware` before Next 16): answers the auth routes and lets every other request pass. With another
-   * middleware as `next`, its response is what passes (rewrites, redirects and request headers included), with our
-   * cookies on it; the same as `isContinue(response) ? continueWith(response, other) : response`.
+   * The proxy (`middleware` before Next.js 16): responds to requests for the auth routes and lets every other request
+   * pass. With another middleware as `next`, returns its response (including rewrites, redirects and request headers)
+   * with our cookies added; the same as `isContinue(response) ? continueWith(response, other) : response`.
    */
   readonly middleware = (
     request: FrameworkRequest | Request,
     next?: NextStep | object,
   ): Promise<FrameworkResponse> => runMiddleware(this.application, request, next)
 
-  /** The auth routes as a catch-all route handler, in place of the proxy: `export const { GET, POST, ... } = idp.handlers()`. */
+  /**
+   * Returns the auth routes as a catch-all route handler, instead of the proxy: `export const { GET, POST, ... } =
+   * idp.handlers()`.
+   */
   handlers(): AppHandlers {
     return appHandlers(this.application)
   }
 
   /**
-   * The auth routes as a catch-all API route of the Pages Router, in place of the proxy: the default export of
+   * Returns the auth routes as a catch-all API route of the Pages Router, instead of the proxy: the default export of
    * `pages/api/auth/[...idp].ts`, with `routes` below `/api/auth`.
    */
   pagesHandler(): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
-    return (request, response) => answerPagesApi(this.application, request, response)
+    return (request, response) => handlePagesApi(this.application, request, response)
   }
 
   /**
-   * Guards a page: without a session, or with one that does not meet the requirements, the browser is sent to the login
-   * route, asks the provider for what is missing, and comes back afterwards. A component (App Router) is the first
-   * argument; without one the result is a `getServerSideProps` (Pages Router) that gives the page the prop `user`, unless
-   * the page has one of that name. Throws `InvalidConfigurationError` for an unknown option. The page throws when that
-   * cannot be decided, so that no error ever shows it, and `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` when such a login, just made, has not helped.
+   * Protects a page: without a session, or with one that does not meet the requirements, redirects the browser to a
+   * login that requests what is missing and returns to the page afterwards. The first argument is a component (App
+   * Router); without one the result is a `getServerSideProps` (Pages Router) that adds the prop `user`, unless the page
+   * has one of that name. Throws `InvalidConfigurationError` for an unknown option. The page throws if the check itself
+   * fails, so that an error never shows it, and `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
    */
   withPageAuthRequired<Props>(
     component: PageComponent<Props>,
@@ -118,9 +121,10 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
   }
 
   /**
-   * Guards a route handler (App Router) or an API route (Pages Router): without a session the answer is a 401 with a
-   * JSON body, never a redirect. A session that does not meet the requirements gets a 401 with the challenge of RFC 9470
-   * (`maxAge`, `acr`, `amr`) or a 403 (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   * Protects a route handler (App Router) or an API route (Pages Router): without a session responds 401 with a JSON
+   * body, never with a redirect. A session that does not meet the requirements gets a 401 with the challenge of RFC
+   * 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown
+   * option.
    */
   withApiAuthRequired<Context = unknown>(
     handler: AppRouteHandler<Context>,

@@ -6,7 +6,7 @@ import { toNextResponse } from './web.ts'
 /** Headers that keep a response with our cookies out of caches. */
 const CARRIED = ['cache-control', 'pragma', 'expires', 'vary', 'cdn-cache-control'] as const
 
-/** The cookies that `response` forwards with the request, after the writes of `continued`. */
+/** Returns the `Cookie` header that `response` forwards with the request, after the writes of `continued`. */
 function cookiesAfter(continued: NextResponse, response: Headers, fallback: string | null): string {
   const cookies = new Map(parseCookies(forwardedValue(response, 'cookie') ?? fallback))
   for (const { name, value, maxAge } of continued.cookies.getAll()) {
@@ -16,7 +16,7 @@ function cookiesAfter(continued: NextResponse, response: Headers, fallback: stri
   return cookieHeader(cookies)
 }
 
-/** Request headers of `continued`, under those that the other response forwards. */
+/** Adds request headers of `continued`; those that the other response forwards take precedence. */
 function mergeRequestHeaders(continued: NextResponse, response: Headers): void {
   const ours = forwardedNames(continued.headers)
   if (!ours) return
@@ -34,8 +34,9 @@ function mergeRequestHeaders(continued: NextResponse, response: Headers): void {
 }
 
 /**
- * The response of another middleware (a rewrite, a redirect, `NextResponse.next()`) with what a continue response of
- * `idp.middleware` carries: cookies, the headers that keep them out of caches, and request headers for the application.
+ * Returns the response of another middleware (a rewrite, a redirect, `NextResponse.next()`) with the content of a
+ * continue response of `idp.middleware`: cookies, the headers that keep them out of caches, and request headers for the
+ * application.
  */
 export function continueWith(continued: Response, response: Response): NextResponse {
   const ours = toNextResponse(continued)

@@ -12,16 +12,18 @@ export type Method = 'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DE
 
 export type AppHandlers = Readonly<Record<Method, (request: Request) => Promise<Response>>>
 
-async function answer(application: Application, exchange: Exchange, hostRequest: unknown): Promise<Response> {
-  const answered = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
-  return answered ?? empty(404)
+async function respond(application: Application, exchange: Exchange, hostRequest: unknown): Promise<Response> {
+  const response = await sharing(exchange.cookies, () => dispatch(application, exchange, hostRequest))
+  return response ?? empty(404)
 }
 
-/** Every method is there, since Next answers HEAD and OPTIONS by itself otherwise; the routes say which they take. */
+/**
+ * Exports every method, because Next.js otherwise responds to HEAD and OPTIONS itself; the routes reject wrong methods.
+ */
 export function appHandlers(application: Application): AppHandlers {
   const handle = async (request: Request): Promise<Response> => {
     const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
-    const response = toNextResponse(await answer(application, exchange, request))
+    const response = toNextResponse(await respond(application, exchange, request))
     writeCookies(exchange.cookies, request, response)
     return response
   }
@@ -36,18 +38,18 @@ export function appHandlers(application: Application): AppHandlers {
   }
 }
 
-/** Next has removed base path and locale from `req.url` of an API route. */
+/** Next.js has already removed base path and locale from `req.url` of an API route. */
 function toPath({ url = '/' }: NextApiRequest): string {
   return url.split(/[?#]/, 1)[0] ?? '/'
 }
 
-export async function answerPagesApi(
+export async function handlePagesApi(
   application: Application,
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<void> {
   const binding = bindNode(request, response, toPath(request))
-  const answered = await answer(application, binding.exchange, request)
+  const result = await respond(application, binding.exchange, request)
   await binding.commit()
-  await sendResponse(response, answered)
+  await sendResponse(response, result)
 }

@@ -9,26 +9,26 @@ import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
 import { bindWeb, toNextResponse, writeCookies } from './web.ts'
 
-/** Another middleware; its result is a response, or nothing. */
+/** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
 
-/** Next's router adds a parameter to what it fetches, which the address of the page does not have. */
+/** Removes the query parameter that the router of Next.js adds to its requests; the page's URL does not have it. */
 function withoutRouterParameter(search: string): string {
   return search.includes('_rsc=')
     ? search.replace(/([?&])_rsc=[^&]*(?:&|$)/, '$1').replace(/[?&]$/, '')
     : search
 }
 
-/** Path and query of a page as the browser shows them; null for any other request. */
+/** Returns path and query of a page as the browser shows them, or `null` if the request is not for a page. */
 function returnPath({ pathname, search }: URL): string | null {
-  // Where Next is told not to normalise, this is where data of pages is fetched from: their guards know the address.
+  // With URL normalization turned off, this is the URL of page data; guards derive the page's URL themselves.
   if (pathname.includes('/_next/')) return null
   return pathname + withoutRouterParameter(search)
 }
 
 /**
- * Forwards the path with every request, since a guard may also reject a signed-in user; removes any value that was
- * sent.
+ * Forwards only the page's path. Guards may redirect signed-in users too, so it is always forwarded, and a value from
+ * the client is always overwritten.
  */
 function proceed(exchange: Exchange, request: Request): NextResponse {
   const response = NextResponse.next()
@@ -47,17 +47,17 @@ async function respond(
   request: Request,
   next: unknown,
 ): Promise<NextResponse> {
-  const answered = await dispatch(application, exchange, request)
-  if (answered) return toNextResponse(answered)
+  const routeResponse = await dispatch(application, exchange, request)
+  if (routeResponse) return toNextResponse(routeResponse)
   await passThrough(application, exchange)
   const continued = proceed(exchange, request)
-  // Next passes its own event as second argument when the method itself is exported as proxy.
+  // Next.js passes its own event as second argument if the method itself is exported as proxy.
   if (typeof next !== 'function') return continued
   const response = await (next as NextStep)(request as NextRequest)
   return response instanceof Response ? continueWith(continued, response) : continued
 }
 
-/** Answers auth routes; lets every other request pass, to `next` first, where there is one. */
+/** Responds to requests for auth routes; lets every other request pass, to `next` first if there is one. */
 export async function runMiddleware(
   application: Application,
   request: Request,

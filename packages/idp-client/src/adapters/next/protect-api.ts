@@ -10,13 +10,13 @@ import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
 import { bindWeb, isWebRequest, toNextResponse } from './web.ts'
 
-/** A route handler of the App Router; the context holds the parameters of its path. */
+/** A route handler of the App Router; the context contains its path parameters. */
 export type AppRouteHandler<Context = unknown, Result = Response | Promise<Response>> = (
   request: NextRequest,
   context: Context,
 ) => Result
 
-/** Whether a request may pass: a response keeps it out. */
+/** Decides about one request: a response rejects it, `null` lets it pass. */
 type Decision = (exchange: Exchange) => Promise<Response | null>
 
 async function protectApp<Context>(
@@ -25,11 +25,11 @@ async function protectApp<Context>(
   request: NextRequest,
   context: Context,
 ): Promise<Response> {
-  // Read before anything can fail: it tells Next that the answer belongs to this request, and is not to be prerendered.
+  // Read first: it tells Next.js that the response depends on the request and must not be prerendered.
   const { exchange } = bindWeb(request)
-  const refused = await decide(exchange)
-  if (refused) return toNextResponse(refused)
-  const response = await sharing(exchange, () => handler(request, context))
+  const rejection = await decide(exchange)
+  if (rejection) return toNextResponse(rejection)
+  const response = await sharing(exchange.cookies, () => handler(request, context))
   return response instanceof Response ? toNextResponse(response) : response
 }
 
@@ -39,13 +39,13 @@ async function protectPages(
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<unknown> {
-  const refused = await decide(bindNode(request).exchange)
-  return refused ? sendResponse(response, refused) : handler(request, response)
+  const rejection = await decide(bindNode(request).exchange)
+  return rejection ? sendResponse(response, rejection) : handler(request, response)
 }
 
 type AnyHandler = AppRouteHandler<never> | NextApiHandler
 
-/** Decides at each call for which router the handler is, since the two look alike until then. */
+/** Wraps a handler of either router; which one is only known from the arguments of each call. */
 export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
   const requirements = readRequirements('withApiAuthRequired', options)
   const decide: Decision = (exchange) => apiRefusal(application, exchange, requirements)

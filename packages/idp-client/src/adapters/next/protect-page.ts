@@ -9,11 +9,11 @@ import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
 import { RETURN_PATH } from './forward.ts'
 
-/** Where to go after the login; never off the application's origin. */
+/** Path to redirect to after the login; always on the application's origin. */
 type ReturnTo<Input> = string | ((input: Input) => string | Promise<string>)
 
 export interface PageGuardOptions<Props> extends GuardRequirements {
-  /** Default: the path and query of the request as the proxy saw them; without our proxy `signInReturnToPath`. */
+  /** Default: path and query of the request in the proxy; without the proxy `signInReturnToPath`. */
   returnTo?: ReturnTo<Props>
 }
 
@@ -21,9 +21,9 @@ export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNo
 
 export interface PagesGuardOptions<Props extends Record<string, unknown> = Record<string, unknown>>
   extends GuardRequirements {
-  /** Runs for signed-in users only. */
+  /** Runs only for signed-in users. */
   getServerSideProps?: GetServerSideProps<Props>
-  /** Default: the path and query of the request as the proxy saw them; without our proxy the URL of the page. */
+  /** Default: path and query of the request in the proxy; without the proxy the URL of the page. */
   returnTo?: ReturnTo<GetServerSidePropsContext>
 }
 
@@ -36,7 +36,7 @@ function evaluate<Input>(
   return typeof returnTo === 'function' ? returnTo(input) : returnTo
 }
 
-/** Next puts its base path in front of the redirects of components and of `getServerSideProps`. */
+/** Removes the base path, which Next.js adds to redirects of components and of `getServerSideProps`. */
 function withoutBasePath({ settings: { basePath } }: Application, location: string): string {
   return location.slice(basePath.length)
 }
@@ -55,13 +55,13 @@ export function protectAppPage<Props>(
         evaluate(options.returnTo, props) ?? exchange.request.headers.get(RETURN_PATH) ?? undefined,
     })
     if (access.kind === 'granted') return component(props)
-    // Not at the top: Pages Router and proxy load this file too, and have no use for React's client hooks.
+    // Not imported at the top: Pages Router and proxy load this file too, and do not need React's client hooks.
     const { redirect } = await import('next/navigation.js')
     return redirect(withoutBasePath(application, access.location))
   }
 }
 
-/** The page as the browser addresses it: Next has removed the locale that is not the default one. */
+/** Returns the URL path of the page for the browser: Next.js has removed a locale other than the default. */
 function toReturnTo({ locale, defaultLocale, resolvedUrl }: GetServerSidePropsContext): string {
   return locale === undefined || locale === defaultLocale ? resolvedUrl : `/${locale}${resolvedUrl}`
 }

@@ -5,8 +5,8 @@ import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 
 /**
- * The response of an operation with its cookies on it. The host gets the cookies too, where it takes some: a Server
- * Action cannot return a response, and `res` of the Pages Router is what is sent.
+ * Returns the response of an operation with its cookies. The host gets the cookies too, if it accepts any: a Server
+ * Action cannot return a response, and of the Pages Router only `res` is sent.
  */
 export async function respondWith(
   request: HostRequest | undefined,
@@ -14,17 +14,17 @@ export async function respondWith(
   operation: (exchange: Exchange) => Promise<Response>,
 ): Promise<NextResponse> {
   const binding = await bind(request, response)
-  const answer = await within(binding, async (exchange) => {
+  const result = await within(binding, async (exchange) => {
     // A caller that passes a request can return the response; a Server Component can do neither.
     const canWrite = request === undefined ? exchange.canWrite : () => true
-    const answered = await operation({ ...exchange, canWrite })
-    const result = new NextResponse(answered.body, answered)
+    const operationResponse = await operation({ ...exchange, canWrite })
+    const withCookies = new NextResponse(operationResponse.body, operationResponse)
     for (const { name, value, attributes } of exchange.cookies.pending()) {
-      result.cookies.set(name, value, attributes)
+      withCookies.cookies.set(name, value, attributes)
     }
-    return result
+    return withCookies
   })
-  // Cookies that no host has taken are sent with the response.
+  // Cookies that the host did not accept are sent with the returned response.
   if (request !== undefined) binding.exchange.cookies.flush({ set: () => undefined })
-  return answer
+  return result
 }

@@ -10,8 +10,8 @@ import { bindRequest } from '../web/binding.ts'
 import { mergedCookies, overrideRequestHeaders, passesOn } from './forward.ts'
 
 /**
- * A Web request, whichever copy of which class it comes from. The headers of Node's requests are a plain object, whose
- * properties a client chooses: one may be called `get`.
+ * Returns whether a value is a Web request, of any class or realm. The headers of Node's requests are a plain object
+ * whose property names a client controls: one may be called `get`.
  */
 export function isWebRequest(value: unknown): value is Request {
   if (typeof value !== 'object' || value === null || !('headers' in value)) return false
@@ -26,7 +26,7 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
   return typeof cookies?.set === 'function'
 }
 
-/** The path without what Next manages: base path, locale, and the address of its data requests. */
+/** Sets the path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
 function withPath(request: Request, view: RequestView): RequestView {
   const { nextUrl } = request as Partial<NextRequest>
   if (!nextUrl) return view
@@ -35,9 +35,9 @@ function withPath(request: Request, view: RequestView): RequestView {
 }
 
 /*
- * A page has the last word on Cache-Control where it sets it (Pages Router), although the cookie stays on the response.
- * It hardly sets these: no cache may answer another request with a response that varies by everything (RFC 9111 section
- * 4.1), and CDNs prefer the header that is meant for them (RFC 9213).
+ * A page (Pages Router) may override Cache-Control, although the cookie stays on the response. It is unlikely to set
+ * these headers: a cache must not reuse a response with `Vary: *` (RFC 9111 section 4.1), and CDNs prefer the header
+ * made for them (RFC 9213).
  */
 const NEVER_SHARED = [
   ['Vary', '*'],
@@ -45,9 +45,9 @@ const NEVER_SHARED = [
 ] as const
 
 /**
- * Puts staged cookies on a response, by Next's own writer where there is one: a line that is only appended to the
- * headers disappears with the application's next `response.cookies.set()`. On a response that passes the request on,
- * the application gets the new cookies with the request as well.
+ * Adds staged cookies to a response, by the cookie writer of Next.js if it has one: a line that is only appended to the
+ * headers is lost at the application's next `response.cookies.set()`. If the response forwards the request, the
+ * application also gets the new cookies with it.
  */
 export function writeCookies(cookies: CookieJar, request: Request, target: WebTarget): void {
   if (cookies.pending().length === 0) return
@@ -59,7 +59,7 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
   overrideRequestHeaders(headers, request.headers, [mergedCookies(cookies)])
 }
 
-/** Binds a `NextRequest` or any other Web request, and the response that its cookies go to, when there is one. */
+/** Binds a `NextRequest` or any other Web request, and the response for its cookies, if there is one. */
 export function bindWeb(request: Request, target?: WebTarget): Binding {
   const { exchange } = bindRequest(request)
   const { cookies, request: view } = exchange
@@ -72,7 +72,7 @@ export function bindWeb(request: Request, target?: WebTarget): Binding {
   }
 }
 
-/** The same response as Next's own class, so that the application can set cookies on it. */
+/** Converts a response to `NextResponse`, so that the application can set cookies on it. */
 export function toNextResponse(response: Response): NextResponse {
   return response instanceof NextResponse ? response : new NextResponse(response.body, response)
 }

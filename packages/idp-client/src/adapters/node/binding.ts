@@ -11,15 +11,15 @@ export type { NodeRequest } from './request.ts'
 export type { NodeResponse } from './response.ts'
 
 /**
- * Binds a request of `node:http`, or of a framework on top of it, and the response that its cookies go to, when there
- * is one. What is read of a request is read once, however often it is bound.
+ * Binds a request of `node:http` or of a framework based on it, and the response for its cookies, if there is one. Each
+ * part of a request is read once, regardless of how often it is bound.
  *
- * @param given path of the request without the prefixes that the host manages; default: what the router left of it,
- * where it has removed its own prefix (`app.use('/prefix', ...)`).
+ * @param givenPath path of the request without the prefixes that the host manages; default: the path below the prefix
+ * that a router removed (`app.use('/prefix', ...)`).
  */
-export function bindNode(request: NodeRequest, response?: NodeResponse, given?: string): Binding {
-  const path = given ?? mountedPath(request)
-  const mount = given === undefined ? mountPoint(request) : undefined
+export function bindNode(request: NodeRequest, response?: NodeResponse, givenPath?: string): Binding {
+  const path = givenPath ?? mountedPath(request)
+  const mount = givenPath === undefined ? mountPoint(request) : undefined
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
   const state = requestState(request, () => {
     const view = toRequestView(request)

@@ -7,14 +7,14 @@ import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { text } from '../../lib/base64url.ts'
 import { lazy } from '../../lib/lazy.ts'
 
-/** The part of Node's `IncomingMessage` that is read, and what frameworks on top of it add. */
+/** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
   Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
-    /** The URL before a router removed the prefix that it is mounted under (Express, Connect). */
+    /** URL before a router removed its mount prefix (Express, Connect). */
     readonly originalUrl?: string
-    /** The prefix that it removed, or all of the path where a pattern matched (`*`). */
+    /** The removed prefix, or the whole path if a pattern matched (`*`). */
     readonly baseUrl?: string
-    /** The result of a body parser. */
+    /** Result of a body parser. */
     readonly body?: unknown
   }
 
@@ -26,7 +26,7 @@ function toHeaders(request: NodeRequest): Headers {
       try {
         headers.append(name, one)
       } catch {
-        // Pseudo headers of HTTP/2, and whatever else cannot be a header, say nothing that is read here.
+        // Pseudo-headers of HTTP/2 and other invalid names; none is used here.
       }
     }
   }
@@ -35,18 +35,21 @@ function toHeaders(request: NodeRequest): Headers {
   return headers
 }
 
-/* Stands where the request names no usable host: parses as a URL, and is refused wherever a host is taken from a request. */
+/*
+ * Placeholder if the request has no usable host: parses as a URL, but is rejected wherever the base URL is taken from
+ * the request.
+ */
 const NO_HOST = 'unknown!'
 
 function resolveOrigin(request: NodeRequest, host: string | null): string {
   const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
   const candidate = `${scheme}://${host}`
-  // A value that the URL parser reads as more than a host (a user name, a path) is rejected.
+  // Reject what the URL parser would read as more than a host (a user name, a path).
   if (host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(candidate)) return new URL(candidate).origin
   return `${scheme}://${NO_HOST}`
 }
 
-/** Path and query of a request target; a target in absolute form (RFC 9112 section 3.2.2) loses its origin. */
+/** Returns path and query of a request target; removes the origin of the absolute form (RFC 9112 section 3.2.2). */
 function toPath(target: string): string {
   if (target.startsWith('/')) return target
   if (!URL.canParse(target)) return '/'
@@ -62,7 +65,10 @@ function isEmptyObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
 }
 
-/** A parsed form as a parser left it; nested values of extended parsers are no part of any form of the protocol. */
+/**
+ * Converts the result of a form parser; nested values of extended parsers are dropped, because no form of the protocol
+ * has any.
+ */
 function toForm(fields: object): URLSearchParams {
   const form = new URLSearchParams()
   for (const [name, value] of Object.entries(fields)) {
@@ -73,24 +79,24 @@ function toForm(fields: object): URLSearchParams {
   return form
 }
 
-/** One kind of body: what makes it of a text, and of what the parser of the host for it leaves. */
+/** A kind of body: how to convert it from a string, and from the result of the host's parser. */
 interface BodyKind<T> {
-  readonly ofText: (text: string) => T
-  readonly ofObject: (object: object) => T
-  /** The parser to use, for applications without one. */
+  readonly fromString: (text: string) => T
+  readonly fromObject: (object: object) => T
+  /** The parser to recommend if none was used. */
   readonly parser: string
 }
 
-/** The body in what a body parser left; null when it left nothing. */
-function parsedBody<T>(body: unknown, { ofObject, ofText }: BodyKind<T>): T | null {
-  if (body instanceof Uint8Array) return ofText(text(body))
-  if (typeof body === 'string') return ofText(body)
-  return typeof body === 'object' && body !== null ? ofObject(body) : null
+/** Returns the body from the result of a body parser, or `null` without one. */
+function parsedBody<T>(body: unknown, { fromObject, fromString }: BodyKind<T>): T | null {
+  if (body instanceof Uint8Array) return fromString(text(body))
+  if (typeof body === 'string') return fromString(body)
+  return typeof body === 'object' && body !== null ? fromObject(body) : null
 }
 
 async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> {
   const { body, readableDidRead } = request
-  // A parser that was not in charge may leave an empty object and the stream untouched.
+  // A parser that did not handle the content type may set an empty object and leave the stream unread.
   if (readableDidRead || !isEmptyObject(body)) {
     const parsed = parsedBody(body, kind)
     if (parsed) return parsed
@@ -99,31 +105,31 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
     const detail = `The body was read before, and req.body does not hold it: use ${kind.parser}.`
     throw new IdpError('INVALID_REQUEST', { detail })
   }
-  // A stream that is given up must not take the connection down, or the answer would never arrive.
+  // An abandoned stream must not destroy the connection, or the response would never arrive.
   const chunks = request.iterator?.({ destroyOnReturn: false })
-  return kind.ofText(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
+  return kind.fromString(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
 }
 
 function readForm(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
-  const ofText = (body: string): URLSearchParams => parseForm(contentType, body)
-  const ofObject = (fields: object): URLSearchParams => ofText(toForm(fields).toString())
-  return readBody(request, { ofText, ofObject, parser: 'express.urlencoded() for forms' })
+  const fromString = (body: string): URLSearchParams => parseForm(contentType, body)
+  const fromObject = (fields: object): URLSearchParams => fromString(toForm(fields).toString())
+  return readBody(request, { fromString, fromObject, parser: 'express.urlencoded() for forms' })
 }
 
 function readJson(request: NodeRequest, contentType: string | null): Promise<JsonBody> {
   return readBody(request, {
-    ofText: (body) => parseJson(contentType, body),
-    ofObject: (value) => jsonBody(contentType, value),
+    fromString: (body) => parseJson(contentType, body),
+    fromObject: (value) => jsonBody(contentType, value),
     parser: 'express.json() for JSON',
   })
 }
 
-/** The request target as the browser sent it. */
+/** Returns the request target as the browser sent it. */
 export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
   return originalUrl ?? url
 }
 
-/** Returns the view of a Node request that operations read. Never throws, whatever the browser sent. */
+/** Converts a Node request for the operations. Never throws, regardless of the request's content. */
 export function toRequestView(request: NodeRequest): RequestView {
   const headers = toHeaders(request)
   const origin = resolveOrigin(request, headers.get('host'))
@@ -136,7 +142,7 @@ export function toRequestView(request: NodeRequest): RequestView {
   }
 }
 
-/** The prefix that a router is mounted under; undefined where no router has removed one. */
+/** Returns the mount prefix of a router, or `undefined` if no router removed one. */
 export function mountPoint(request: NodeRequest): string | undefined {
   const path = mountedPath(request)
   const whole = toPathname(request.originalUrl ?? '/')
@@ -145,8 +151,8 @@ export function mountPoint(request: NodeRequest): string | undefined {
 }
 
 /**
- * Path below the prefix that a router is mounted under; undefined where no router has removed one. A pattern that matches
- * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, and is no prefix.
+ * Returns the path below the mount prefix of a router, or `undefined` if no router removed one. A pattern that matches
+ * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, which is not a prefix.
  */
 export function mountedPath(request: NodeRequest): string | undefined {
   const { baseUrl, originalUrl, url } = request

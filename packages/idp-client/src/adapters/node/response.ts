@@ -3,7 +3,7 @@ import type { CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import { NO_CACHE } from '../../http/responses.ts'
 
-/** The part of Node's `ServerResponse` that is written. */
+/** The used part of Node's `ServerResponse`. */
 export type NodeResponse = Pick<
   ServerResponse,
   | 'headersSent'
@@ -20,7 +20,7 @@ export type NodeResponse = Pick<
 
 type Header = OutgoingHttpHeaders[string]
 
-/** `Set-Cookie` lines of ours by cookie name, per response. */
+/** Our `Set-Cookie` lines by cookie name, per response. */
 const written = new WeakMap<NodeResponse, Map<string, string>>()
 
 function toLines(value: Header): string[] {
@@ -28,22 +28,22 @@ function toLines(value: Header): string[] {
   return Array.isArray(value) ? value : [String(value)]
 }
 
-/** Sets what must hold when the head goes out: our cookies are on it, and nobody may store it. */
-function assertOurs(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
+/** Ensures that the response head has our cookies and forbids caching. */
+function ensureHeaders(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
   const lines = toLines(response.getHeader('set-cookie'))
   const missing = [...ours.values()].filter((line) => !lines.includes(line))
   if (missing.length > 0) response.setHeader('Set-Cookie', [...lines, ...missing])
   for (const [name, value] of NO_CACHE) response.setHeader(name, value)
 }
 
-/** Pairs of what `writeHead` takes: an object, or names and values alternating, or a list of pairs. */
+/** Converts the headers of `writeHead`: an object, alternating names and values, or an array of pairs. */
 function toPairs(headers: unknown): [name: string, value: Header][] {
   if (!Array.isArray(headers)) return Object.entries((headers ?? {}) as OutgoingHttpHeaders)
   if (Array.isArray(headers[0])) return headers as [string, Header][]
   return headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : []))
 }
 
-/** Merges headers that are passed with the status into those of the response, where they would hide ours otherwise. */
+/** Moves headers that are passed with the status to those of the response; they would otherwise replace ours. */
 function merge(response: NodeResponse, headers: unknown): void {
   const cookies = toLines(response.getHeader('set-cookie'))
   for (const [name, value] of toPairs(headers)) {
@@ -55,21 +55,21 @@ function merge(response: NodeResponse, headers: unknown): void {
 }
 
 /**
- * The application writes after us: it may replace all `Set-Cookie` lines, or allow caches to keep the page. Both are
- * put right at the last moment, when the head goes out.
+ * Wraps `writeHead`. The application writes after us: it may replace all `Set-Cookie` lines, or allow caching. Both are
+ * corrected when the head is sent.
  */
 function guardHead(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
   const writeHead = response.writeHead.bind(response) as (status: number, reason?: string) => NodeResponse
   const guarded = (status: number, ...rest: readonly unknown[]): NodeResponse => {
     const [reason] = rest
     merge(response, typeof reason === 'string' ? rest[1] : (rest[1] ?? reason))
-    assertOurs(response, ours)
+    ensureHeaders(response, ours)
     return typeof reason === 'string' ? writeHead(status, reason) : writeHead(status)
   }
   response.writeHead = guarded as NodeResponse['writeHead']
 }
 
-function oursOn(response: NodeResponse): Map<string, string> {
+function getOurCookies(response: NodeResponse): Map<string, string> {
   const known = written.get(response)
   if (known) return known
   const ours = new Map<string, string>()
@@ -78,22 +78,25 @@ function oursOn(response: NodeResponse): Map<string, string> {
   return ours
 }
 
-/** Adds `Set-Cookie` lines beside those of the application; a later write of ours replaces an earlier one of its name. */
+/**
+ * Creates a sink that adds `Set-Cookie` lines to those of the application; a later line of ours replaces an earlier one
+ * of the same name.
+ */
 export function responseSink(response: NodeResponse): CookieSink {
   return {
     set(name, value, attributes) {
-      const ours = oursOn(response)
+      const ours = getOurCookies(response)
       const line = serializeCookie({ name, value, attributes })
       const earlier = ours.get(name)
-      const kept = toLines(response.getHeader('set-cookie')).filter((other) => other !== earlier)
+      const others = toLines(response.getHeader('set-cookie')).filter((other) => other !== earlier)
       ours.set(name, line)
-      response.setHeader('Set-Cookie', [...kept, line])
-      for (const [header, text] of NO_CACHE) response.setHeader(header, text)
+      response.setHeader('Set-Cookie', [...others, line])
+      for (const [header, headerValue] of NO_CACHE) response.setHeader(header, headerValue)
     },
   }
 }
 
-/** Adds `Set-Cookie` lines of another response. */
+/** Adds `Set-Cookie` lines that were already serialized. */
 export function appendCookies(response: NodeResponse, lines: readonly string[]): void {
   if (lines.length === 0) return
   response.setHeader('Set-Cookie', [...toLines(response.getHeader('set-cookie')), ...lines])

@@ -1,7 +1,7 @@
 import type { NodeResponse } from './response.ts'
 import { appendCookies } from './response.ts'
 
-/** Resolves when the response takes more, or never will. */
+/** Resolves when the response accepts more data, or is closed. */
 function drained(response: NodeResponse): Promise<void> {
   return new Promise((resolve) => {
     const settle = (): void => {
@@ -18,14 +18,14 @@ async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>):
   const reader = body.getReader()
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     if (!target.destroyed && !target.write(next.value)) await drained(target)
-    // Nobody is left to read the rest.
+    // The client has disconnected.
     if (target.destroyed) return reader.cancel()
   }
 }
 
 /**
- * Sends a Web `Response` through a response of `node:http` (or of Express): status, headers and body. Headers that the
- * response has already stay, those of the same name are replaced, `Set-Cookie` lines are added.
+ * Sends a Web `Response` through a response of `node:http` (or of Express): status, headers and body. Existing headers
+ * of the response are preserved, those of the same name are replaced, `Set-Cookie` lines are added.
  *
  * @example
  * app.get('/join', async (req, res) => sendResponse(res, await idp.startInteractiveLogin({ returnTo: '/welcome' })))

@@ -8,8 +8,8 @@ import type { RequestState } from '../../http/request-state.ts'
 import { requestState } from '../../http/request-state.ts'
 import { noStore } from '../../http/responses.ts'
 
-/** Of a copy: the body stays the application's to read. */
-function chunksIn(request: Request): AsyncIterable<Uint8Array> | null {
+/** Reads a clone, so that the application can still read the body. */
+function readClonedChunks(request: Request): AsyncIterable<Uint8Array> | null {
   const { body } = request.clone()
   return body && readChunks(body)
 }
@@ -20,24 +20,24 @@ function getState(request: Request): RequestState {
       headers: request.headers,
       method: request.method,
       url: new URL(request.url),
-      form: () => readForm(request.headers.get('content-type'), chunksIn(request)),
-      json: () => readJson(request.headers.get('content-type'), chunksIn(request)),
+      form: () => readForm(request.headers.get('content-type'), readClonedChunks(request)),
+      json: () => readJson(request.headers.get('content-type'), readClonedChunks(request)),
     },
     ...requestCookies(parseCookies(request.headers.get('cookie'))),
   }))
 }
 
-/** Where cookies go: the headers of a response that the application is going to send. */
+/** Target of cookies: a response that the application is going to send, or its headers. */
 export type WebTarget = Response | Headers
 
-/** Writes what is staged onto a response; a response with one of our cookies is never cacheable. */
+/** Writes staged cookies to a response; a response with one of our cookies is never cacheable. */
 export function flushOnto(cookies: CookieJar, headers: Headers): void {
   if (cookies.pending().length === 0) return
   cookies.flush(headersSink(headers))
   noStore(headers)
 }
 
-/** Binds a Web request, and the response that its cookies go to, when there is one. */
+/** Binds a Web request, and the response for its cookies, if there is one. */
 export function bindRequest(request: Request, target?: WebTarget): Binding {
   const state = getState(request)
   const headers = target instanceof Headers ? target : target?.headers

@@ -16,40 +16,42 @@ import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, continueWith } from './continue.ts'
 
-/** The request type of this entry: the Web standard's. */
+/** Request type of this entry: the Web standard's. */
 export type FrameworkRequest = Request
-/** The response type of this entry: the Web standard's. */
+/** Response type of this entry: the Web standard's. */
 export type FrameworkResponse = Response
 
-/** A handler of the application: gets the request and whatever else its framework passes. */
+/** A handler of the application: gets the request and any further arguments of its framework. */
 export type WebHandler<Rest extends unknown[] = unknown[]> = (
   request: Request,
   ...rest: Rest
 ) => Response | Promise<Response>
 
 export interface PageGuardOptions extends GuardRequirements {
-  /** Where to go after the login; default: the path and query of the request. Never leaves the application's origin. */
+  /**
+   * Path to redirect to after the login; default: path and query of the request. Always on the application's origin.
+   */
   returnTo?: string | ((request: Request) => string | Promise<string>)
 }
 
 const ambient = createRequestContext<Binding>()
 
 /**
- * OpenID Connect for hosts that speak Web `Request` and `Response`. Construct it once per process; it keeps no state of
- * any user. Operations without a request need the scope that `middleware(request, next)` opens
- * (`AMBIENT_REQUEST_MISSING` otherwise); all others take the request, and the response or headers that cookies go to.
+ * OpenID Connect for hosts with Web `Request` and `Response`. Construct it once per process; it holds no state of any
+ * user. Operations without a request need the scope that `middleware(request, next)` opens (`AMBIENT_REQUEST_MISSING`
+ * otherwise); all others need the request, and the response or headers for cookies.
  *
- * Every operation throws `InvalidConfigurationError` while something required is missing.
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
  */
 export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Headers> {
-  /** Throws `InvalidConfigurationError` for a wrong option; what is missing is only reported. No I/O. */
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options))
   }
 
   /**
-   * Answers the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or by a continue
-   * response (see `isContinue`, `continueWith`) that carries the cookies to set.
+   * Responds to requests for the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or
+   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set.
    */
   readonly middleware = async (
     request: FrameworkRequest,
@@ -57,22 +59,22 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Header
   ): Promise<FrameworkResponse> => {
     const binding = bindDeferred(request)
     const { exchange } = binding
-    const answered = await dispatch(this.application, exchange, request)
-    if (answered) {
-      flushOnto(exchange.cookies, answered.headers)
-      return answered
+    const response = await dispatch(this.application, exchange, request)
+    if (response) {
+      flushOnto(exchange.cookies, response.headers)
+      return response
     }
     await passThrough(this.application, exchange)
     if (!next) return continueResponse(exchange.cookies)
-    const response = await ambient.run(binding, async () => next(request))
-    return continueWith(continueResponse(exchange.cookies), response)
+    const result = await ambient.run(binding, async () => next(request))
+    return continueWith(continueResponse(exchange.cookies), result)
   }
 
   /**
-   * Wraps a page handler: without a session, or with one that does not meet the requirements, the browser is sent to the
-   * login route, asks the provider for what is missing, and comes back afterwards. Throws `InvalidConfigurationError` for
-   * an unknown option; the handler throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` when such a login, just made, has not helped.
+   * Wraps a page handler: without a session, or with one that does not meet the requirements, redirects the browser to
+   * a login that requests what is missing and returns to the page afterwards. Throws `InvalidConfigurationError` for an
+   * unknown option; the handler throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE`
+   * if such a login has just failed to meet the requirements.
    */
   withPageAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
@@ -93,9 +95,9 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Header
   }
 
   /**
-   * Wraps an API handler: without a session the answer is a 401 with a JSON body, never a redirect. A session that does
-   * not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   * Wraps an API handler: without a session responds 401 with a JSON body, never with a redirect. A session that does
+   * not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
+   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
    */
   withApiAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
@@ -103,8 +105,8 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Header
   ): WebHandler<Rest> {
     const requirements = readRequirements('withApiAuthRequired', options)
     return async (request, ...rest) => {
-      const refused = await apiRefusal(this.application, this.bind(request).exchange, requirements)
-      return refused ?? handler(request, ...rest)
+      const rejection = await apiRefusal(this.application, this.bind(request).exchange, requirements)
+      return rejection ?? handler(request, ...rest)
     }
   }
 

@@ -3,24 +3,24 @@ import { flushOnto } from './binding.ts'
 
 const CONTINUE = 'x-middleware-next'
 
-/** The answer of `middleware` to a request that is the application's own: empty, with the cookies to set. */
+/** Returns the continue response of `middleware` for a request of the application: empty, with the cookies to set. */
 export function continueResponse(cookies: CookieJar): Response {
   const response = new Response(null, { headers: { [CONTINUE]: '1' } })
   flushOnto(cookies, response.headers)
   return response
 }
 
-/** Whether `middleware` left the request to the application. */
+/** Returns whether `middleware` left the request to the application. */
 export function isContinue(response: Response): boolean {
   return response.headers.get(CONTINUE) === '1'
 }
 
-/** Headers of a continue response that the application's own response takes over. */
+/** Headers of a continue response to copy to the application's response. */
 const CARRIED = ['cache-control', 'pragma', 'expires'] as const
 
 /**
- * The application's response with the cookies of a continue response on it. A response that gets a cookie also gets
- * the headers that keep it out of caches. Returns a new response when the given one's headers cannot be changed.
+ * Returns the application's response with the cookies of a continue response. A response that gets a cookie also gets
+ * the headers that keep it out of caches. The result may be a new response, because headers can be immutable.
  */
 export function continueWith(continued: Response, response: Response): Response {
   const cookies = continued.headers.getSetCookie()
