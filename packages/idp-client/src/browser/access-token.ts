@@ -1,24 +1,24 @@
 import type { Route } from './ask-route.ts'
-import { addressWith, askRoute, browserOnly, toProperties } from './ask-route.ts'
+import { addressWith, browserOnly, requestRoute, toProperties } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { AccessTokenOptions } from './get-access-token.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
-import { obtain, questionTokens } from './token-cache.ts'
+import { expireTokens, obtain } from './token-cache.ts'
 import { forgetTokens } from './token-epoch.ts'
 import { isUserShown, reportFinal } from './watcher.ts'
 
-/** The implementation of `getAccessToken`, loaded on demand. */
+/** Implements `getAccessToken`, which loads this module. */
 export function accessToken(
   options: AccessTokenOptions & { readonly includeFullResponse: true },
 ): Promise<AccessTokenResponse>
 export function accessToken(options?: AccessTokenOptions): Promise<string | AccessTokenResponse>
 export async function accessToken(options: AccessTokenOptions = {}): Promise<string | AccessTokenResponse> {
   browserOnly()
-  listen(question, true)
-  const answer = await obtain(routeUrl(options), request)
-  return options.includeFullResponse ? answer : answer.token
+  listen(onEvent, true)
+  const response = await obtain(routeUrl(options), request)
+  return options.includeFullResponse ? response : response.token
 }
 
 function routeUrl({ route: path, audience, scope, mergeScopes }: AccessTokenOptions): string {
@@ -30,14 +30,14 @@ function routeUrl({ route: path, audience, scope, mergeScopes }: AccessTokenOpti
 const route: Route<AccessTokenResponse> = {
   route: 'access-token',
   name: 'AccessTokenError',
-  isAnswer: (body): body is AccessTokenResponse => {
+  isValid: (body): body is AccessTokenResponse => {
     const { token, expires_in } = toProperties<keyof AccessTokenResponse>(body)
     return typeof token === 'string' && typeof expires_in === 'number'
   },
 }
 
 function request(url: string): Promise<AccessTokenResponse> {
-  return askRoute(route, url).catch((error: RouteRequestError) => {
+  return requestRoute(route, url).catch((error: RouteRequestError) => {
     if (error.status === 401) {
       forgetTokens()
       reportFinal(error)
@@ -46,8 +46,9 @@ function request(url: string): Promise<AccessTokenResponse> {
   })
 }
 
-function question(event: Event): void {
-  if (event.type !== 'message') questionTokens(event)
-  // Another tab says who is signed in there; where the page shows its user, that one knows whether it is news.
+function onEvent(event: Event): void {
+  if (event.type !== 'message') expireTokens(event)
+  // Another tab reports its user. If this page shows the user, the user store compares them and drops the tokens
+  // itself.
   else if (!isUserShown()) forgetTokens()
 }

@@ -2,37 +2,37 @@ import type { Code } from '../errors/codes.ts'
 import { browserError } from './request-error.ts'
 import { withQuery } from './with-query.ts'
 
-/** The members of a JSON value that are to be looked at; none where it is no object. */
+/** Returns a JSON value with properties of unknown type; for anything but an object it has none. */
 export function toProperties<Name extends string>(value: unknown): { readonly [key in Name]?: unknown } {
   return typeof value === 'object' && value !== null ? (value as { [key in Name]?: unknown }) : {}
 }
 
-/** The address with a query; what is undefined or empty is left out. */
+/** Adds a query to a URL, without undefined and empty values. */
 export function addressWith(url: string, query: { readonly [name: string]: string | undefined }): string {
-  const given = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
-  return given.length > 0 ? withQuery(url, given) : url
+  const parameters = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
+  return parameters.length > 0 ? withQuery(url, parameters) : url
 }
 
-/** A server would ask without the cookies of anybody. */
+/** Throws on a server, where a request would have no cookies of the user. */
 export function browserOnly(): void {
   if (typeof window === 'undefined')
     throw browserError('INTERNAL_ERROR', 'For browsers only: a server has idp.getAccessToken().')
 }
 
 export interface Route<Body> {
-  /** As it is called in messages. */
+  /** Name of the route in messages. */
   readonly route: string
-  /** Name of the errors that it reports itself. */
+  /** Name of the errors that the route reports. */
   readonly name: string
-  readonly isAnswer: (body: unknown) => body is Body
+  readonly isValid: (body: unknown) => body is Body
 }
 
 /**
- * Requests an auth route and returns its JSON; rejects with a `RouteRequestError`. By default `fetch` sends cookies to
- * the own origin only.
+ * Requests an auth route and returns the validated body; rejects with a `RouteRequestError`. By default `fetch` sends
+ * cookies to the same origin only.
  */
-export async function askRoute<Body>(
-  { route, name, isAnswer }: Route<Body>,
+export async function requestRoute<Body>(
+  { route, name, isValid }: Route<Body>,
   url: string,
   init?: RequestInit,
 ): Promise<Body> {
@@ -45,7 +45,7 @@ export async function askRoute<Body>(
   }
   const { ok, status } = response
   const body: unknown = await response.json().catch(() => undefined)
-  if (ok && isAnswer(body)) return body
+  if (ok && isValid(body)) return body
   const flat = toProperties<'code' | 'error' | 'error_description'>(body)
   const { code = flat.code, message = flat.error_description } = toProperties<'code' | 'message'>(flat.error)
   if (typeof code === 'string' && typeof message === 'string')

@@ -5,13 +5,13 @@ import { createPage, currentPage } from './page.ts'
 import type { UserEntry } from './user-store.ts'
 
 export interface UserOptions {
-  /** Another path than the profile route; gets the base path in front unless it has it. */
+  /** Path to use instead of the profile route; the base path is added unless it is already there. */
   readonly route?: string | undefined
 }
 
 /**
- * Says what differs from the defaults: paths, base path, and the user whom the server has read already. Call it before
- * anything else; `IdpProvider` does the same by its props. Without effect on a server, where several users meet.
+ * Sets what differs from the defaults: paths, base path, and the user that the server has already read. Call it before
+ * anything else; `IdpProvider` does the same with its props. No effect on a server, which serves several users.
  *
  * @example
  * configure({ basePath: '/app', routes: { profile: '/me' } })
@@ -21,10 +21,10 @@ export function configure(options: PageOptions): void {
 }
 
 /**
- * The signed-in user, for any framework to bind to: `current()` is a state that never changes, `subscribe` calls back
- * whenever there is another one. The first subscriber starts the request. It is repeated when the window gets the focus (at
- * most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and when another tab
- * sees another user.
+ * Returns the store of the signed-in user, for any framework to bind to: `current()` returns an immutable state,
+ * `subscribe` calls back on every change. The first subscriber starts the request. It is repeated when the window gets
+ * the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and
+ * when another tab reports another user.
  *
  * @example
  * const store = userStore()
@@ -35,7 +35,10 @@ export function userStore({ route }: UserOptions = {}): UserEntry {
   return store.entry(route === undefined ? urls.profile : urls.locate(route))
 }
 
-/** Asks the profile route now: the user, or null when nobody is signed in. Rejects with a `RouteRequestError`. */
+/**
+ * Requests the profile route and returns the user, or `null` if no user is signed in. Rejects with a
+ * `RouteRequestError`.
+ */
 export async function fetchUser(options?: UserOptions): Promise<User | null> {
   const { current, refresh } = userStore(options)
   await refresh()

@@ -2,26 +2,28 @@ import { requests } from './on-demand.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 
 export interface AccessTokenOptions {
-  /** Another path than the access-token route of `IdpProvider`; gets the base path in front unless it has it. */
+  /**
+   * Path to use instead of the access-token route of `IdpProvider`; the base path is added unless it is already there.
+   */
   readonly route?: string | undefined
-  /** API that the token is for; default the one of the login. */
+  /** API that the token is for; default: that of the login. */
   readonly audience?: string | undefined
-  /** Scope that the token must have, space-delimited. */
+  /** Required scope of the token, space-delimited. */
   readonly scope?: string | undefined
-  /** Whether `scope` is added to the configured one (default) or stands alone. */
+  /** Whether `scope` is added to the configured one (default) or replaces it. */
   readonly mergeScopes?: boolean | undefined
-  /** Return the whole answer of the route instead of the token alone; default false. */
+  /** Return the whole response of the route instead of only the token; default false. */
   readonly includeFullResponse?: boolean | undefined
 }
 
 /**
- * An access token of the signed-in user, for calls from the browser to an API that checks tokens itself. Components that
- * ask at once share one request. The token is kept in memory, per route, audience and scope, until 10 seconds before its
- * end. It is dropped when `useUser` sees another user or none, after a 401, and when the user leaves the window or comes
- * back, where another user may have signed in (unless it is younger than 5 seconds). In the browser only: a server
- * uses `idp.getAccessToken()`.
+ * Returns an access token of the signed-in user, for calls from the browser to an API that validates tokens itself.
+ * Concurrent calls share one request. The token is cached in memory, per route, audience and scope, until 10 seconds
+ * before it expires. It is dropped when `useUser` sees another user or none, after a 401, and when the user leaves the
+ * window or comes back, because another user may have signed in elsewhere (unless it is younger than 5 seconds). Only
+ * in browsers: on a server use `idp.getAccessToken()`.
  *
- * Rejects with an `AccessTokenRequestError`. Nothing is retried; the next call asks again.
+ * Rejects with an `AccessTokenRequestError`. Failed requests are not retried; the next call sends a new one.
  *
  * @example
  * const token = await getAccessToken({ audience: 'https://api.example.com/' })

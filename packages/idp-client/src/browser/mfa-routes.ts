@@ -38,7 +38,7 @@ const variables = {
   readonly [Route in keyof BrowserRoutes]?: Variable
 }
 
-/** Where an MFA route of this page is, in the same order as the routes that every page asks. */
+/** Returns the URL of an MFA route, resolved in the same order as the other routes. */
 export function mfaUrl(route: MfaRoute): string {
   const { given, locate } = currentUrls()
   const last = `/auth/mfa/${route.slice(3).toLowerCase()}`

@@ -14,15 +14,15 @@ import type { AccessTokenResponse } from './token-cache.ts'
 export interface ChallengeWithPopupOptions {
   /** API that the token is for. */
   readonly audience: string
-  /** Scope that the token must have, space-delimited; the configured one is added. */
+  /** Required scope of the token, space-delimited; added to the configured one. */
   readonly scope?: string | undefined
-  /** Which kind of authentication is wanted. Default: multi-factor, as OpenID PAPE names it. */
+  /** Requested authentication context classes. Default: multi-factor, as defined by OpenID PAPE. */
   readonly acr_values?: string | undefined
   /** `prompt` of the authorization request; default: none. */
   readonly prompt?: string | undefined
-  /** Where the popup leads on if it cannot close itself; default `signInReturnToPath`. */
+  /** Path to continue at if the popup cannot close itself; default `signInReturnToPath`. */
   readonly returnTo?: string | undefined
-  /** Milliseconds after which the popup is given up, at the next look at it (every 500); default 60000. */
+  /** Milliseconds after which the popup times out, checked every 500; default 60000. */
   readonly timeout?: number | undefined
   /** Pixels; default 400. */
   readonly popupWidth?: number | undefined
@@ -31,26 +31,26 @@ export interface ChallengeWithPopupOptions {
 }
 
 /**
- * Multi-factor authentication from the browser, by the MFA routes and the session cookie. Every function rejects with an
- * error that `isIdpError` recognises: `MfaRequiredError` (`MFA_REQUIRED`) when yet another factor is demanded, `MfaError`
- * for what the routes report (`MFA_TOKEN_EXPIRED`, `MFA_VERIFY_ERROR` …) and for popups, `REQUEST_FAILED` when the
- * application's server was not reached. The code behind it is loaded when first used.
+ * Multi-factor authentication from the browser, through the MFA routes and the session cookie. Every function rejects
+ * with an error that `isIdpError` recognizes: `MfaRequiredError` (`MFA_REQUIRED`) if another factor is required,
+ * `MfaError` for errors of the routes (`MFA_TOKEN_EXPIRED`, `MFA_VERIFY_ERROR` …) and of popups, `REQUEST_FAILED` if
+ * the application's server could not be reached. The implementation is loaded on first use.
  */
 export interface BrowserMfa {
-  /** The factors that the user has enrolled. */
+  /** Returns the factors that the user has enrolled. */
   getAuthenticators(options: MfaAuthenticatorsOptions): Promise<Authenticator[]>
-  /** Has the provider send a code or a notification, or say that a code of an authenticator app will do. */
+  /** Makes the provider send a code or a notification, or confirm that the code of an authenticator app is accepted. */
   challenge(options: MfaChallengeOptions): Promise<MfaChallengeResult>
-  /** Begins the enrolment of a factor, which its first verification completes. */
+  /** Starts the enrolment of a factor, which its first verification completes. */
   enroll(options: MfaEnrollOptions): Promise<MfaEnrollment>
-  /** Completes it: the tokens go to the session, and the next `getAccessToken` gives one. */
+  /** Verifies the factor: the tokens are stored in the session, and the next `getAccessToken` returns one. */
   verify(options: MfaVerifyOptions): Promise<MfaVerified>
   /**
-   * The same at the provider, in a popup window: logs in again with a second factor and returns the token for the
-   * audience. Call it in the handler of a click, or browsers block the window. Rejects with an `MfaError`:
+   * Verifies a factor at the provider, in a popup window: logs in again with a second factor and returns the token for
+   * the audience. Call it in a click handler, or browsers block the window. Rejects with an `MfaError`:
    * `POPUP_BLOCKED`, `POPUP_CANCELLED` (closed by the user), `POPUP_TIMEOUT`, `POPUP_IN_PROGRESS` (one at a time),
-   * `POPUP_USER_MISMATCH` (than the session has, or the page shows), `INVALID_EXECUTION_CONTEXT` (not in a browser), else
-   * with the code of the failed login.
+   * `POPUP_USER_MISMATCH` (another user than that of the session or of the page), `INVALID_EXECUTION_CONTEXT` (not in a
+   * browser), or with the code of the failed login.
    */
   challengeWithPopup(options: ChallengeWithPopupOptions): Promise<AccessTokenResponse>
 }
@@ -60,7 +60,7 @@ let isBusy = false
 async function challengeWithPopup(options: ChallengeWithPopupOptions): Promise<AccessTokenResponse> {
   const { popupWidth = 400, popupHeight = 600 } = options
   const mine = typeof window !== 'undefined' && !isBusy
-  // Opened before anything is awaited, or browsers would not see that the user asked for it.
+  // Opened before the first `await`, or browsers would not see the user's click as its cause.
   const popup = mine ? window.open('', '', `popup,width=${popupWidth},height=${popupHeight}`) : undefined
   isBusy ||= mine
   try {

@@ -5,7 +5,7 @@ import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'
 import { createUserStore } from './user-store.ts'
 
-/** Where the routes of a page are, and the users behind them. */
+/** Route URLs and user store of a page. */
 export interface Page {
   readonly store: UserStore
   readonly urls: RouteUrls
@@ -13,10 +13,10 @@ export interface Page {
 
 let plain: Page | undefined
 
-/** Returns the announced page, or one with default routes. */
+/** Returns the announced page, otherwise one with default routes. */
 export const currentPage = (): Page => announcedPage ?? plainPage()
 
-/** A page of which nothing was said: on a server one per call, so that nobody meets another user in it. */
+/** Returns a page without options; on a server a new one per call, so that users are never mixed up. */
 export function plainPage(): Page {
   if (typeof window === 'undefined') return createPage({})
   plain ??= createPage({})
@@ -25,8 +25,8 @@ export function plainPage(): Page {
 
 export interface PageOptions extends RouteOptions {
   /**
-   * The user whom the server has read: known at once then, without a request. `null` says that nobody is signed in; left
-   * out, the first who wants to know asks the profile route.
+   * The user that the server has read; then no request is needed. `null`: no user is signed in. If absent, the first
+   * component that needs the user requests the profile route.
    */
   readonly user?: User | null | undefined
 }

@@ -10,16 +10,16 @@ import type { AccessTokenResponse } from './token-cache.ts'
 import { forgetTokens } from './token-epoch.ts'
 import { isOtherShown, recheckUsers } from './watcher.ts'
 
-/** Any second factor, as OpenID Provider Authentication Policy Extension 1.0 names it. */
+/** Any second factor, as defined by OpenID Provider Authentication Policy Extension 1.0. */
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 
-/** Milliseconds in which a login in a popup has to be done. */
+/** Default time limit for a login in a popup, in milliseconds. */
 const TIMEOUT = 60_000
 
-/** Milliseconds between two looks at whether the user has closed the popup, or it takes too long. */
+/** Interval of the checks whether the popup is closed or timed out, in milliseconds. */
 const POLL = 500
 
-/** As in the table of codes, which would bring all its messages along. */
+/** Messages of the table of codes, which is too large to import. */
 const reasons = {
   INVALID_EXECUTION_CONTEXT: 'Popups can only be opened in a browser.',
   POPUP_IN_PROGRESS: 'Another popup is open already.',
@@ -29,7 +29,7 @@ const reasons = {
   POPUP_TIMEOUT: 'The login in the popup was not completed in time.',
 } as const satisfies { readonly [Reason in Code]?: string }
 
-const failed = (code: keyof typeof reasons): RouteRequestError =>
+const popupError = (code: keyof typeof reasons): RouteRequestError =>
   browserError(code, reasons[code], { name: 'MfaError' })
 
 function randomId(): string {
@@ -38,29 +38,29 @@ function randomId(): string {
 }
 
 /**
- * Resolves to the `sub` of the user who has logged in, once the page in the popup reports how the login `id` ended: by
- * its opener, and by a channel of that name, since `Cross-Origin-Opener-Policy: same-origin` takes the opener away.
- * Both reach this origin only.
+ * Waits until the popup reports the outcome of the login `id` and returns the `sub` of the user. The popup posts to its
+ * opener and to a channel of that name, because `Cross-Origin-Opener-Policy: same-origin` removes the opener. Both
+ * reach this origin only.
  */
-function told(id: string, popup: Window, timeout: number): Promise<unknown> {
+function waitForPopup(id: string, popup: Window, timeout: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const channel = openChannel(id, take)
-    const begun = performance.now()
+    const channel = openChannel(id, handleMessage)
+    const startedAt = performance.now()
     const poll = setInterval(() => {
-      if (performance.now() - begun >= timeout) end(failed('POPUP_TIMEOUT'))
-      // A popup that was cut off from this page looks closed too, but then it has the focus.
-      if (popup.closed && document.hasFocus()) end(failed('POPUP_CANCELLED'))
+      if (performance.now() - startedAt >= timeout) end(popupError('POPUP_TIMEOUT'))
+      // A popup that was cut off from this page also looks closed, but then it has the focus.
+      if (popup.closed && document.hasFocus()) end(popupError('POPUP_CANCELLED'))
     }, POLL)
 
     function end(error: Error | null, sub?: unknown): void {
       clearInterval(poll)
-      removeEventListener('message', fromOpened)
+      removeEventListener('message', onMessage)
       channel?.close()
       if (error) reject(error)
       else resolve(sub)
     }
 
-    function take({ data }: MessageEvent): void {
+    function handleMessage({ data }: MessageEvent): void {
       const message = toProperties<'type' | 'id' | 'success' | 'user' | 'error'>(data)
       if (message.type !== 'auth_complete' || message.id !== id) return
       const { sub } = toProperties<'sub'>(message.user)
@@ -71,34 +71,35 @@ function told(id: string, popup: Window, timeout: number): Promise<unknown> {
       )
     }
 
-    function fromOpened(event: MessageEvent): void {
-      if (event.origin === location.origin) take(event)
+    function onMessage(event: MessageEvent): void {
+      if (event.origin === location.origin) handleMessage(event)
     }
 
-    addEventListener('message', fromOpened)
+    addEventListener('message', onMessage)
   })
 }
 
 /**
- * Waits for the login in a popup that is open, or says why there is none (`null`: blocked, undefined: not opened), and
- * fetches the token that it was for.
+ * Waits for the login in an open popup and returns the requested token. Throws if there is no popup (`null`: blocked,
+ * `undefined`: not opened).
  */
 export async function completeChallenge(
   options: ChallengeWithPopupOptions,
   popup: Window | null | undefined,
 ): Promise<AccessTokenResponse> {
   const { audience, scope, acr_values = MULTI_FACTOR, prompt, returnTo, timeout = TIMEOUT } = options
-  if (typeof window === 'undefined') throw failed('INVALID_EXECUTION_CONTEXT')
-  if (!popup) throw failed(popup === null ? 'POPUP_BLOCKED' : 'POPUP_IN_PROGRESS')
+  if (typeof window === 'undefined') throw popupError('INVALID_EXECUTION_CONTEXT')
+  if (!popup) throw popupError(popup === null ? 'POPUP_BLOCKED' : 'POPUP_IN_PROGRESS')
   const id = randomId()
   const query = { challengeMode: 'popup', popup: id, audience, scope, acr_values, prompt, returnTo }
   const url = addressWith(currentUrls().login, query)
   popup.location.href = new URL(url, location.href).href
-  const sub = await told(id, popup, timeout)
-  // Where the session had ended, any user may have started one: the user on the page must not act with another one's token.
+  const sub = await waitForPopup(id, popup, timeout)
+  // If the session had ended, another user may have started one: the user that the page shows must not act with that
+  // token.
   const isOther = isOtherShown(sub)
   forgetTokens()
   recheckUsers()
-  if (isOther) throw failed('POPUP_USER_MISMATCH')
+  if (isOther) throw popupError('POPUP_USER_MISMATCH')
   return accessToken({ audience, scope, includeFullResponse: true })
 }

@@ -3,32 +3,31 @@ import type { Code } from '../errors/codes.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 
 /**
- * Why a route of the application did not give what was asked for; `isIdpError` and `instanceof` of the class in its
- * `name` recognise it. What the route reports has
- * the code of the server; `REQUEST_FAILED`: the application's server was not reached; `INTERNAL_ERROR`: something else
- * than the route answered.
+ * Failed request to a route of the application. `isIdpError`, and `instanceof` of the class in its `name`, recognize
+ * it. Errors of the route have the server's code; `REQUEST_FAILED`: the application's server could not be reached;
+ * `INTERNAL_ERROR`: something other than the route responded.
  */
 export interface RouteRequestError<C extends Code = Code> extends IdpError<C> {
-  /** HTTP status of the answer, if there was one. 401: the user has to log in; 502 to 504: a later call may succeed. */
+  /** HTTP status of the response, if any. 401: the user has to log in; 502 to 504: a later call may succeed. */
   readonly status?: number
-  /** Of the MFA routes: the word of the provider, for example `invalid_grant` for a wrong code, else of the route. */
+  /** OAuth error of an MFA route: the provider's, such as `invalid_grant` for a wrong code, otherwise the route's. */
   readonly error?: string
   readonly error_description?: string
 }
 
 /**
- * Why the browser got no access token. What the route reports has `name` `AccessTokenError`: `MISSING_SESSION`,
- * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN`, or the code of another fault; with `MFA_REQUIRED` it is a
+ * Failure to get an access token in the browser. Errors of the route have the `name` `AccessTokenError`:
+ * `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN`, or another code; with `MFA_REQUIRED` it is a
  * `BrowserMfaRequiredError`.
  */
 export type AccessTokenRequestError = RouteRequestError
 
 /**
- * The provider requires another factor first: `mfa` continues from here. An instance of `MfaRequiredError` of
+ * The provider requires another factor first: continue with `mfa`. An instance of `MfaRequiredError` of
  * `idp-client/errors`, which is its `name`.
  */
 export interface BrowserMfaRequiredError extends RouteRequestError<'MFA_REQUIRED'> {
-  /** For the functions of `mfa`. Empty: the user has to log in again. */
+  /** Token for the functions of `mfa`. If empty, the user has to log in again. */
   readonly mfa_token: string
   readonly mfa_requirements?: MfaRequirements
 }
@@ -40,7 +39,7 @@ interface Details {
   readonly cause?: unknown
 }
 
-/** The classes of `errors` would bring all their messages along, more than this whole entry weighs. */
+/** Creates an error without the classes of `errors`, which would add all their messages: more than this whole entry. */
 export function browserError(code: Code, message: string, details?: Details): RouteRequestError {
   const own = { name: 'IdpError', code, remedy: code, ...details }
   return Object.assign(new Error(message), own, { [Symbol.for('idp-client.error')]: own.name })

@@ -1,4 +1,4 @@
-/** Paths of the routes that the browser asks, without base path. */
+/** Paths of the routes that the browser requests, without base path. */
 export interface BrowserRoutes {
   /** Default `/auth/login`; variables `NEXT_PUBLIC_LOGIN_ROUTE`, `FRAMEWORK_PUBLIC_LOGIN_ROUTE`. */
   readonly login?: string | undefined
@@ -17,20 +17,22 @@ export interface BrowserRoutes {
 }
 
 export interface RouteOptions {
-  /** Paths that differ from the default ones; they win over the variables. */
+  /** Paths that differ from the default ones; they take precedence over the variables. */
   readonly routes?: BrowserRoutes | undefined
-  /** The application's base path; default `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. Put in front exactly once. */
+  /**
+   * The application's base path; default `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. Added exactly once.
+   */
   readonly basePath?: string | undefined
 }
 
-/** Addresses as the browser requests them, base path included. */
+/** URLs as the browser requests them, including the base path. */
 export interface RouteUrls {
   readonly login: string
   readonly profile: string
   readonly accessToken: string
-  /** The configured paths, for routes that few pages call. */
+  /** Configured paths, for the routes that only few pages request. */
   readonly given: BrowserRoutes
-  /** Puts the base path in front of a path that does not have it yet; an absolute URL stays as it is. */
+  /** Adds the base path to a path that does not have it yet; an absolute URL is unchanged. */
   locate(path: string): string
 }
 
@@ -47,10 +49,10 @@ declare const process: {
   }
 }
 
-/** A variable in the spelling that bundlers put into pages, and in the other one. */
+/** A variable under the name that bundlers inline into pages, and under the other one. */
 export type Variable = readonly [inBundle: () => string | undefined, onServer: () => string | undefined]
 
-// Bundlers replace `process.env.NAME` only where it is written out, so no name may be computed here.
+// Bundlers replace `process.env.NAME` only if it is written out, so names must not be computed here.
 const basePathVariable: Variable = [
   () => process.env.NEXT_PUBLIC_BASE_PATH,
   () => process.env.FRAMEWORK_PUBLIC_BASE_PATH,
@@ -64,7 +66,7 @@ const variables = {
   ],
 } satisfies { readonly [Route in keyof BrowserRoutes]: Variable }
 
-/** Resolves each address in the order given value, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
+/** Resolves each URL in the order option, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
 export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrls {
   const bare = (basePath ?? variable(basePathVariable) ?? '').replace(/^\/+|\/+$/g, '')
   const prefix = bare && `/${bare}`
@@ -80,7 +82,7 @@ export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrl
   }
 }
 
-/** The value of a variable; `route` is what it names, if not the base path. */
+/** Returns the value of a variable; `route` is the route that it sets, or `undefined` for the base path. */
 export function variable([inBundle, onServer]: Variable, route?: keyof BrowserRoutes): string | undefined {
   const visible = read(inBundle)
   const hidden = read(onServer)
@@ -88,7 +90,7 @@ export function variable([inBundle, onServer]: Variable, route?: keyof BrowserRo
   return visible || hidden || undefined
 }
 
-// Where there is no `process` a replaced expression still has its value, so asking `typeof process` first would lose it.
+// No `typeof process` check: an inlined expression has its value even where `process` is missing.
 function read(expression: () => string | undefined): string | undefined {
   try {
     return expression()

@@ -2,23 +2,25 @@ const listeners = new Set<(event: Event) => void>()
 let tabs: BroadcastChannel | undefined
 
 /**
- * Calls back when the user returns to the page, when the network does, and (`message`) when another tab says who is
- * signed in there.
+ * Adds or removes a listener for the return of the user, the return of the network, and (`message`) another tab that
+ * reports its user.
  */
 export function listen(listener: (event: Event) => void, on: boolean): void {
   listeners[on ? 'add' : 'delete'](listener)
   connect()
-  // An existing entry is not added twice.
-  document.addEventListener('visibilitychange', hear)
-  for (const type of ['focus', 'online', 'pageshow', 'pagehide']) addEventListener(type, hear)
+  // A listener that is already registered is not added twice.
+  document.addEventListener('visibilitychange', onEvent)
+  for (const type of ['focus', 'online', 'pageshow', 'pagehide']) addEventListener(type, onEvent)
 }
 
-/** Tells the other tabs of this origin who is signed in; they ask the server if they know better. */
-export function tellTabs(sub: string | null): void {
+/**
+ * Reports the signed-in user to the other tabs of this origin; they request the profile route if they have another one.
+ */
+export function notifyTabs(sub: string | null): void {
   tabs?.postMessage(sub)
 }
 
-function hear(event: Event): void {
+function onEvent(event: Event): void {
   if (event.type === 'pagehide') {
     // An open channel would keep the page out of the back/forward cache.
     tabs?.close()
@@ -30,10 +32,10 @@ function hear(event: Event): void {
 }
 
 function connect(): void {
-  tabs ??= openChannel('idp-client', hear)
+  tabs ??= openChannel('idp-client', onEvent)
 }
 
-/** Undefined where the browser has no such channels. */
+/** Opens a channel, or returns `undefined` if the browser does not support `BroadcastChannel`. */
 export function openChannel(
   name: string,
   onmessage: (event: MessageEvent) => void,

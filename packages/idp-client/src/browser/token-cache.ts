@@ -1,44 +1,47 @@
 import { tokenEpoch } from './token-epoch.ts'
 
-/** The response of the access-token route. */
+/** Response of the access-token route. */
 export interface AccessTokenResponse {
   readonly token: string
-  /** Seconds since the epoch, by the clock of the server. */
+  /** Expiry in seconds since the epoch, by the server's clock. */
   readonly expires_at: number
-  /** Seconds that were left when the server answered; a kept token has less by now. */
+  /** Remaining lifetime in seconds at the time of the response; less by now if the token was cached. */
   readonly expires_in: number
-  /** Granted scope, when the provider named it. */
+  /** Granted scope, if the provider returned it. */
   readonly scope?: string
   /** `Bearer` or `DPoP`. */
   readonly token_type?: string
 }
 
-/** A request for a token, and how long its outcome counts; times are those of `performance.now()`, in milliseconds. */
-interface Asked {
+/** A token request and the lifetime of its result; times are those of `performance.now()`, in milliseconds. */
+interface CachedRequest {
   readonly epoch: number
   readonly at: number
-  /** Endless while it is on its way, so that everybody joins it. */
+  /** Infinite while the request is pending, so that every caller joins it. */
   until: number
-  readonly answer: Promise<AccessTokenResponse>
+  readonly response: Promise<AccessTokenResponse>
 }
 
-/** Milliseconds before its end in which a token is asked for anew, so that it is still valid when it arrives at an API. */
+/** A token is replaced this many milliseconds before it expires, so that it is still valid when it reaches an API. */
 const BUFFER = 10_000
 
-/** Milliseconds for which a token is used although the user was elsewhere and may have signed in as another user. */
-const UNQUESTIONED = 5_000
+/**
+ * A token of at most this age, in milliseconds, is kept although the user was away and may have signed in as another
+ * user.
+ */
+const TRUSTED_AGE = 5_000
 
-const asked = new Map<string, Asked>()
+const cache = new Map<string, CachedRequest>()
 
-/** The user leaves the page or comes back: in another window the session may have become another one. */
-export function questionTokens(event: Event): void {
-  const limit = (event as Partial<PageTransitionEvent>).persisted ? 0 : UNQUESTIONED
-  for (const one of asked.values()) if (performance.now() - one.at >= limit) one.until = 0
+/** Expires tokens when the user leaves the page or comes back: in another window the session may have changed. */
+export function expireTokens(event: Event): void {
+  const limit = (event as Partial<PageTransitionEvent>).persisted ? 0 : TRUSTED_AGE
+  for (const one of cache.values()) if (performance.now() - one.at >= limit) one.until = 0
 }
 
 /**
- * One token per address, asked for once however many want it. A failure is shared by those who wait, and not kept. What
- * the server says is left counts, because the clock of this machine may be wrong.
+ * Returns one token per URL, requested once for all concurrent callers. They share a failure, which is not cached. The
+ * remaining lifetime comes from the server, because this machine's clock may be wrong.
  */
 export function obtain(
   url: string,
@@ -46,27 +49,27 @@ export function obtain(
 ): Promise<AccessTokenResponse> {
   const now = performance.now()
   const epoch = tokenEpoch
-  for (const [other, one] of asked) if (one.until <= now || one.epoch !== epoch) asked.delete(other)
-  const found = asked.get(url)
-  if (found) return found.answer
-  const mine: Asked = {
+  for (const [other, one] of cache) if (one.until <= now || one.epoch !== epoch) cache.delete(other)
+  const found = cache.get(url)
+  if (found) return found.response
+  const entry: CachedRequest = {
     epoch,
     at: now,
     until: Number.POSITIVE_INFINITY,
-    answer: request(url).then(
-      (answer) => {
-        // The session that this came from is no longer certain.
+    response: request(url).then(
+      (response) => {
+        // The user may have changed since this request: its token may be another user's.
         if (epoch !== tokenEpoch) return obtain(url, request)
-        // Waiting callers get it; if the user was elsewhere meanwhile, it is not cached.
-        if (mine.until > 0) mine.until = now + answer.expires_in * 1000 - BUFFER
-        return answer
+        // Concurrent callers still get the token; if the user was away meanwhile, it is not cached.
+        if (entry.until > 0) entry.until = now + response.expires_in * 1000 - BUFFER
+        return response
       },
       (error: unknown) => {
-        mine.until = 0
+        entry.until = 0
         throw error
       },
     ),
   }
-  asked.set(url, mine)
-  return mine.answer
+  cache.set(url, entry)
+  return entry.response
 }

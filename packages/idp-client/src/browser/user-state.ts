@@ -1,12 +1,12 @@
 import type { User } from '../session/model/session-data.ts'
 import type { RouteRequestError } from './request-error.ts'
 
-/** The state that components see; replaced as a whole, never changed. */
+/** State for components; replaced as a whole, never mutated. */
 export interface UserState {
   readonly user: User | null
-  /** True until the first answer. */
+  /** True until the first response. */
   readonly isLoading: boolean
-  /** Why the last request failed, or that this user needs a new login for a token. */
+  /** Error of the last request, or that this user needs a new login for a token. */
   readonly error: RouteRequestError | null
 }
 

@@ -6,16 +6,16 @@ import type { UserState } from './user-state.ts'
 import { known, loading } from './user-state.ts'
 import type { Watcher } from './watcher.ts'
 
-/** The user behind one profile route. The functions need no `this`. */
+/** The user of one profile route. The functions need no `this`. */
 export interface UserEntry {
   readonly current: () => UserState
-  /** The state that the server rendered: React compares it with the page while it hydrates. */
+  /** State that the server rendered: React compares it with the page during hydration. */
   readonly initial: () => UserState
-  /** The first subscriber starts the request, if there is anything to ask for. */
+  /** Adds a listener. The first one starts the request, unless the user is known. */
   readonly subscribe: (listener: () => void) => () => void
-  /** Asks again; a request that is on its way already does not count, since it may be older than the change. */
+  /** Requests the user again; does not join a pending request, which may be older than the change. */
   readonly refresh: () => Promise<void>
-  /** Takes over what the server has rendered since. */
+  /** Replaces the user by the one that the server has rendered since. */
   readonly seed: (user: User | null) => void
 }
 
@@ -23,17 +23,20 @@ export interface UserStore {
   readonly entry: (url: string, seed?: User | null) => UserEntry
 }
 
-/** An entry as its watcher sees it, which loads later. */
+/** An entry as its watcher sees it, which is loaded later. */
 export interface Watched {
   readonly url: string
   readonly current: () => UserState
   readonly change: (next: UserState) => void
   readonly listeners: ReadonlySet<unknown>
-  /** How often the server has rendered a user since. */
+  /** Returns how often the server has rendered a user since. */
   readonly seeds: () => number
 }
 
-/** One entry per address, however many components ask. A `seed` is a user known from the start (null: nobody). */
+/**
+ * Creates a store with one entry per URL, shared by all components. A `seed` is a user that is known from the start
+ * (`null`: none).
+ */
 export function createUserStore(): UserStore {
   const entries = new Map<string, UserEntry>()
   return {
@@ -45,8 +48,8 @@ export function createUserStore(): UserStore {
   }
 }
 
-function tell(listener: () => void): void {
-  // A broken one must not keep a sign-out from the others.
+function notify(listener: () => void): void {
+  // A failing listener must not hide a sign-out from the others.
   try {
     listener()
   } catch (error) {
@@ -65,9 +68,9 @@ function createEntry(url: string, initial: UserState): UserEntry {
     state = next
     if (isLoading || user?.sub !== next.user?.sub) {
       if (!isLoading) forgetTokens()
-      watcher?.tell()
+      watcher?.notify()
     }
-    for (const listener of [...listeners]) tell(listener)
+    for (const listener of [...listeners]) notify(listener)
   }
 
   const self: Watched = {
@@ -78,15 +81,18 @@ function createEntry(url: string, initial: UserState): UserEntry {
     seeds: () => seeds,
   }
 
-  /** Never rejects. A watcher that cannot be loaded counts as a failed request for its callers. */
-  async function watched(use: (watcher: Watcher) => unknown, isRequest?: boolean): Promise<void> {
+  /**
+   * Loads the watcher and calls `use`. Never rejects: if it cannot be loaded, the state gets the error of a failed
+   * request if one was pending.
+   */
+  async function withWatcher(use: (watcher: Watcher) => unknown, isRequest?: boolean): Promise<void> {
     try {
       const { watch } = await requests()
       watcher ??= watch(self)
     } catch (error) {
       if (isRequest || state.isLoading)
         change({ ...state, isLoading: false, error: error as RouteRequestError })
-      // Absent where a test has taken its environment down meanwhile.
+      // Absent if a test has removed its environment meanwhile.
       for (const type of ['focus', 'online']) globalThis.addEventListener?.(type, attend, { once: true })
       return
     }
@@ -97,10 +103,10 @@ function createEntry(url: string, initial: UserState): UserEntry {
     if (persisted) void refresh()
   }
 
-  const attend = (): void => void watched(({ attend }) => attend())
+  const attend = (): void => void withWatcher(({ attend }) => attend())
 
   function subscribe(listener: () => void): () => void {
-    // A server renders what it has; nothing may begin there.
+    // A server renders the known state and must not start anything.
     if (typeof window === 'undefined') return () => undefined
     listeners.add(listener)
     window.addEventListener('pageshow', restored)
@@ -118,7 +124,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     change(known(user))
   }
 
-  const refresh = (): Promise<void> => watched(({ refresh }) => refresh(), true)
+  const refresh = (): Promise<void> => withWatcher(({ refresh }) => refresh(), true)
 
   return { current: self.current, initial: () => initial, subscribe, refresh, seed }
 }

@@ -1,27 +1,27 @@
 import type { User } from '../session/model/session-data.ts'
 import type { Route } from './ask-route.ts'
-import { askRoute, toProperties } from './ask-route.ts'
+import { requestRoute, toProperties } from './ask-route.ts'
 import { currentUrls } from './current-urls.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { listen, tellTabs } from './tabs.ts'
+import { listen, notifyTabs } from './tabs.ts'
 import type { UserState } from './user-state.ts'
 import { known } from './user-state.ts'
 import type { Watched } from './user-store.ts'
 
 /** Keeps one entry of the user store up to date. */
 export interface Watcher {
-  /** Starts, continues or stops, depending on whether there are subscribers. */
+  /** Starts, continues or stops, depending on the subscribers. */
   readonly attend: () => void
-  /** One request that begins after this: what is on its way may be older than the change. */
+  /** Sends one request that starts after this call: a pending one may be older than the change. */
   readonly refresh: () => Promise<void>
-  /** Says to the other tabs who is signed in. */
-  readonly tell: () => void
+  /** Reports the signed-in user to the other tabs. */
+  readonly notify: () => void
 }
 
 /** Milliseconds. */
 const THROTTLE = 5_000
 
-/** A shown user, to be notified of changes elsewhere. */
+/** A shown user, which changes elsewhere are reported to. */
 interface Shown {
   readonly url: string
   readonly subject: () => string | null
@@ -31,29 +31,29 @@ interface Shown {
 
 const shown = new Set<Shown>()
 
-/** Whether a change of the user is noticed by itself. */
+/** Returns whether the page shows the user, so that a change is noticed without further requests. */
 export const isUserShown = (): boolean => shown.size > 0
 
-/** Whether the page shows another user of the session than this one. */
+/** Returns whether the page shows another user of the session than this one. */
 export const isOtherShown = (sub: unknown): boolean =>
   [...shown].some(({ subject, url }) => url === currentUrls().profile && (subject() ?? sub) !== sub)
 
-/** Asks for the users again that are shown: the session may have become another one. */
+/** Requests every shown user again: the session may have changed. */
 export function recheckUsers(): void {
   for (const { refresh } of shown) void refresh()
 }
 
-/** Nothing but a new login brings a token again: said to everybody who shows the user, once for all who asked for one. */
+/** Reports that only a new login yields a token, to everything that shows the user; once for all callers. */
 export function reportFinal(error: RouteRequestError): void {
-  // The session is gone: components that show its user learn it now, not at the next focus.
+  // The session is gone: update its users now, not at the next focus.
   if (error.code === 'MISSING_SESSION') recheckUsers()
   else for (const { fail } of shown) fail(error)
 }
 
 interface Requests {
-  /** Joins the request that is on its way. */
+  /** Joins the pending request. */
   readonly share: () => Promise<void>
-  /** One that begins after this: what is on its way may be older than the change. */
+  /** Sends one that starts after this call: a pending one may be older than the change. */
   readonly refresh: () => Promise<void>
 }
 
@@ -78,20 +78,20 @@ function oneAtATime(request: () => Promise<void>): Requests {
 }
 
 export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
-  let askedAt = 0
+  let requestedAt = 0
 
   const subject = (): string | null => current().user?.sub ?? null
 
-  function tell(): void {
+  function notify(): void {
     const { error, isLoading } = current()
-    if (!isLoading && !error) tellTabs(subject())
+    if (!isLoading && !error) notifyTabs(subject())
   }
 
   const { share, refresh } = oneAtATime(async () => {
     const before = seeds()
-    askedAt = performance.now()
+    requestedAt = performance.now()
     const next = await request(url, current)
-    // A seed that arrived meanwhile is newer than this answer.
+    // A seed that arrived meanwhile is newer than this response.
     if (seeds() === before && next !== current()) change(next)
   })
 
@@ -101,7 +101,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
       if (isLoading || data !== subject()) void refresh()
       return
     }
-    const isRecent = performance.now() - askedAt < THROTTLE
+    const isRecent = performance.now() - requestedAt < THROTTLE
     if (type !== 'pageshow' && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
   }
 
@@ -110,14 +110,14 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     subject,
     refresh,
     fail(error) {
-      // The first refusal says it all; those after it have other codes, since the refresh token is gone by then.
+      // Only the first rejection is shown; later ones have other codes, because the refresh token is gone by then.
       const state = current()
       if (state.user && state.error?.status !== 401) change({ ...state, error })
     },
   }
 
   function attend(): void {
-    // A test may have taken its environment down while this code was loading.
+    // A test may have removed its environment while this code was loading.
     if (typeof document === 'undefined') return
     if (listeners.size === 0) {
       shown.delete(self)
@@ -127,25 +127,25 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     if (!shown.has(self)) {
       shown.add(self)
       listen(revisit, true)
-      tell()
+      notify()
     }
     const { error, isLoading } = current()
     if (isLoading || error) void share()
-    askedAt ||= performance.now()
+    requestedAt ||= performance.now()
   }
 
-  return { attend, refresh, tell }
+  return { attend, refresh, notify }
 }
 
 const profile: Route<User> = {
   route: 'profile',
   name: 'IdpError',
-  isAnswer: (body): body is User => typeof toProperties<'sub'>(body).sub === 'string',
+  isValid: (body): body is User => typeof toProperties<'sub'>(body).sub === 'string',
 }
 
-/** Never rejects. Returns the last state itself when nothing has changed, so that components do not render again. */
+/** Never rejects. Returns the last state itself if nothing has changed, so that components do not render again. */
 function request(url: string, last: () => UserState): Promise<UserState> {
-  return askRoute(profile, url).then(
+  return requestRoute(profile, url).then(
     (user) => {
       const { error, user: before } = last()
       return !error && JSON.stringify(user) === JSON.stringify(before) ? last() : known(user)

@@ -21,61 +21,61 @@ Options:
   --version   Prints the version
 `
 
-function freshSecret(): string {
+function generateSecret(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(32))
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
-/** One line each, as environment files take it: in quotes, with line breaks as \\n. */
-async function freshDpopKeys(): Promise<string> {
+/** Returns one line per key for environment files: quoted, with line breaks as \\n. */
+async function generateDpopKeys(): Promise<string> {
   const pems = await pemPair(await generateDpopKeyPair({ extractable: true }))
   const [publicKey, privateKey] = pems.map((pem) => pem.replaceAll('\n', '\\n'))
   return `IDP_DPOP_PUBLIC_KEY="${publicKey}"\nIDP_DPOP_PRIVATE_KEY="${privateKey}"\n`
 }
 
-function printed(stdout: string): Output {
+function success(stdout: string): Output {
   return { code: 0, stdout, stderr: '' }
 }
 
 const list = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
 
-/** Exit code 1 when the folder cannot be read or written. */
+/** Runs a codemod; exit code 1 if the folder cannot be read or written. */
 async function codemod(parameters: readonly string[]): Promise<Output> {
   const [name, folder, ...flags] = parameters
   const write = flags.length === 0
   if (name !== 'nextjs-auth0' || folder === undefined || (!write && flags.join() !== '--dry-run'))
-    return misused
+    return invalidUsage
   try {
     const { changed, remarks } = await runCodemod(folder, write)
-    if (changed.length + remarks.length === 0) return printed('Nothing to change.\n')
-    return printed(list(write ? 'Changed:' : 'Would change:', changed) + list('To do by hand:', remarks))
+    if (changed.length + remarks.length === 0) return success('Nothing to change.\n')
+    return success(list(write ? 'Changed:' : 'Would change:', changed) + list('To do by hand:', remarks))
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     return { code: 1, stdout: '', stderr: `${reason}\n` }
   }
 }
 
-const misused: Output = { code: 2, stdout: '', stderr: usage }
+const invalidUsage: Output = { code: 2, stdout: '', stderr: usage }
 
-/** Runs the command; the exit code is 0, 1 for a failure, or 2 for an invalid command line. */
+/** Returns the output of the command line and its exit code: 0, 1 for a failure, or 2 for invalid arguments. */
 export async function run(parameters: readonly string[]): Promise<Output> {
   const [command, ...rest] = parameters
   if (command === 'codemod') return codemod(rest)
   if (command !== undefined && rest.length === 0) {
     switch (command) {
       case 'secret':
-        return printed(`${freshSecret()}\n`)
+        return success(`${generateSecret()}\n`)
       case 'dpop-keys':
-        return printed(await freshDpopKeys())
+        return success(await generateDpopKeys())
       case 'help':
       case '--help':
       case '-h':
-        return printed(usage)
+        return success(usage)
       case '--version':
       case '-v':
-        return printed(`${version}\n`)
+        return success(`${version}\n`)
     }
   }
-  return misused
+  return invalidUsage
 }

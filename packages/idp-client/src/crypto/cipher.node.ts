@@ -22,7 +22,7 @@ export function deriveBytes(secret: string, info: string, length: number): Bytes
 }
 
 export function deriveKey(secret: string, info: string): CipherKey {
-  // A key object, unlike its bytes, shows nothing when it is logged by mistake.
+  // A key object, unlike its bytes, reveals nothing if it is logged by mistake.
   return createSecretKey(deriveBytes(secret, info, 32)) as unknown as CipherKey
 }
 
@@ -30,7 +30,7 @@ export function encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes)
   const cipher = createCipheriv(ALGORITHM, key as unknown as KeyObject, iv, { authTagLength: TAG_BYTES })
   cipher.setAAD(aad)
   const ciphertext = cipher.update(plaintext)
-  // Completes the tag; in this mode it yields no further bytes.
+  // Completes the tag; in this mode it returns no further bytes.
   cipher.final()
   return { ciphertext, tag: cipher.getAuthTag() }
 }
@@ -43,7 +43,7 @@ export function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, { ciphertext, tag
     decipher.setAAD(aad)
     decipher.setAuthTag(tag)
     const plaintext = decipher.update(ciphertext)
-    // Verifies the tag: what was decrypted counts only after this.
+    // Verifies the tag: the decrypted bytes are only valid after this.
     decipher.final()
     return plaintext
   } catch {
@@ -61,16 +61,18 @@ export function toBase64url(bytes: Uint8Array): string {
   return buffer.toString('base64url')
 }
 
-/* Bits of the last letter that no byte holds must be zero, or several texts would stand for the same bytes. A single
-   letter in the last group holds no byte at all and fails here too. */
+/*
+ * Unused bits of the last character must be zero, or several strings would decode to the same bytes. A single character
+ * in the last group encodes no byte and fails here too.
+ */
 function endsCanonically(text: string, bytes: Buffer): boolean {
   const rest = text.length % 4
   return rest === 0 || bytes.toString('base64url', bytes.length - rest + 1) === text.slice(-rest)
 }
 
 export function fromBase64url(text: string): Bytes | null {
-  // Node skips what it does not know and takes both alphabets. A skipped character shows in the length, and one
-  // outside of ASCII (some of which it takes for a letter) in the byte length: half the price of encoding again.
+  // Node skips unknown characters and accepts both alphabets. A skipped character shows in the length, and one outside
+  // of ASCII (some of which it accepts as a letter) in the byte length: half the cost of encoding again.
   if (text.includes('+') || text.includes('/')) return null
   if (Buffer.byteLength(text) !== text.length) return null
   const bytes = Buffer.from(text, 'base64url')

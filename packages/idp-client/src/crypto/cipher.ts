@@ -5,33 +5,33 @@ export type MaybePromise<T> = T | Promise<T>
 
 declare const opaque: unique symbol
 
-/** A derived AES-256 key; only the implementation that made it can look inside. */
+/** A derived AES-256 key, opaque to all but the implementation that created it. */
 export interface CipherKey {
   readonly [opaque]: 'CipherKey'
 }
 
-/** The result of AES-256-GCM: a ciphertext of the same length, and an authentication tag of 16 bytes. */
+/** Result of AES-256-GCM: a ciphertext of the plaintext's length and a tag of 16 bytes. */
 export interface Sealed {
   readonly ciphertext: Bytes
   readonly tag: Bytes
 }
 
-/** The exports of every implementation of `#cipher`. Each opens values that the others sealed. */
+/** Exports of every implementation of `#cipher`. They can decrypt each other's output. */
 export interface Cipher {
-  /** Keys of one implementation mean nothing to another, so whatever is cached names it. */
+  /** Part of cache keys, because an implementation cannot use the keys of another. */
   readonly kind: 'node' | 'web'
-  /** HKDF-SHA-256 (RFC 5869) over the UTF-8 text of the secret, empty salt. */
+  /** Derives bytes by HKDF-SHA-256 (RFC 5869) from the UTF-8 secret, with an empty salt. */
   deriveBytes(secret: string, info: string, length: number): MaybePromise<Bytes>
-  /** As `deriveBytes`, 32 bytes, kept as a key. */
+  /** Like `deriveBytes` with 32 bytes, as a key. */
   deriveKey(secret: string, info: string): MaybePromise<CipherKey>
-  /** AES-256-GCM; an IV of 12 bytes must never be used twice with one key. */
+  /** AES-256-GCM; a 12-byte IV must never be used twice with one key. */
   encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Sealed>
-  /** The reverse of `encrypt`; null when anything was changed. Never throws. */
+  /** The inverse of `encrypt`; returns `null` if anything was changed. Never throws. */
   decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Sealed): MaybePromise<Bytes | null>
   sha256(bytes: Bytes): MaybePromise<Bytes>
   /** Without padding (RFC 4648 section 5). */
   toBase64url(bytes: Uint8Array): string
-  /** Null unless `text` is the one text that `toBase64url` gives for some bytes. */
+  /** Returns `null` unless `text` is the canonical encoding that `toBase64url` returns. */
   fromBase64url(text: string): Bytes | null
   /** From the runtime's cryptographically secure generator. */
   randomBytes(length: number): Bytes

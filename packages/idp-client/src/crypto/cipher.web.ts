@@ -6,7 +6,7 @@ const ALGORITHM = 'AES-GCM'
 const TAG_BYTES = 16
 const ALPHABET = utf8('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
 const INVALID = 255
-/* The most bytes that getRandomValues fills in one call. */
+/* Maximum number of bytes per call of `getRandomValues`. */
 const RANDOM_QUOTA = 65_536
 
 const values: Uint8Array = new Uint8Array(128).fill(INVALID)
@@ -51,7 +51,7 @@ export async function decrypt(
   aad: Bytes,
   { ciphertext, tag }: Sealed,
 ): Promise<Bytes | null> {
-  // Both travel as one here, so only this keeps the border between them where it belongs.
+  // Ciphertext and tag are joined here, so only this check fixes the border between them.
   if (tag.length !== TAG_BYTES) return null
   const joined = new Uint8Array(ciphertext.length + TAG_BYTES)
   joined.set(ciphertext)
@@ -78,7 +78,7 @@ export function toBase64url(bytes: Uint8Array): string {
   let out = 0
   for (let at = 0; at < bytes.length; at += 3) {
     const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    // Writes past the end of a typed array are dropped, which is what a short last group needs.
+    // Writes past the end of a typed array are dropped, as a short last group needs.
     letters[out++] = letter(group >> 18)
     letters[out++] = letter(group >> 12)
     letters[out++] = letter(group >> 6)
@@ -100,7 +100,7 @@ export function fromBase64url(text: string): Bytes | null {
     if (at % 4 === 0) continue
     bytes[out++] = group >> (6 - (at % 4) * 2)
   }
-  // Bits of the last letter that no byte holds must be zero, or two texts would stand for the same bytes.
+  // Unused bits of the last character must be zero, or two strings would decode to the same bytes.
   if (rest === 2 && (group & 15) !== 0) return null
   if (rest === 3 && (group & 3) !== 0) return null
   return bytes

@@ -1,7 +1,13 @@
+/** An ES256 key pair (ECDSA, P-256). */
+export interface Es256KeyPair {
+  publicKey: CryptoKey
+  privateKey: CryptoKey
+}
+
 /**
- * A fresh key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that uses
- * the same sessions needs the same pair, also after a restart, so applications that keep sessions load theirs from the
- * variables `IDP_DPOP_PUBLIC_KEY` and `IDP_DPOP_PRIVATE_KEY` (`npx idp-client dpop-keys` makes them).
+ * Generates a key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that
+ * shares the sessions needs the same pair, also after a restart. Applications with persistent sessions therefore load
+ * it from the variables `IDP_DPOP_PUBLIC_KEY` and `IDP_DPOP_PRIVATE_KEY` (`npx idp-client dpop-keys` generates them).
  *
  * @param options `extractable`: whether the private key may be exported; default false.
  */
@@ -25,11 +31,8 @@ async function toPem(key: CryptoKey): Promise<string> {
   return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n')
 }
 
-/** The PEM texts of an extractable pair: SPKI and PKCS#8. */
-export async function pemPair({
-  privateKey,
-  publicKey,
-}: Awaited<ReturnType<typeof generateDpopKeyPair>>): Promise<[string, string]> {
+/** Exports an extractable pair as PEM: SPKI and PKCS#8. */
+export async function pemPair({ privateKey, publicKey }: Es256KeyPair): Promise<[string, string]> {
   return [await toPem(publicKey), await toPem(privateKey)]
 }
 
@@ -39,7 +42,10 @@ const curves: ReadonlyMap<string, string> = new Map([
   ['P-521', 'ES512'],
 ])
 
-/** Returns the JWS names of a key's algorithm (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` has one algorithm. */
+/**
+ * Returns the JWS algorithms of a key (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` supports one algorithm, which may
+ * have two names.
+ */
 export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[] {
   if (algorithm.name === 'Ed25519') return ['EdDSA', 'Ed25519']
   if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm) {

@@ -3,17 +3,17 @@ import { utf8 } from '../lib/base64url.ts'
 import { chain } from './chain.ts'
 import type { MaybePromise } from './cipher.ts'
 
-/** Base64url text of that many random bytes; 32 bytes are 43 characters. */
+/** Returns random bytes in base64url; 32 bytes are 43 characters. */
 export function randomToken(bytes = 32): string {
   return toBase64url(randomBytes(bytes))
 }
 
-/** Base64url text of the first bytes of the value's SHA-256: a name for something that must not be shown itself. */
+/** Returns the first bytes of the value's SHA-256 in base64url: an identifier for a secret. */
 export function hashToken(value: string, bytes = 16): MaybePromise<string> {
   return chain(sha256(utf8(value)), (digest) => toBase64url(digest.subarray(0, bytes)))
 }
 
-/** Compares without telling by its duration where two texts of the same length differ. */
+/** Compares two strings of the same length in constant time. */
 export function constantTimeEqual(a: string, b: string): boolean {
   if (a.length !== b.length) return false
   let difference = 0

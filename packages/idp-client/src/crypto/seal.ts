@@ -6,7 +6,7 @@ import { shared } from '../lib/registry.ts'
 import { chain } from './chain.ts'
 import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
 
-/** The purpose of a sealed value. Each purpose has its own key, so that a value of one never opens as another. */
+/** Purpose of a sealed value. Each purpose has its own key, so that a value of one cannot be opened as another. */
 export type Purpose =
   | 'session'
   | 'session-id'
@@ -17,27 +17,25 @@ export type Purpose =
   | 'logout'
   | 'guard'
 
-/**
- * Seals bytes into compact JWE (RFC 7516; `dir`, `A256GCM`) and opens them again. Neither throws, whatever the text.
- */
+/** Seals bytes into compact JWE (RFC 7516; `dir`, `A256GCM`) and opens them again. Neither throws for any input. */
 export interface Sealer {
-  /** Seals with the first secret. Texts above 64 KiB are made, but no sealer opens them. */
+  /** Seals with the first secret. Results above 64 KiB cannot be opened. */
   seal(purpose: Purpose, plaintext: Bytes): MaybePromise<string>
-  /** Null for everything that no secret of this sealer sealed for this very purpose. */
+  /** Returns `null` unless a secret of this sealer sealed the value for this purpose. */
   open(purpose: Purpose, sealed: string): MaybePromise<Bytes | null>
-  /** Whether a text claims to be what `seal` would make now: of this purpose, and of the first secret. */
+  /** Returns whether a value claims to be sealed for this purpose with the first secret. Verifies nothing. */
   isCurrent(purpose: Purpose, sealed: string): MaybePromise<boolean>
-  /** Whether a text claims to have been sealed for this purpose with one of the secrets. Opens nothing. */
+  /** Returns whether a value claims to be sealed for this purpose with one of the secrets. Verifies nothing. */
   isOwn(purpose: Purpose, sealed: string): MaybePromise<boolean>
-  /** Names the first secret without telling anything about it: the `kid` of what `seal` makes. */
+  /** Identifies the first secret without revealing anything about it: the `kid` of sealed values. */
   readonly keyId: MaybePromise<string>
 }
 
-/** One secret's key for one purpose, and the beginning that every text sealed with it has. */
+/** The key of one secret for one purpose, and the prefix of every value sealed with it. */
 interface Slot {
   readonly key: CipherKey
   readonly aad: Bytes
-  /** Encoded header and the empty encrypted key with its two dots. */
+  /** Encoded header and empty encrypted key with its two dots. */
   readonly prefix: string
 }
 
@@ -51,11 +49,11 @@ const IV_BYTES = 12
 const IV_CHARACTERS = 16
 const TAG_CHARACTERS = 22
 const KEY_ID_CHARACTERS = 6
-/* Secrets whose keys a process keeps; an application has one or two. */
-const KEPT_RINGS = 32
+/* Maximum number of secrets whose keys are cached; an application has one or two. */
+const CACHED_RINGS = 32
 
-function makeSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpose): MaybePromise<Slot> {
-  // Opening compares this text and parses nothing, so members and their order are part of the cookie format.
+function createSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpose): MaybePromise<Slot> {
+  // `open` compares this string and parses nothing, so the properties and their order are part of the cookie format.
   const header = cipher.toBase64url(
     utf8(JSON.stringify({ alg: 'dir', enc: 'A256GCM', typ: purpose, kid: keyId })),
   )
@@ -66,30 +64,30 @@ function makeSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpos
   }))
 }
 
-function makeRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
+function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   const slots = new Map<Purpose, Slot>()
   return chain(cipher.deriveBytes(secret, 'idp-client kid v1', KEY_ID_CHARACTERS), (bytes) => {
     const keyId = cipher.toBase64url(bytes).slice(0, KEY_ID_CHARACTERS)
     const slot = (purpose: Purpose): MaybePromise<Slot> =>
       slots.get(purpose) ??
-      chain(makeSlot(cipher, secret, keyId, purpose), (made) => {
-        slots.set(purpose, made)
-        return made
+      chain(createSlot(cipher, secret, keyId, purpose), (created) => {
+        slots.set(purpose, created)
+        return created
       })
     return { keyId, slot }
   })
 }
 
-/** The keys of a secret are derived once per process, however many clients and realms of it there are. */
+/** Returns the keys of a secret, which are derived once per process and shared by all its clients. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const rings = shared('cache:key-rings/1', () => new Lru<string, KeyRing>(KEPT_RINGS))
+  const rings = shared('cache:key-rings/1', () => new Lru<string, KeyRing>(CACHED_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     return (
       rings.get(id) ??
-      chain(makeRing(cipher, secret), (made) => {
-        rings.set(id, made)
-        return made
+      chain(createRing(cipher, secret), (created) => {
+        rings.set(id, created)
+        return created
       })
     )
   })
@@ -115,8 +113,8 @@ function sealWith(cipher: Cipher, slot: Slot, plaintext: Bytes): MaybePromise<st
 }
 
 /**
- * A sealer over one or several secrets: the first seals, all open. Keys are derived at the first use and shared by the
- * whole process.
+ * Creates a sealer with one or several secrets: the first seals, all open. Keys are derived on first use and shared by
+ * the whole process.
  */
 export function createSealer(secrets: readonly [string, ...string[]], cipher: Cipher = platform): Sealer {
   const known: (KeyRing | undefined)[] = []
@@ -134,7 +132,7 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
   const currentSlot = (purpose: Purpose): MaybePromise<Slot> =>
     chain(ringAt(0, secrets[0]), (ring) => ring.slot(purpose))
 
-  /** The slot whose prefix the text has, from the secret at `index` on. */
+  /** Returns the slot with the prefix of the value, starting at the secret with this index. */
   function findSlot(index: number, purpose: Purpose, sealed: string): MaybePromise<Slot | null> {
     const secret = secrets[index]
     if (secret === undefined) return null

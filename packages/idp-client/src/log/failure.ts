@@ -4,7 +4,7 @@ import { diagnose, listCauses } from '../errors/diagnosis.ts'
 import { shared } from '../lib/registry.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
 
-/** Parts of the protocol while the user has yet to do something on another device: no failure. */
+/** Expected responses while the user has yet to act on another device. */
 const PENDING: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down'])
 
 function providerLevel({ error, providerError }: Diagnosis): LogLevel {
@@ -14,24 +14,24 @@ function providerLevel({ error, providerError }: Diagnosis): LogLevel {
 }
 
 /**
- * The event about an error that itself says what the provider or the store did; undefined for every other. Reason and
- * remedy are those of the whole failure.
+ * Returns the event of a provider or store error, or `undefined` for any other error. Cause and fix are those of the
+ * whole failure.
  */
 function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogEvent | undefined {
-  const told = { ...diagnose(whole), error: error.code }
-  const { endpoint, operation, providerError } = told
+  const diagnosis = { ...diagnose(whole), error: error.code }
+  const { endpoint, operation, providerError } = diagnosis
   const request = id === undefined ? {} : { id }
   if (error.name === 'SessionStoreError' && operation)
-    return { level: 'error', code: 'SESSION_STORE_FAILED', ...request, ...told, operation }
-  const ofProvider = ['AccountApiError', 'DiscoveryError', 'OAuthError'].includes(error.name)
-  if (!ofProvider || !endpoint || PENDING.has(providerError)) return undefined
-  return { level: providerLevel(told), code: 'PROVIDER_FAILURE', ...request, ...told, endpoint }
+    return { level: 'error', code: 'SESSION_STORE_FAILED', ...request, ...diagnosis, operation }
+  const isProviderFailure = ['AccountApiError', 'DiscoveryError', 'OAuthError'].includes(error.name)
+  if (!isProviderFailure || !endpoint || PENDING.has(providerError)) return undefined
+  return { level: providerLevel(diagnosis), code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint }
 }
 
-/** Failures that are in the log: several requests may share one. */
+/** Errors that are already logged: several requests may share one. */
 const reported = (): WeakSet<IdpError> => shared('mark:reported-failures/1', () => new WeakSet())
 
-/** The event about what lies at the bottom of a failure, unless it was reported already. */
+/** Returns the event of the root cause of a failure, unless it was already logged. */
 function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
   for (const each of listCauses(error)) {
     const cause = toEvent(each, error, id)
@@ -48,28 +48,28 @@ export function asIdpError(thrown: unknown): IdpError {
 }
 
 /**
- * Reports what the provider or the store did to an operation, once however many share it. For failures that are thrown
- * to the application, and for those that are overcome.
+ * Logs a failure of the provider or the store, once for all operations that share it. For failures that are thrown to
+ * the application, and for those that are handled.
  */
 export function reportFailure(log: Log, thrown: unknown): void {
   if (isIdpError(thrown)) log.emitFailure(toCause(thrown))
 }
 
-/** The effect of a failure on a request. */
+/** Effect of a failure on a request. */
 export interface Outcome {
   readonly level: LogLevel
   readonly code: OutcomeCode
   readonly id?: string
 }
 
-/** Reports a failure with what it means for the request that it happened to. */
+/** Logs a failure and its effect on the request. */
 export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Outcome): void {
   const request = id === undefined ? {} : { id }
   log.emitFailure({ ...toCause(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
 }
 
-/** Routes whose failures are those of a login or a connection. */
+/** Outcome codes of routes that belong to a login or a connection. */
 const routeCodes: ReadonlyMap<string, OutcomeCode> = new Map([
   ['login', 'LOGIN_FAILED'],
   ['callback', 'LOGIN_FAILED'],
@@ -82,7 +82,7 @@ function responseLevel(status: number): LogLevel {
   return status >= 400 && status < 500 ? 'warn' : 'error'
 }
 
-/** Reports a failure that a mounted route responded to. */
+/** Logs a failure that a mounted route responded to. */
 export function reportResponse(
   log: Log,
   error: IdpError,

@@ -10,11 +10,11 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 interface Event<Name extends string> {
   readonly level: LogLevel
   readonly code: Name
-  /** Correlation id of the request, also shown on failure pages; absent for what belongs to no request. */
+  /** Correlation id of the request, also shown on failure pages; absent for events without a request. */
   readonly id?: string
 }
 
-/** The effect of a failure on a request. */
+/** Effect of a failure on a request. */
 interface OutcomeEvent extends Event<'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'>, Diagnosis {}
 
 export type OutcomeCode = OutcomeEvent['code']
@@ -28,13 +28,13 @@ interface StoreFailureEvent extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
 }
 
 /**
- * An event that the library reports. Every member is a name from a closed set, the name that a driver gave to a
- * failure, a number or our own text about options, so no token, cookie, e-mail or other input can get into a log.
+ * Events of the library. Every property is a name from a closed set, a driver's name for a failure, a number, or our
+ * own text about options, so that no token, cookie, e-mail address or other input can get into a log.
  */
 export type LogEvent =
   | (Event<'LOGIN_STARTED'> & {
       readonly method: 'redirect' | 'par'
-      /** The redirect URI that must be registered at the provider, which shows an error page of its own for any other. */
+      /** The redirect URI; it must be registered at the provider, which otherwise shows an error page of its own. */
       readonly redirectUri: string
     })
   | Event<'LOGIN_COMPLETED'>
@@ -43,10 +43,10 @@ export type LogEvent =
   | Event<'CONNECT_COMPLETED'>
   | Event<'SESSION_ROLLED'>
   | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
-  /** A session was written without tokens that it can get again, or with more bytes than it should have. */
+  /** A session was written without tokens that can be requested again, or exceeds its recommended size. */
   | (Event<'SESSION_AT_LIMIT'> & {
       readonly leftOut: readonly string[]
-      /** Bytes in cookies; absent where tokens are counted. */
+      /** Bytes in cookies; absent if the limit is a number of tokens. */
       readonly bytes?: number
       readonly limit: number
     })
@@ -54,16 +54,16 @@ export type LogEvent =
   | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
   | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })
   | ProviderFailure
-  /** A refreshed ID token that could not be accepted: the tokens beside it were taken, user and ID token stay. */
+  /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
   | (Event<'REFRESHED_ID_TOKEN_IGNORED'> & {
       readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
     } & Pick<Diagnosis, 'detail' | 'remedy' | 'advice'>)
   | (Event<'CONFIGURATION' | 'NOTICE'> & { readonly message: string; readonly remedy?: Remedy })
 
-/** Receives every event; must not throw (a throw is swallowed). Default: warnings and errors go to the console. */
+/** Receives every event; must not throw (exceptions are ignored). Default: warnings and errors go to the console. */
 export type Logger = (event: LogEvent) => void
 
-/** One failure as two events: the error, and its effect on the request. */
+/** One failure as two events: its cause, and its effect on the request. */
 export interface FailureEvents {
   readonly cause?: LogEvent
   readonly outcome?: LogEvent
@@ -71,18 +71,18 @@ export interface FailureEvents {
 
 export interface Log {
   emit(event: LogEvent): void
-  /** A logger gets both events; the console gets one line, since both say the same. */
+  /** Passes both events to a logger; prints one line to the console, because both have the same text. */
   emitFailure(events: FailureEvents): void
-  /** Reports a `NOTICE` once per process and text: for conditions that every request would repeat. */
+  /** Logs a `NOTICE` once per process and message: for conditions that would repeat with every request. */
   once(message: string, remedy?: Remedy): void
   /**
-   * Prints what the application's own code threw, whatever it says: to the console in development and tests, never to a
-   * logger, and nowhere else.
+   * Prints an exception of the application's own code unfiltered: only to the console, in development and tests, never
+   * to a logger.
    */
   printException(thrown: unknown): void
 }
 
-/** How many different notices a process remembers; texts are ours, so the bound only guards against a mistake of ours. */
+/** Maximum number of notices to remember. The messages are our own, so the limit only guards against a bug. */
 const rememberedNotices = 500
 
 function toText(event: LogEvent): string {
@@ -90,7 +90,7 @@ function toText(event: LogEvent): string {
   return 'message' in event ? event.message : JSON.stringify(event)
 }
 
-/** One line: what failed, for which request, at which endpoint; why; what helps, and where to read more. */
+/** Formats an event as one line: code, request, endpoint, cause, fix, and where to read more. */
 export function formatEvent(event: LogEvent): string {
   const { code, id } = event
   const endpoint = 'endpoint' in event ? ` at ${event.endpoint}` : ''
@@ -103,11 +103,11 @@ function isPrintable(event: LogEvent): event is LogEvent & { readonly level: 'wa
 }
 
 function toConsole(event: LogEvent): void {
-  // biome-ignore lint/suspicious/noConsole: the one place where events leave by default.
+  // biome-ignore lint/suspicious/noConsole: the default output of events.
   if (isPrintable(event)) console[event.level](formatEvent(event))
 }
 
-/** A logger must never decide about a login: neither a throw nor a rejected promise gets out. */
+/** Calls a logger and ignores exceptions and rejected promises: a logger must never affect a login. */
 function deliver(logger: (event: LogEvent) => unknown, event: LogEvent): void {
   try {
     Promise.resolve(logger(event)).catch(() => {})
@@ -115,8 +115,8 @@ function deliver(logger: (event: LogEvent) => unknown, event: LogEvent): void {
 }
 
 /**
- * The log of one client; without `logger` warnings and errors go to the console and the rest nowhere. `development` is
- * what `NODE_ENV` says.
+ * Creates the log of one client. Without `logger`, warnings and errors go to the console, other events are dropped.
+ * `development` follows `NODE_ENV`.
  */
 export function createLog(logger?: Logger, development = false): Log {
   const emit = (event: LogEvent): void => deliver(logger ?? toConsole, event)
@@ -128,9 +128,9 @@ export function createLog(logger?: Logger, development = false): Log {
       if (outcome) emit(outcome)
     },
     once(message, remedy) {
-      const told = shared('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
-      if (told.get(message)) return
-      told.set(message, true)
+      const notices = shared('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
+      if (notices.get(message)) return
+      notices.set(message, true)
       emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })
     },
     printException(thrown) {

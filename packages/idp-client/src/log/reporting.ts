@@ -1,8 +1,8 @@
 import type { Log } from './log.ts'
 
 /**
- * Runs an operation of the application. What the provider or the store did to it is reported, since the application may
- * catch the error and say nothing. What it takes to report is loaded with the first failure.
+ * Runs an operation of the application and logs failures of the provider or the store, because the application may
+ * catch the error silently. The reporting code is loaded at the first failure.
  */
 export async function reporting<T>(log: Log, operation: () => Promise<T>): Promise<T> {
   try {

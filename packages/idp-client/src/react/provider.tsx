@@ -13,21 +13,22 @@ export interface IdpProviderProps extends PageOptions {
 const PageContext: Context<Page | null> = createContext<Page | null>(null)
 
 /**
- * Gives `useUser`, `withPageAuthRequired`, `getAccessToken` and the functions of `idp-client/browser` their user and their
- * paths. Optional: without it they work with the defaults and the variables, and ask the profile route once. The user
- * lives in this component, so that a server which renders for several people at once never mixes them up.
+ * Provides user and paths to `useUser`, `withPageAuthRequired`, `getAccessToken` and the functions of
+ * `idp-client/browser`. Optional: without it they use the defaults and the variables, and request the profile route
+ * once. The user is stored in this component, so that a server which renders for several users at once never mixes them
+ * up.
  *
  * @example
  * const session = await idp.getSession()
  * return <IdpProvider user={session?.user ?? null}>{children}</IdpProvider>
  */
 export function IdpProvider({ user, routes, basePath, children }: IdpProviderProps): ReactElement {
-  // As text, so that routes which are written out in the element are the same in every render.
-  const given = JSON.stringify({ routes, basePath })
-  const urls = useMemo(() => resolveRoutes(JSON.parse(given) as RouteOptions), [given])
+  // As a string, so that inline `routes` are equal in every render.
+  const key = JSON.stringify({ routes, basePath })
+  const urls = useMemo(() => resolveRoutes(JSON.parse(key) as RouteOptions), [key])
   const [{ store }] = useState(() => createPage({ user, routes, basePath }))
   const page = useMemo(() => ({ store, urls }), [store, urls])
-  // Of all effects the first, so that those of the page may ask for a token already.
+  // The earliest effect, so that effects of the page may already request a token.
   useInsertionEffect(() => announcePage(page), [page])
   const seeded = useRef(user)
   useEffect(() => {
@@ -36,7 +37,8 @@ export function IdpProvider({ user, routes, basePath, children }: IdpProviderPro
     store.entry(urls.profile).seed(user)
   }, [store, urls, user])
   const isSeeded = user !== undefined
-  // Other tabs learn who is signed in here, for instance nobody after a logout, also where no component shows the user.
+  // Reports the signed-in user to other tabs (for example that there is none after a logout), even if no component
+  // shows the user.
   useEffect(
     () => (isSeeded ? store.entry(urls.profile).subscribe(() => {}) : undefined),
     [store, urls, isSeeded],

@@ -4,29 +4,32 @@ import type { User } from '../session/model/session-data.ts'
 import { usePage } from './provider.tsx'
 
 export interface UseUserOptions {
-  /** Another path than the profile route of `IdpProvider`; gets the base path in front unless it has it. */
+  /** Path to use instead of the profile route of `IdpProvider`; the base path is added unless it is already there. */
   readonly route?: string | undefined
 }
 
 export interface UserResult {
-  /** Null while the first request runs and when nobody is signed in; after a failure, the last known user. */
+  /** `null` during the first request and if no user is signed in; after a failure, the last known user. */
   readonly user: User | null
-  /** True until the first answer, also on the server unless `IdpProvider` knows the user. */
+  /** True until the first response, also on the server unless `IdpProvider` knows the user. */
   readonly isLoading: boolean
   /**
-   * Why the last request failed; null again after one that succeeded. 401 and 204 are answers, not failures. Also why
-   * `getAccessToken` has found that this user needs a new login for a token (`FAILED_TO_REFRESH_TOKEN`,
-   * `MISSING_REFRESH_TOKEN`): set once, however many asked.
+   * Error of the last request; `null` after a successful one. 401 and 204 are not failures. Also set, once for all
+   * callers, if `getAccessToken` has found that this user needs a new login for a token (`FAILED_TO_REFRESH_TOKEN`,
+   * `MISSING_REFRESH_TOKEN`).
    */
   readonly error: RouteRequestError | null
-  /** Asks the profile route again, for example after a profile was edited; settles with the answer, never rejects. */
+  /**
+   * Requests the profile route again, for example after the profile was edited; resolves after the response, never
+   * rejects.
+   */
   readonly invalidate: () => Promise<void>
 }
 
 /**
- * The signed-in user in a client component. All components share one request per route. It is repeated when the window
- * gets the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and
- * when another tab sees another user.
+ * Returns the signed-in user in a client component. All components share one request per route. It is repeated when the
+ * window gets the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward
+ * cache, and when another tab reports another user.
  *
  * @example
  * const { user, isLoading, error } = useUser()

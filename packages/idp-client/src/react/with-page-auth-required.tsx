@@ -6,23 +6,23 @@ import { usePage } from './provider.tsx'
 import { useUser } from './use-user.ts'
 
 export interface PageAuthOptions {
-  /** Where the user arrives after the login; default: the page that asked, with query and fragment. */
+  /** Path to redirect to after the login; default: the current page, with query and fragment. */
   readonly returnTo?: string | undefined
-  /** Shown while the user is being looked up and while the browser leaves for the login; default: nothing. */
+  /** Rendered while the user is loading and while the browser leaves for the login; default: nothing. */
   readonly onRedirecting?: (() => ReactNode) | undefined
-  /** Shown when no user is known because the profile route failed; default: nothing. */
+  /** Rendered if no user is known because the profile route failed; default: nothing. */
   readonly onError?: ((error: Error) => ReactNode) | undefined
 }
 
-/** Props of the page itself plus the user, whom `withPageAuthRequired` adds. */
+/** Props of the page and the user, which `withPageAuthRequired` adds. */
 export type PageWithUser<P> = P & { readonly user: User }
 
 const nothing = (): ReactNode => null
 
 /**
- * A client page for signed-in users only: renders the component with `user` as a prop, or sends the browser to the login
- * route. A user who is known stays on the page when a later request fails. It is not a security boundary, since
- * the component's code is public: data needs protection where it is served.
+ * Wraps a client page for signed-in users: renders the component with `user` as a prop, or redirects the browser to the
+ * login route. A known user stays on the page if a later request fails. This does not protect data: the component's
+ * code is public, so protect data where it is served.
  *
  * @example
  * export default withPageAuthRequired(function Page({ user }: { user: User }) { return <p>{user.email}</p> })
@@ -35,15 +35,15 @@ export function withPageAuthRequired<P extends object>(
     const result = useUser()
     const { login } = usePage().urls
     const { user, isLoading, error } = result
-    const leftFor = useRef<unknown>(null)
-    // Depends on the result as a whole: a page that is still here when the next answer says "nobody" leaves again.
+    const redirectedFor = useRef<unknown>(null)
+    // Depends on the whole result: if the page is still open when the next response has no user, it redirects again.
     useEffect(() => {
-      if (result.user || result.isLoading || result.error || leftFor.current === result) return
-      leftFor.current = result
+      if (result.user || result.isLoading || result.error || redirectedFor.current === result) return
+      redirectedFor.current = result
       const target = returnTo ?? location.pathname + location.search + location.hash
       location.assign(withQuery(login, { returnTo: target }))
     }, [result, login])
-    // TypeScript cannot see that Omit<P, 'user'> plus user is P again.
+    // TypeScript cannot infer that `Omit<P, 'user'>` plus `user` is `P` again.
     if (user) return <Component {...({ ...props, user } as PageWithUser<P>)} />
     return <>{error && !isLoading ? onError(error) : onRedirecting()}</>
   }

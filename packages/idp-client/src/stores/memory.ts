@@ -6,37 +6,43 @@ import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import { endedName, isMeant, REMEMBERED_SECONDS, toOwner } from './record.ts'
+import { endedName, isEndedBy, REMEMBERED_SECONDS, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
 export interface MemoryStoreOptions {
-  /** Stores of one name are one store, in however many copies a process loads the module. Default `default`. */
+  /**
+   * Name of the store. Stores with the same name share their data, even if a process loads several copies of the
+   * module. Default `default`.
+   */
   name?: string | undefined
-  /** Most sessions that are kept; above it the least recently used one is forgotten. Default 10000. The first store of a name decides. */
+  /**
+   * Maximum number of sessions; above it the least recently used one is dropped. Default 10000. The first store with a
+   * name decides.
+   */
   maxSessions?: number | undefined
-  /** Whole seconds since the epoch, for the end of sessions. Default: the system clock. */
+  /** Clock for the expiry of sessions, in integer seconds since the epoch. Default: the system clock. */
   clock?: Clock | undefined
 }
 
 interface StoredRecord {
-  /** As text, so that nobody holds a reference into the store. */
+  /** Serialized, so that no caller has a reference into the store. */
   readonly text: string
   readonly owner: Owner
   readonly expiresAt: number
 }
 
 interface Lease {
-  /** Milliseconds of the process's own monotonic clock. */
+  /** Milliseconds of the process's monotonic clock. */
   readonly until: number
 }
 
 interface Memory {
   readonly sessions: Lru<string, StoredRecord>
   readonly leases: Lru<string, Lease>
-  /** Until when each name is known, seconds since the epoch. */
+  /** Expiry of each used name, in seconds since the epoch. */
   readonly names: Lru<string, number>
-  /** When the provider ended sessions, by `endedName`. */
+  /** Time at which the provider ended sessions, by `endedName`. */
   readonly ended: Lru<string, Ended>
 }
 
@@ -63,36 +69,36 @@ function getMemory(name: string, maxSessions: number): Memory {
 interface LiveSessions {
   get(id: string): StoredRecord | null
   put(id: string, session: SessionData, expiresAt: number): StoredRecord
-  /** Those whose owner passes. */
-  select(isWanted: (owner: Owner) => boolean): [id: string, kept: StoredRecord][]
-  /** Deletes those whose owner passes; gives how many there were. */
-  remove(isWanted: (owner: Owner) => boolean): number
+  /** Returns the sessions with a matching owner. */
+  select(matches: (owner: Owner) => boolean): [id: string, record: StoredRecord][]
+  /** Deletes the sessions with a matching owner and returns their number. */
+  remove(matches: (owner: Owner) => boolean): number
 }
 
 function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSessions {
-  function select(isWanted: (owner: Owner) => boolean): [id: string, kept: StoredRecord][] {
+  function select(matches: (owner: Owner) => boolean): [id: string, record: StoredRecord][] {
     const now = clock()
-    return [...sessions.entries()].filter(([, { expiresAt, owner }]) => expiresAt > now && isWanted(owner))
+    return [...sessions.entries()].filter(([, { expiresAt, owner }]) => expiresAt > now && matches(owner))
   }
 
   return {
     get(id) {
-      const kept = sessions.get(id)
-      if (kept && kept.expiresAt > clock()) return kept
+      const record = sessions.get(id)
+      if (record && record.expiresAt > clock()) return record
       sessions.delete(id)
       return null
     },
 
     put(id, session, expiresAt) {
-      const kept = { text: JSON.stringify(session), owner: toOwner(session), expiresAt }
-      sessions.set(id, kept)
-      return kept
+      const record = { text: JSON.stringify(session), owner: toOwner(session), expiresAt }
+      sessions.set(id, record)
+      return record
     },
 
     select,
 
-    remove(isWanted) {
-      const chosen = select(isWanted)
+    remove(matches) {
+      const chosen = select(matches)
       for (const [id] of chosen) sessions.delete(id)
       return chosen.length
     },
@@ -100,10 +106,10 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSe
 }
 
 /**
- * Sessions in the memory of this process, for development and tests: a restart ends them, and a second process knows
- * none of them. Everything else is as in the other stores.
+ * Creates a session store in the memory of this process, for development and tests: sessions are lost at a restart and
+ * not shared with other processes. Otherwise it behaves like the other stores.
  *
- * @throws InvalidConfigurationError `maxSessions` is not an integer above 0
+ * @throws InvalidConfigurationError `maxSessions` is not a positive integer
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
   const { clock = systemClock, maxSessions = SESSIONS, name = 'default' } = options
@@ -121,8 +127,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
 
   return {
     async get(id) {
-      const kept = live.get(id)
-      return kept && parse(kept)
+      const record = live.get(id)
+      return record && parse(record)
     },
 
     async set(id, session, { expiresAt }) {
@@ -139,12 +145,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
         const latest = Math.max(iat, endedAt(sid, iss) ?? iat)
         ended.set(endedName(sid, iss), { iat: latest, until: clock() + REMEMBERED_SECONDS })
       }
-      live.remove((owner) => isMeant(owner, token))
+      live.remove((owner) => isEndedBy(owner, token))
     },
 
     async update(id, change, { expiresAt }) {
-      const kept = live.get(id)
-      return kept && parse(live.put(id, change(parse(kept)), expiresAt))
+      const record = live.get(id)
+      return record && parse(live.put(id, change(parse(record)), expiresAt))
     },
 
     async lock(id, milliseconds) {
@@ -160,7 +166,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async listBySubject(sub) {
-      return live.select((owner) => owner.sub === sub).map(([id, kept]) => ({ id, session: parse(kept) }))
+      return live.select((owner) => owner.sub === sub).map(([id, record]) => ({ id, session: parse(record) }))
     },
 
     async deleteBySubject(sub) {

@@ -1,27 +1,30 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 
 export interface PostgresStoreOptions {
-  /** Table of the sessions, up to 48 letters, digits, `_` and `-`. A second one has `_leases` after that name. Default `idp_client_sessions`. */
+  /**
+   * Table of the sessions, up to 48 letters, digits, `_` and `-`. A second table has the suffix `_leases`. Default
+   * `idp_client_sessions`.
+   */
   table?: string | undefined
-  /** Schema of both, which has to exist; made of the same characters. Default: that of the connection. */
+  /** Schema of both tables, which must exist; same characters. Default: that of the connection. */
   schema?: string | undefined
 }
 
-/** Names as they stand in statements. */
+/** Quoted names for statements. */
 export interface Tables {
   readonly sessions: string
   readonly leases: string
-  /** One statement that creates both with their indexes, where they are missing. */
+  /** Statement that creates missing tables and indexes. */
   readonly definition: string
 }
 
-function checked(name: string): string {
+function assertName(name: string): string {
   if (/^[\w-]{1,48}$/.test(name)) return name
   const detail = 'table and schema of postgresStore are up to 48 letters, digits, _ and -.'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/* Subjects and provider session ids may be longer than an ordered index takes; a hash index takes any length. */
+/* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */
 const toDefinition = (table: string, sessions: string, leases: string): string => `do $$ begin
 perform pg_advisory_xact_lock(hashtext('idp-client ${table}'));
 create table if not exists ${sessions} (id text primary key, session text not null, version uuid not null,
@@ -33,9 +36,9 @@ create table if not exists ${leases} (name text primary key, token uuid not null
 create index if not exists "${table}_leases_expires_at" on ${leases} (expires_at);
 end $$`
 
-/** @throws InvalidConfigurationError a name has other characters than those named */
+/** @throws InvalidConfigurationError a name has other characters */
 export function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions): Tables {
-  const place = schema === undefined ? '' : `"${checked(schema)}".`
-  const [sessions, leases] = [`${place}"${checked(table)}"`, `${place}"${table}_leases"`]
+  const place = schema === undefined ? '' : `"${assertName(schema)}".`
+  const [sessions, leases] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
   return { sessions, leases, definition: toDefinition(table, sessions, leases) }
 }

@@ -3,7 +3,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { toTableNames } from './postgres-tables.ts'
-import { endedName, isMeant, plain, REMEMBERED_SECONDS, sessionIn, toOwner } from './record.ts'
+import { endedName, escapeName, isEndedBy, parseSession, REMEMBERED_SECONDS, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -11,15 +11,15 @@ export type { PostgresStoreOptions }
 
 type Row = Readonly<Record<string, unknown>>
 
-/** A pool of `pg`, or anything else that runs one statement with parameters `$1`, `$2`, several at once. */
+/** A pool of `pg`, or any object that runs one statement with parameters `$1`, `$2`; calls may be concurrent. */
 export interface PostgresClient {
   query(text: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }>
 }
 
 export interface PostgresStore extends Required<SessionDataStore> {
-  /** Creates tables and indexes where they are missing. Any number of processes may call it, also at once. */
+  /** Creates missing tables and indexes. Several processes may call it concurrently. */
   migrate(): Promise<void>
-  /** Deletes what is over, in batches; gives how many sessions. Nothing calls it by itself. */
+  /** Deletes expired records in batches and returns the number of sessions. Never called automatically. */
   sweep(): Promise<number>
 }
 
@@ -31,13 +31,13 @@ const BATCH = 1000
 const getCode = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
-function checked(client: PostgresClient): PostgresClient {
+function assertClient(client: PostgresClient): PostgresClient {
   if (typeof client?.query === 'function') return client
   const detail = 'postgresStore needs a pool of pg, or an object with a function query(text, values).'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/* Every statement stands alone: where the database isolates strictly, one that met another is simply run again. */
+/* Every statement is independent: after a serialization failure it is simply run again. */
 const queryWith =
   (client: PostgresClient): Query =>
   async (text, ...values) => {
@@ -50,16 +50,16 @@ const queryWith =
     }
   }
 
-/* The clock of the database decides, which all processes share. */
+/* The clock of the database decides, because all processes share it. */
 const LIVE = 'expires_at > clock_timestamp()'
 const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
 type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 
 function createLeases(query: Query, table: string): Leases {
-  /** Takes a name that nobody has, or whose time is over; `until` is an expression of `$3`. */
+  /** Acquires a name that is free or expired; `until` is an expression of `$3`. */
   async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
-    const taken = await query(
+    const rows = await query(
       `insert into ${table} as lease (name, token, expires_at) values (${NAME}, $2, ${until})
 on conflict (name) do update set token = excluded.token, expires_at = excluded.expires_at
 where not lease.${LIVE} returning name`,
@@ -67,12 +67,12 @@ where not lease.${LIVE} returning name`,
       token,
       value,
     )
-    return taken.length > 0
+    return rows.length > 0
   }
 
   return {
     async lock(id, milliseconds) {
-      const [name, token] = [`lock ${plain(id)}`, crypto.randomUUID()]
+      const [name, token] = [`lock ${escapeName(id)}`, crypto.randomUUID()]
       const until = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
       if (!(await take(name, token, [until, milliseconds]))) return null
       return {
@@ -83,11 +83,11 @@ where not lease.${LIVE} returning name`,
     },
 
     once: (name, { expiresAt }) =>
-      take(`once ${plain(name)}`, crypto.randomUUID(), ['to_timestamp($3::float8)', expiresAt]),
+      take(`once ${escapeName(name)}`, crypto.randomUUID(), ['to_timestamp($3::float8)', expiresAt]),
   }
 }
 
-/** Each with its place among the values. */
+/** Columns with their place among the values. */
 const COLUMNS = {
   id: '$1',
   session: '$2',
@@ -106,8 +106,8 @@ const UPDATED = Object.entries(COLUMNS)
 
 function toValues(id: string, session: SessionData, expiresAt: number): unknown[] {
   const { iss, sid, sub } = toOwner(session)
-  const [safeSid, safeIss] = [sid, iss].map((name) => (name === undefined ? null : plain(name)))
-  return [id, JSON.stringify(session), crypto.randomUUID(), plain(sub), safeSid, safeIss, expiresAt]
+  const [safeSid, safeIss] = [sid, iss].map((name) => (name === undefined ? null : escapeName(name)))
+  return [id, JSON.stringify(session), crypto.randomUUID(), escapeName(sub), safeSid, safeIss, expiresAt]
 }
 
 type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'update'>>
@@ -116,7 +116,7 @@ function createRecords(query: Query, table: string): Records {
   return {
     async get(id) {
       const [row] = await query(`select session from ${table} where id = $1 and ${LIVE}`, id)
-      return row ? sessionIn(row['session']) : null
+      return row ? parseSession(row['session']) : null
     },
 
     async set(id, session, { expiresAt }) {
@@ -137,15 +137,15 @@ on conflict (id) do update set ${INSERTED}`,
           `select session, version::text as version from ${table} where id = $1 and ${LIVE}`,
           id,
         )
-        const current = row ? sessionIn(row['session']) : null
+        const current = row ? parseSession(row['session']) : null
         if (!row || !current) return null
         const [written] = await query(
           `update ${table} set ${UPDATED} where id = $1 and version = $8 returning session`,
           ...toValues(id, change(current), expiresAt),
           row['version'],
         )
-        // Nothing is written if another writer was quicker: then the change is applied again, to the current record.
-        if (written) return sessionIn(written['session'])
+        // Nothing is written if another process was faster: then the change is applied again to the current record.
+        if (written) return parseSession(written['session'])
       }
     },
   }
@@ -155,26 +155,26 @@ type Subjects = Required<
   Pick<SessionDataStore, 'deleteByLogoutToken' | 'endedAt' | 'listBySubject' | 'deleteBySubject'>
 >
 
-/* A time takes the place of the token: the table is as it was when leases had nothing else to hold. */
+/* The time is stored in the column of the token, so that the table needs no further column. */
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
 function createEndings(query: Query, leases: string) {
-  const nameOf = (sid: string, iss: string | undefined): string => `ended ${plain(endedName(sid, iss))}`
+  const toName = (sid: string, iss: string | undefined): string => `ended ${escapeName(endedName(sid, iss))}`
   return {
     async remember(sid: string, iss: string | undefined, iat: number): Promise<void> {
       await query(
         `insert into ${leases} as ended (name, token, expires_at)
 values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds')
 on conflict (name) do update set token = greatest(ended.token, excluded.token), expires_at = excluded.expires_at`,
-        nameOf(sid, iss),
+        toName(sid, iss),
         Math.floor(iat),
       )
     },
 
     async endedAt(sid: string, iss?: string): Promise<number | null> {
       const found = `select ${UUID_AS_TIME} as iat from ${leases} where name = ${NAME} and ${LIVE}`
-      const [row] = await query(found, nameOf(sid, iss))
+      const [row] = await query(found, toName(sid, iss))
       return row ? Number(row['iat']) : null
     },
   }
@@ -183,12 +183,12 @@ on conflict (name) do update set token = greatest(ended.token, excluded.token), 
 function createSubjects(query: Query, table: string, leases: string): Subjects {
   const { endedAt, remember } = createEndings(query, leases)
 
-  /** Of all that a user has, those that began before the token: only their records tell when. */
+  /** Deletes the user's sessions that began before the token; only the records contain that time. */
   async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
-    const rows = await query(`select id, session from ${table} where sub = $1`, plain(sub))
+    const rows = await query(`select id, session from ${table} where sub = $1`, escapeName(sub))
     for (const row of rows) {
-      const session = sessionIn(row['session'])
-      if (session && !isMeant(toOwner(session), token)) continue
+      const session = parseSession(row['session'])
+      if (session && !isEndedBy(toOwner(session), token)) continue
       await query(`delete from ${table} where id = $1`, row['id'])
     }
   }
@@ -204,22 +204,22 @@ function createSubjects(query: Query, table: string, leases: string): Subjects {
       if (name === undefined) return
       await query(
         `delete from ${table} where ${column} = $1 and (iss is null or $2::text is null or iss = $2)`,
-        plain(name),
-        iss === undefined ? null : plain(iss),
+        escapeName(name),
+        iss === undefined ? null : escapeName(iss),
       )
     },
 
     async listBySubject(sub) {
-      const rows = await query(`select id, session from ${table} where sub = $1 and ${LIVE}`, plain(sub))
+      const rows = await query(`select id, session from ${table} where sub = $1 and ${LIVE}`, escapeName(sub))
       return rows.flatMap((row) => {
-        const session = sessionIn(row['session'])
+        const session = parseSession(row['session'])
         return session ? [{ id: String(row['id']), session }] : []
       })
     },
 
     async deleteBySubject(sub) {
       const deleted = `delete from ${table} where sub = $1 returning (${LIVE})::text as live`
-      return (await query(deleted, plain(sub))).filter(({ live }) => live === 'true').length
+      return (await query(deleted, escapeName(sub))).filter(({ live }) => live === 'true').length
     },
   }
 }
@@ -239,15 +239,15 @@ select count(*) as count from gone`,
 }
 
 /**
- * Sessions in two tables of PostgreSQL 13 or newer, in a database with the encoding UTF8; `migrate` creates them. No
- * transaction is held open and nothing is kept in a connection, so that every pool will do, also one in front of the
- * database. `update` and `lock` hold across processes.
+ * Creates a session store in two tables of PostgreSQL 13 or newer, in a database with the encoding UTF8; `migrate`
+ * creates them. It holds no transaction open and no state in a connection, so that it works with every pool, including
+ * external ones such as PgBouncer. `update` and `lock` work across processes.
  *
- * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` other characters than those named
+ * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` has other characters than allowed
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   const { definition, leases, sessions } = toTableNames(options)
-  const query = queryWith(checked(client))
+  const query = queryWith(assertClient(client))
   return {
     ...createRecords(query, sessions),
     ...createSubjects(query, sessions, leases),

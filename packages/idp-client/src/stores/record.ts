@@ -1,7 +1,7 @@
 import type { LogoutToken } from '../config/options.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
-/** The values by which a logout token may name a session. */
+/** Properties of a session that a logout token may match. */
 export interface Owner {
   readonly sub: string
   readonly sid: string | undefined
@@ -10,13 +10,13 @@ export interface Owner {
   readonly createdAt: number
 }
 
-/** Seconds by which the clocks of provider and application may differ. */
+/** Tolerated difference between the clocks of provider and application, in seconds. */
 const TOLERANCE = 60
 
-/** Seconds for which the end of a session at the provider is remembered. */
+/** How long the end of a session at the provider is remembered, in seconds. */
 export const REMEMBERED_SECONDS = 600
 
-/** The key under which the end of a provider session is stored. */
+/** Returns the key under which the end of a provider session is stored. */
 export function endedName(sid: string, iss: string | undefined): string {
   return JSON.stringify([iss ?? null, sid])
 }
@@ -27,27 +27,27 @@ export function toOwner({ internal, user }: SessionData): Owner {
 }
 
 /**
- * Whether the token ends the session: by `sid` alone when it has one, otherwise all of the user that began before it; never
- * that of another issuer.
+ * Returns whether the token ends the session: by `sid` alone if it has one, otherwise every session of the user that
+ * began before it; never one of another issuer.
  */
-export function isMeant({ createdAt, iss, sid, sub }: Owner, token: LogoutToken): boolean {
+export function isEndedBy({ createdAt, iss, sid, sub }: Owner, token: LogoutToken): boolean {
   if (token.iss !== undefined && iss !== undefined && token.iss !== iss) return false
   if (token.sid !== undefined) return token.sid === sid
   return token.sub === sub && !(token.iat !== undefined && createdAt > token.iat + TOLERANCE)
 }
 
 /**
- * A name as part of a key or as a column: any two stay apart, and whatever no database takes (U+0000, unpaired
- * surrogates) is escaped. Names without such characters, quotes and backslashes are left as they are.
+ * Escapes a name for a key or a column: different names stay different, and characters that databases reject (U+0000,
+ * unpaired surrogates) are escaped. Names without such characters, quotes and backslashes are unchanged.
  */
-export function plain(name: string): string {
+export function escapeName(name: string): string {
   return JSON.stringify(name).slice(1, -1)
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** Reads the session in a database record; null if it is not a session. */
-export function sessionIn(stored: unknown): SessionData | null {
+/** Parses a session from a database; returns `null` if it is not one. */
+export function parseSession(stored: unknown): SessionData | null {
   try {
     const value: unknown = JSON.parse(String(stored))
     const session = value as SessionData | null

@@ -1,11 +1,11 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 
-/** Sends a command with its arguments; `key` is the only key in it, by which a cluster finds the node. */
+/** Sends a command with its arguments; `key` is its only key, which a cluster needs to find the node. */
 export type RedisCommand = (command: string[], key: string) => Promise<unknown>
 
 /**
- * A connected client: of `redis` (client, pool or cluster), of `ioredis` (client or cluster), or for any other a
- * function that sends a command.
+ * A connected client: of `redis` (client, pool or cluster), of `ioredis` (client or cluster), or for any other library
+ * a function that sends a command.
  */
 export type RedisClient =
   | RedisCommand
@@ -19,19 +19,19 @@ export type RedisClient =
 function createSender(client: RedisClient): RedisCommand {
   if (typeof client === 'function') return client
   if ('call' in client) return ([name = '', ...args]) => client.call(name, ...args)
-  // Of the clients of `redis` only a cluster has masters; it is told the key, and never to ask a replica.
+  // Of the clients of `redis` only a cluster has masters; it needs the key, and must never read from a replica.
   if ('masters' in client) return (command, key) => client.sendCommand(key, false, command)
   return (command) => client.sendCommand(command)
 }
 
-/** The commands of one client; every one has one key. */
+/** Commands of one client; each has one key. */
 export interface RedisCommands {
   send(name: string, key: string, ...args: string[]): Promise<unknown>
-  /** Runs a Lua script, which finds the key in `KEYS[1]` and the rest in `ARGV`, as one atomic step. */
+  /** Runs a Lua script atomically, with the key in `KEYS[1]` and the rest in `ARGV`. */
   run(script: string, key: string, ...args: string[]): Promise<unknown>
 }
 
-/** @throws InvalidConfigurationError it is no client that we know */
+/** @throws InvalidConfigurationError the client is not supported */
 export function redisCommands(client: RedisClient): RedisCommands {
   const isObject = typeof client === 'object' && client !== null
   if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client))) {

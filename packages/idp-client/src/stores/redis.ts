@@ -1,6 +1,6 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { endedName, isMeant, plain, REMEMBERED_SECONDS, sessionIn, toOwner } from './record.ts'
+import { endedName, escapeName, isEndedBy, parseSession, REMEMBERED_SECONDS, toOwner } from './record.ts'
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
 
@@ -9,17 +9,17 @@ export type { User } from '../session/model/session-data.ts'
 export type { RedisClient, RedisCommand }
 
 export interface RedisStoreOptions {
-  /** Prefix of every key; give each application its own. Default `idp-client:`. */
+  /** Prefix of every key; use a different one for each application. Default `idp-client:`. */
   prefix?: string | undefined
 }
 
-/* The record is given back unless it is still the one that the change was made of. */
+/* Returns the current record instead of replacing it if it has changed since it was read. */
 const REPLACE = `local current = redis.call('GET', KEYS[1])
 if current ~= ARGV[1] then return current end
 redis.call('SET', KEYS[1], ARGV[2], 'EXAT', ARGV[3])
 return 1`
 
-/* An index drops what is over and ends with its last session, so that nobody has to look for what was left behind. */
+/* An index drops expired sessions and expires with its last session, so that it needs no cleanup. */
 const LIST = `redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
@@ -27,14 +27,14 @@ if last[2] then redis.call('EXPIREAT', KEYS[1], last[2]) end`
 
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
 
-/* Logout tokens may arrive in another order than they were issued in. */
+/* Logout tokens may arrive in a different order than they were issued. */
 const REMEMBER = `local known = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
 local latest = known > tonumber(ARGV[1]) and tostring(known) or ARGV[1]
 redis.call('SET', KEYS[1], latest, 'EX', ARGV[2])`
 
 type Index = 'sub' | 'sid'
 
-/** Whole and above 0, as the commands want it. */
+/** Rounds up to a positive integer, as the commands require. */
 const whole = (value: number): string => String(Math.max(1, Math.ceil(value)))
 
 type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
@@ -42,7 +42,7 @@ type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 function leases({ run, send }: RedisCommands, prefix: string): Leases {
   return {
     async lock(id, milliseconds) {
-      const key = `${prefix}lock:{${plain(id)}}`
+      const key = `${prefix}lock:{${escapeName(id)}}`
       const token = crypto.randomUUID()
       const taken = await send('SET', key, token, 'NX', 'PX', whole(milliseconds))
       if (taken === null) return null
@@ -54,25 +54,27 @@ function leases({ run, send }: RedisCommands, prefix: string): Leases {
     },
 
     async once(name, { expiresAt }) {
-      return (await send('SET', `${prefix}once:${plain(name)}`, '1', 'NX', 'EXAT', whole(expiresAt))) !== null
+      return (
+        (await send('SET', `${prefix}once:${escapeName(name)}`, '1', 'NX', 'EXAT', whole(expiresAt))) !== null
+      )
     },
   }
 }
 
 interface Records {
   readonly key: (id: string) => string
-  /** Makes the session findable by whose it is. */
+  /** Adds the session to the indexes of its `sub` and `sid`. */
   list(id: string, session: SessionData, expiresAt: number): Promise<void>
   unlist(record: SessionRecord): Promise<void>
-  /** The sessions that an index leads to; what leads nowhere any more is taken out of it. */
+  /** Returns the sessions of an index, and removes entries without a session. */
   find(by: Index, name: string): Promise<SessionRecord[]>
-  /** False when it was gone already. */
+  /** Returns false if it was already gone. */
   remove(record: SessionRecord): Promise<boolean>
 }
 
 function createRecords({ run, send }: RedisCommands, prefix: string): Records {
-  const key = (id: string): string => `${prefix}session:{${plain(id)}}`
-  const index = (by: Index, name: string): string => `${prefix}${by}:${plain(name)}`
+  const key = (id: string): string => `${prefix}session:{${escapeName(id)}}`
+  const index = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
 
   function indexes(session: SessionData): string[] {
     const { sid, sub } = toOwner(session)
@@ -95,7 +97,7 @@ function createRecords({ run, send }: RedisCommands, prefix: string): Records {
       const list = index(by, name)
       const ids = ((await send('ZRANGE', list, '0', '-1')) as unknown[]).map(String)
       const read = async (id: string): Promise<SessionRecord | null> => {
-        const session = sessionIn(await send('GET', key(id)))
+        const session = parseSession(await send('GET', key(id)))
         if (session && toOwner(session)[by] === name) return { id, session }
         await send('ZREM', list, id)
         return null
@@ -112,10 +114,10 @@ function createRecords({ run, send }: RedisCommands, prefix: string): Records {
 }
 
 /**
- * Sessions in Redis 6.2 or newer, or Valkey, alone or as a cluster. Sessions end by themselves, `update` and `lock` hold
- * across processes. What finds sessions by `sub` and `sid` is written after the session itself.
+ * Creates a session store in Redis 6.2 or newer, or Valkey, standalone or as a cluster. Sessions expire automatically,
+ * `update` and `lock` work across processes. The indexes by `sub` and `sid` are written after the session itself.
  *
- * @throws InvalidConfigurationError `client` is no client that we know
+ * @throws InvalidConfigurationError `client` is not supported
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Required<SessionDataStore> {
   const { prefix = 'idp-client:' } = options
@@ -123,12 +125,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { run, send } = commands
   const records = createRecords(commands, prefix)
   const endedKey = (sid: string, iss: string | undefined): string =>
-    `${prefix}ended:${plain(endedName(sid, iss))}`
+    `${prefix}ended:${escapeName(endedName(sid, iss))}`
 
   return {
     ...leases(commands, prefix),
 
-    get: async (id) => sessionIn(await send('GET', records.key(id))),
+    get: async (id) => parseSession(await send('GET', records.key(id))),
 
     async set(id, session, { expiresAt }) {
       await send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))
@@ -136,14 +138,14 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
 
     async delete(id) {
-      const session = sessionIn(await send('GETDEL', records.key(id)))
+      const session = parseSession(await send('GETDEL', records.key(id)))
       if (session) await records.unlist({ id, session })
     },
 
     async update(id, change, { expiresAt }) {
       let stored = await send('GET', records.key(id))
       for (;;) {
-        const current = sessionIn(stored)
+        const current = parseSession(stored)
         if (!current) return null
         const [before, after] = [String(stored), JSON.stringify(change(current))]
         stored = await run(REPLACE, records.key(id), before, after, whole(expiresAt))
@@ -152,7 +154,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
           await records.list(id, session, expiresAt)
           return session
         }
-        // Only bytes that no UTF-8 stands for read alike and are not: they would never be replaced.
+        // Only bytes that are not valid UTF-8 read the same and still differ: they would never be replaced.
         if (String(stored) === before) throw new Error('a session in Redis is not UTF-8')
       }
     },
@@ -163,7 +165,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         await run(REMEMBER, endedKey(sid, iss), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
       const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
-      await Promise.all(found.filter(({ session }) => isMeant(toOwner(session), token)).map(records.remove))
+      await Promise.all(found.filter(({ session }) => isEndedBy(toOwner(session), token)).map(records.remove))
     },
 
     listBySubject: (sub) => records.find('sub', sub),

@@ -6,8 +6,7 @@ import { sessions } from './adapter-contract/sessions.ts'
 import { unconfigured } from './adapter-contract/unconfigured.ts'
 
 /**
- * The common behaviour of all hosts, tested from outside, without a test runner of its own: run each case against a
- * `ContractHost`.
+ * Black-box test cases that every host must pass, without a test runner: run each case against a `ContractHost`.
  *
  * @example
  * for (const { title, run } of adapterContract) test(title, () => run(host))
@@ -15,7 +14,7 @@ import { unconfigured } from './adapter-contract/unconfigured.ts'
 export const adapterContract: readonly ContractCase[] = [...logins, ...sessions, ...requests, ...accounts]
 
 /**
- * The same for a host whose client is constructed with no option and no variable: nothing is ever let in, and public
- * pages still work. Its `secret` is not used.
+ * Test cases for a host whose client has no option and no variable: every guard rejects, and public pages still work.
+ * The `secret` of the host is not used.
  */
 export const unconfiguredContract: readonly ContractCase[] = unconfigured

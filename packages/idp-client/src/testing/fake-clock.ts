@@ -1,14 +1,17 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** A clock that stands still until it is moved; pass it as `[customClock]`. */
+/** A clock that only moves when told to; pass it as `[customClock]`. */
 export interface FakeClock extends Clock {
-  /** Moves on by whole seconds; negative ones turn it back. */
+  /** Moves the clock by integer seconds; negative values turn it back. */
   advance(seconds: number): void
-  /** Seconds since the epoch. */
+  /** Sets the clock to seconds since the epoch. */
   set(seconds: number): void
 }
 
-/** Starts at `start` seconds since the epoch, by default 2025-01-01T00:00:00Z, so that tests show the same numbers every day. */
+/**
+ * Creates a clock that starts at `start` seconds since the epoch, by default 2025-01-01T00:00:00Z, so that tests are
+ * reproducible.
+ */
 export function fakeClock(start = 1_735_689_600): FakeClock {
   let now = start
   const clock: Clock = () => now

@@ -15,7 +15,7 @@ import type {
   User,
 } from '../session/model/session-data.ts'
 
-/** A session to sign a test in with; a `SessionData` fits. */
+/** A session for a test; a `SessionData` is accepted. */
 export interface TestSession {
   user: User
   /** Default: an access token `test-access-token` that is valid for an hour. */
@@ -28,16 +28,18 @@ export interface TestSession {
 }
 
 export interface SessionCookieSecrets {
-  /** The `secret` of the application under test; of a list the first one seals. */
+  /** The `secret` of the application under test; the first of an array seals. */
   secret: string | readonly string[]
-  /** When the session was last used, seconds since the epoch; default: the present. Set it when the test moves a clock. */
+  /**
+   * Last use of the session, in seconds since the epoch; default: the current time. Set it if the test moves a clock.
+   */
   now?: number
 }
 
 export interface SessionCookieSettings extends SessionCookieSecrets {
   /** Name of the session cookie; default `__session`. */
   name?: string
-  /** Attributes as the application would write them; they decide how much fits into one cookie. */
+  /** Attributes of the application's cookie; they determine how much fits into one. */
   path?: string
   domain?: string
   secure?: boolean
@@ -52,11 +54,11 @@ function toSecrets(secret: string | readonly string[]): [string, ...string[]] {
 }
 
 /**
- * The value of a session cookie that signs the user of `session` in, for tests of an application. Send it under the
- * name of the session cookie (`__session` by default). Values above about 4000 characters need several cookies: use
+ * Returns the value of a session cookie for the user of `session`, for tests of an application. Send it under the name
+ * of the session cookie (`__session` by default). Values above about 4000 characters need several cookies: use
  * `generateSessionCookies`.
  *
- * @throws InvalidConfigurationError `INVALID_CONFIGURATION` when `secret` is shorter than 32 characters.
+ * @throws InvalidConfigurationError `INVALID_CONFIGURATION` if `secret` is shorter than 32 characters.
  * @example
  * const value = await generateSessionCookie({ user: { sub: 'alice' } }, { secret: 'a secret of 32 characters or more' })
  * await fetch('http://localhost:3000/account', { headers: { cookie: `__session=${value}` } })
@@ -79,8 +81,8 @@ export async function generateSessionCookie(
 }
 
 /**
- * The same as cookies by name and value, as many as the session takes, the way the application writes them; for tools
- * that fill a cookie jar (Playwright's `context.addCookies`).
+ * Returns the session as cookies by name and value, split as the application would; for tools that fill a cookie jar
+ * (Playwright's `context.addCookies`).
  */
 export async function generateSessionCookies(
   session: TestSession,
@@ -88,7 +90,7 @@ export async function generateSessionCookies(
 ): Promise<readonly { readonly name: string; readonly value: string }[]> {
   const { domain, name = '__session', path = '/', sameSite = 'lax', secure = true } = settings
   const value = await generateSessionCookie(session, settings)
-  // A lifetime as long as any, so that no cookie comes out longer than the application would make it.
+  // The longest possible lifetime, so that no cookie exceeds the size that the application would write.
   const attributes: CookieAttributes = {
     ...{ path, secure, sameSite, maxAge: 34_560_000, httpOnly: true },
     ...(domain === undefined ? {} : { domain }),
@@ -96,7 +98,7 @@ export async function generateSessionCookies(
   return splitCookie(name, value, attributes)
 }
 
-/** The same as the text of a `Cookie` header. */
+/** Returns the session as the value of a `Cookie` header. */
 export async function generateCookieHeader(
   session: TestSession,
   settings: SessionCookieSettings,

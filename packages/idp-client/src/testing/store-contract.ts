@@ -4,21 +4,24 @@ import { records } from './store-contract/records.ts'
 import { subjects } from './store-contract/subjects.ts'
 import { updates } from './store-contract/updates.ts'
 
-/** One rule that a store keeps. Runs on its own, in any order, also several at once, beside whatever the store holds. */
+/**
+ * One rule of the contract. Runs independently, in any order, concurrently with others, and regardless of the store's
+ * content.
+ */
 export interface StoreContractCase {
   readonly title: string
-  /** Rejects with an error that names what was expected. */
+  /** Rejects with an error that describes the expectation. */
   readonly run: () => Promise<void>
 }
 
 export interface StoreContractOptions {
-  /** Whether the store by itself forgets sessions whose time is over. Default true; the library checks lifetimes in any case. */
+  /** Whether the store deletes expired sessions itself. Default true; the library checks lifetimes in any case. */
   expires?: boolean | undefined
 }
 
 /**
- * The contract of a session store, for every method that this one has. No test runner is needed, and nothing is asked of
- * the store before a case runs. Takes a few seconds, in which some records end; the others stay for an hour.
+ * Returns the test cases for a session store, for every method that it has. They need no test runner and no setup of
+ * the store. They take a few seconds, in which some records expire; the others are kept for an hour.
  *
  * @example
  * for (const { title, run } of storeContract(store)) test(title, run)

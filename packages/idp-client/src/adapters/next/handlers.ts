@@ -12,7 +12,11 @@ export type Method = 'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DE
 
 export type AppHandlers = Readonly<Record<Method, (request: Request) => Promise<Response>>>
 
-async function respond(application: Application, exchange: Exchange, hostRequest: unknown): Promise<Response> {
+async function respond(
+  application: Application,
+  exchange: Exchange,
+  hostRequest: unknown,
+): Promise<Response> {
   const response = await sharing(exchange.cookies, () => dispatch(application, exchange, hostRequest))
   return response ?? empty(404)
 }

@@ -1,4 +1,4 @@
-/** The package that is replaced, with the modules that take the place of its own. */
+/** The replaced package, and the modules that replace its own. */
 export const peer = '@auth0/nextjs-auth0'
 
 export const modules: Readonly<Record<string, string>> = {
@@ -10,7 +10,7 @@ export const modules: Readonly<Record<string, string>> = {
   [`${peer}/testing`]: 'idp-client/testing',
 }
 
-/** Exports that have another name here and mean the same. */
+/** Exports with another name and the same meaning. */
 export const renamed: Readonly<Record<string, string>> = {
   Auth0Client: 'IdpClient',
   Auth0ClientOptions: 'IdpClientOptions',
@@ -26,7 +26,7 @@ export const renamed: Readonly<Record<string, string>> = {
   BackchannelAuthenticationNotSupportedError: 'BackchannelAuthenticationError',
 }
 
-/** Methods that have another name here and mean the same. */
+/** Methods with another name and the same meaning. */
 export const methods: Readonly<Record<string, string>> = {
   getConnectedAccounts: 'listConnectedAccounts',
 }
@@ -38,7 +38,7 @@ const popup =
 const multiple = 'has no counterpart: one client has one provider'
 const absent = 'has no counterpart'
 
-/** Exports without a counterpart of the same meaning; the import is left, so that the compiler points at it. */
+/** Exports without an equivalent; the import is left unchanged, so that the compiler reports it. */
 export const unavailable: Readonly<Record<string, string>> = {
   MissingStateError: `${callback} (MISSING_STATE)`,
   InvalidStateError: `${callback} (UNKNOWN_STATE, EXPIRED_STATE, REPLAYED_STATE)`,
@@ -76,7 +76,7 @@ export const unavailable: Readonly<Record<string, string>> = {
   serializeCredential: absent,
 }
 
-/** Values of `error.code` that have one counterpart: the same name in upper case. */
+/** Values of `error.code` with one equivalent: the same name in upper case. */
 export const codes: readonly string[] = [
   'missing_session',
   'missing_refresh_token',
@@ -103,7 +103,7 @@ export const codes: readonly string[] = [
   'mfa_no_available_factors',
 ]
 
-/** Variables with the prefix `AUTH0_` that have a counterpart with the prefix `IDP_`. */
+/** Variables with the prefix `AUTH0_` that have an equivalent with the prefix `IDP_`. */
 export const variables: readonly string[] = [
   'DOMAIN',
   'CLIENT_ID',
@@ -130,7 +130,7 @@ interface RemarkRule {
   readonly text: string
 }
 
-/** Code that needs manual review, found by its spelling in files that import the package. */
+/** Code to review by hand, found by its spelling in files that import the package. */
 export const remarks: readonly RemarkRule[] = [
   {
     pattern: /\bonCallback\b/,
@@ -178,7 +178,7 @@ export const remarks: readonly RemarkRule[] = [
   },
 ]
 
-/** The same, in every source file: most files import the client of the application, not the package. */
+/** Code to review by hand in every source file: most files import the client of the application, not the package. */
 export const remarksEverywhere: readonly RemarkRule[] = [
   {
     pattern: /\bdisconnectAccount\(/,

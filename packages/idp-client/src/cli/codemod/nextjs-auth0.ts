@@ -17,7 +17,7 @@ export interface Remark {
 
 export interface Rewritten {
   readonly text: string
-  /** Places that need a manual decision, in the order of the new text. */
+  /** Changes to make by hand, in the order of the new text. */
   readonly remarks: readonly Remark[]
 }
 
@@ -29,7 +29,7 @@ const variablePattern = new RegExp(`\\bAUTH0_(${variables.join('|')})(?![A-Z0-9_
 
 const renameVariables = (text: string): string => text.replace(variablePattern, 'IDP_$1')
 
-/** Variables of the package, or of the application under its prefix, that have no counterpart. */
+/** Returns a remark for each variable with the package's prefix that has no equivalent. */
 function unknownVariables(text: string): Remark[] {
   return [...text.matchAll(/\bAUTH0_[A-Z0-9_]+/g)].map(({ 0: name, index }) => ({
     line: lineAt(text, index),
@@ -37,13 +37,13 @@ function unknownVariables(text: string): Remark[] {
   }))
 }
 
-/** `.env`, `.env.local` and so on. */
+/** Rewrites `.env`, `.env.local` and so on. */
 export function rewriteEnvironment(text: string): Rewritten {
   const changed = renameVariables(text)
   return { text: changed, remarks: unknownVariables(changed) }
 }
 
-/** Files that are only read: the variables there have to be renamed manually. */
+/** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
 export function remarkVariables(text: string): Remark[] {
   return [...text.matchAll(variablePattern)].map(({ 0: name, 1: rest, index }) => ({
     line: lineAt(text, index),
@@ -57,12 +57,12 @@ export function rewriteManifest(text: string, version: string): Rewritten {
 }
 
 interface Names {
-  /** Names that the rest of the file uses, with the name that takes their place. */
+  /** Names that the rest of the file uses, with their replacement. */
   readonly local: Map<string, string>
   readonly missing: Set<string>
 }
 
-/** One entry of an import or export list, `type A as B`, with its new name. */
+/** Rewrites one entry of an import or export list, such as `type A as B`. */
 function rewriteSpecifier(specifier: string, text: string, names: Names): string {
   const match = /^(\s*)((?:type\s+)?)([\w$]+)((?:\s+as\s+[\w$]+)?)(\s*)$/.exec(specifier)
   if (match === null) return specifier
@@ -71,7 +71,7 @@ function rewriteSpecifier(specifier: string, text: string, names: Names): string
   const wanted = Object.hasOwn(renamed, name) ? renamed[name] : undefined
   if (wanted === undefined) return specifier
   if (alias !== '') return `${before}${type}${wanted}${alias}${after}`
-  // The file has something of the new name already: only the import is renamed.
+  // The file already uses the new name: only the import is renamed.
   if (word(wanted).test(text)) return `${before}${type}${wanted} as ${name}${after}`
   names.local.set(name, wanted)
   return `${before}${type}${wanted}${after}`
@@ -118,7 +118,7 @@ function renameMethods(text: string): string {
 
 const leading = (found: string): number => found.length - found.trimStart().length
 
-/** TypeScript and JavaScript. Textual: what it cannot decide by spelling becomes a remark. */
+/** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
 export function rewriteSource(text: string): Rewritten {
   const plain = renameMethods(renameVariables(text))
   const uses = new RegExp(modulePattern.source).test(text)

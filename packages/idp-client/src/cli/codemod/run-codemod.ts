@@ -5,9 +5,9 @@ import type { Rewritten } from './nextjs-auth0.ts'
 import { remarkVariables, rewriteEnvironment, rewriteManifest, rewriteSource } from './nextjs-auth0.ts'
 
 export interface CodemodReport {
-  /** Paths of the files that changed, below the folder. */
+  /** Paths of the changed files, relative to the folder. */
   readonly changed: readonly string[]
-  /** `path:line text` for what a person has to decide. */
+  /** `path:line text` of each change to make by hand. */
   readonly remarks: readonly string[]
 }
 
@@ -15,7 +15,7 @@ const skippedFolders = new Set(['node_modules', 'dist', 'build', 'out', 'coverag
 const sources = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'])
 const deployment = new Set(['.yml', '.yaml', '.sh', '.toml', '.tf'])
 
-/** Files below a folder but for what is installed, built or hidden; environment files are not hidden. */
+/** Returns the files below a folder, except installed, built or hidden ones; environment files count as visible. */
 async function filesBelow(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true })
   const found = await Promise.all(
@@ -41,11 +41,11 @@ function rewrite(path: string, text: string): Rewritten | null {
 
 /**
  * Rewrites an application from nextjs-auth0 4 to this package: imports, names, error codes and variables. It works on
- * text, so what depends on meaning is reported and left alone.
+ * text, so code that depends on meaning is only reported.
  *
  * @param folder root of the application
  * @param write false only reports
- * @throws when the folder or a file in it cannot be read or written
+ * @throws if the folder or a file in it cannot be read or written
  */
 export async function runCodemod(folder: string, write: boolean): Promise<CodemodReport> {
   const changed: string[] = []

@@ -1,7 +1,7 @@
 import { ContractViolation, claim } from './claim.ts'
 import type { CallingStyle, ContractHost, Person, WayBack } from './host.ts'
 
-/** One `Set-Cookie` line. Attribute names in lower case; those without value are `''`. */
+/** A parsed `Set-Cookie` line. Attribute names are in lower case; those without a value are `''`. */
 export interface SetCookie {
   readonly name: string
   readonly value: string
@@ -13,14 +13,14 @@ export interface BrowserResponse {
   readonly headers: Headers
   readonly text: string
   readonly cookies: readonly SetCookie[]
-  /** Absolute, as the browser sees it. */
+  /** Absolute URL, as the browser resolves it. */
   readonly location: URL | null
 }
 
 export interface Sending {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Posted as a form by a page of another site, so that only SameSite=None cookies come along. */
+  /** Fields of a form that a page of another site posts, so that only SameSite=None cookies are sent. */
   readonly crossSiteForm?: Readonly<Record<string, string>>
 }
 
@@ -42,7 +42,7 @@ function isDeletion({ attributes }: SetCookie): boolean {
   return expires !== undefined && Date.parse(expires) <= 0
 }
 
-/** One browser of one person, in front of the host under test. Keeps cookies as browsers do and follows no redirect. */
+/** A browser of one user in front of the host under test. Stores cookies like browsers and follows no redirect. */
 export class Browser {
   readonly #host: ContractHost
   readonly #cookies = new Map<string, SetCookie>()
@@ -51,12 +51,12 @@ export class Browser {
     this.#host = host
   }
 
-  /** Absolute URL of a path below the base path. */
+  /** Returns the absolute URL of a path below the base path. */
   url(path: string): URL {
     return new URL(this.#host.url + path)
   }
 
-  /** Puts a cookie into the jar, as if the host had set it. */
+  /** Adds a cookie to the jar, as if the host had set it. */
   plant(name: string, value: string): void {
     this.#cookies.set(name, { name, value, attributes: new Map([['path', '/']]) })
   }
@@ -69,7 +69,7 @@ export class Browser {
     return [...this.#cookies.keys()].filter((name) => name.startsWith(prefix))
   }
 
-  /** Text of the `Cookie` header for a URL. */
+  /** Returns the `Cookie` header for a URL. */
   cookieHeader(url: URL, crossSite = false): string {
     return [...this.#cookies.values()]
       .filter(({ attributes }) => {
@@ -82,7 +82,7 @@ export class Browser {
       .join('; ')
   }
 
-  /** Sends one request: to a path below the base path, or to an absolute URL of the application. */
+  /** Sends one request to a path below the base path, or to an absolute URL of the application. */
   async send(
     target: string | URL,
     { method, headers = {}, crossSiteForm }: Sending = {},
@@ -121,7 +121,7 @@ export class Browser {
     }
   }
 
-  /** An answer that must be JSON. */
+  /** Sends a request and parses the response as JSON. */
   async json(path: string, sending?: Sending): Promise<Record<string, unknown>> {
     const { text, status } = await this.send(path, sending)
     try {
@@ -131,12 +131,12 @@ export class Browser {
     }
   }
 
-  /** Returns the application's view of this browser's user. */
+  /** Returns the session of this browser as the application sees it. */
   whoami(style: CallingStyle): Promise<Record<string, unknown>> {
     return this.json(`/whoami?style=${style}`)
   }
 
-  /** Opens the login route; the authorization URL that the browser is sent to. */
+  /** Opens the login route and returns the authorization URL. */
   async begin(returnTo?: string): Promise<string> {
     const query = returnTo === undefined ? '' : `?returnTo=${encodeURIComponent(returnTo)}`
     const { status, location } = await this.send(`/auth/login${query}`)
@@ -145,13 +145,13 @@ export class Browser {
     return location.href
   }
 
-  /** Comes back from the provider to the callback route. */
+  /** Returns from the provider to the callback route. */
   comeBack(way: WayBack): Promise<BrowserResponse> {
     if (way.form) return this.send(new URL(way.form.action), { crossSiteForm: way.form.fields })
     return this.send(new URL(way.location))
   }
 
-  /** A whole login; the answer of the callback route. */
+  /** Logs in completely and returns the response of the callback route. */
   async logIn(person: Person, returnTo?: string): Promise<BrowserResponse> {
     return this.comeBack(await this.#host.signIn(await this.begin(returnTo), person))
   }

@@ -5,7 +5,7 @@ import type { ContractHost } from './host.ts'
 export const SESSION = '__session'
 export const TRANSACTION = '__txn_'
 
-/** The host's own cookies may come along (a framework's preview or locale cookie); ours may not. */
+/** Returns our cookies of a response; the host's own (a framework's preview or locale cookie) are ignored. */
 export function ourCookies(answer: BrowserResponse): string[] {
   return answer.cookies
     .map(({ name }) => name)
@@ -29,7 +29,7 @@ export function claimRedirect(answer: BrowserResponse, expected: URL, what: stri
   claimEqual(answer.location?.href, expected.href, what)
 }
 
-/** The browser is nobody: by `getSession`, and for both guards. */
+/** Asserts that the browser is signed out: for `getSession` and for both guards. */
 export async function claimSignedOut(host: ContractHost, browser: Browser, when: string): Promise<void> {
   for (const style of host.styles) {
     const { sub } = await browser.whoami(style)

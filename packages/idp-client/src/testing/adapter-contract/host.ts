@@ -4,14 +4,14 @@ import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
 /** How an operation is called: without request (`ambient`), or with the host's request and response. */
 export type CallingStyle = 'ambient' | 'explicit'
 
-/** The user's actions at the provider. */
+/** Behaviour of a user at the provider. */
 export interface Person {
   readonly user: 'alice' | 'bob'
-  /** Refuses instead of signing in. */
+  /** Denies the login. */
   readonly deny?: boolean
 }
 
-/** The provider's way back to the application: a URL to open, or a form that the browser posts there. */
+/** The provider's redirect to the application: a URL to open, or a form that the browser posts. */
 export type WayBack =
   | { readonly location: string; readonly form?: undefined }
   | {
@@ -20,43 +20,43 @@ export type WayBack =
     }
 
 /**
- * An application on the host under test: a running server, reached by real requests. Its `IdpClient` has the hooks of
- * `contractHooks`, parallel transactions and otherwise the defaults, and it serves these paths below `url`. Where
- * `style` is in the query, the operation is called in that style. An error of the library is answered with any status
- * from 400 on and the JSON `{ code }`.
+ * An application on the host under test: a running server that gets real requests. Its `IdpClient` has the hooks of
+ * `contractHooks`, parallel transactions and otherwise the defaults, and it serves these paths below `url`. `style` in
+ * the query selects how the operation is called. For an error of the library it responds with any status from 400 on
+ * and the JSON `{ code }`.
  *
- * | Path | Answer |
+ * | Path | Response |
  * |---|---|
  * | `/public` | 200, the text `public`, `Cache-Control: public, max-age=60` |
- * | `/page` | behind `withPageAuthRequired`: 200, a text with `user=<sub>` in it |
+ * | `/page` | behind `withPageAuthRequired`: 200, a text that contains `user=<sub>` |
  * | `/api` | behind `withApiAuthRequired`: 200, the JSON `{ sub }` |
- * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null where there is none |
+ * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null if absent |
  * | `/update?style&value` | `updateSession` with `value` added; the JSON `{ ok: true }` |
  * | `/app-cookie?style&value` | the same, with the application's own cookies `app_before=1` and `app_after=1` set before and after it |
  * | `/token?style` | `getAccessToken` as JSON |
- * | `/start?style&returnTo&response_mode` | `startInteractiveLogin` with what the query gives |
- * | `/connect?style&returnTo` | `connectAccount` for the connection `github`, which the provider has to know |
+ * | `/start?style&returnTo&response_mode` | `startInteractiveLogin` with the values of the query |
+ * | `/connect?style&returnTo` | `connectAccount` for the connection `github`, which the provider must have |
  */
 export interface ContractHost {
-  /** Base URL as browsers see it, base path included, without trailing slash. */
+  /** Base URL as browsers see it, including the base path, without trailing slash. */
   readonly url: string
   /**
-   * Replaces `url` in requests if that is the address of a proxy; they then carry `X-Forwarded-Host`
-   * and `X-Forwarded-Proto`. Default: `url`.
+   * Address to send requests to if `url` is the address of a proxy; requests then carry `X-Forwarded-Host` and
+   * `X-Forwarded-Proto`. Default: `url`.
    */
   readonly listensAt?: string
   /** Secret of the application. */
   readonly secret: string
-  /** Calling styles that the host offers. */
+  /** Calling styles that the host supports. */
   readonly styles: readonly CallingStyle[]
-  /** Does at the given authorization URL what a person would do, in a browser of the person's own. */
+  /** Acts as the user at the given authorization URL, in a separate browser. */
   signIn(authorizationUrl: string, person: Person): Promise<WayBack>
 }
 
-/** One rule that every host keeps. Runs on its own, in any order, also several at once on one host. */
+/** One rule of the contract. Runs independently, in any order, and concurrently with others on one host. */
 export interface ContractCase {
   readonly title: string
-  /** Rejects with an error that names what was expected. */
+  /** Rejects with an error that describes the expectation. */
   run(host: ContractHost): Promise<void>
 }
 
@@ -71,7 +71,7 @@ const hookAnswers: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = 
   },
 }
 
-/** Hooks of the application under test; what they do depends on where the login wants to go. */
+/** Hooks of the application under test; their behaviour depends on the `returnTo` of the login. */
 export const contractHooks: {
   readonly onCallback: OnCallbackHook
   readonly beforeSessionSaved: BeforeSessionSavedHook

@@ -270,7 +270,7 @@ const strayProfile: ContractCase = {
   },
 }
 
-/** From the first click to the logout. */
+/** Cases from the first click to the logout. */
 export const logins: readonly ContractCase[] = [
   wholeLife,
   returnTo,

@@ -31,7 +31,7 @@ const methods: ContractCase = {
   },
 }
 
-/** As Chromium sends them; `fetch` itself adds `Sec-Fetch-Mode: cors`. */
+/** Headers as Chromium sends them; `fetch` itself adds `Sec-Fetch-Mode: cors`. */
 const browserFetch = { 'sec-fetch-site': 'same-origin', 'sec-fetch-dest': 'empty' }
 const NO_NAVIGATIONS: readonly Record<string, string>[] = [
   { ...browserFetch, rsc: '1', 'next-router-prefetch': '1' },
@@ -121,7 +121,7 @@ const guards: ContractCase = {
   },
 }
 
-/** Responses to single requests. */
+/** Cases for the responses to single requests. */
 export const requests: readonly ContractCase[] = [
   methods,
   prefetches,

@@ -16,12 +16,12 @@ import type { ContractCase, ContractHost } from './host.ts'
 interface Age {
   /** Seconds since the login. */
   readonly createdAgo: number
-  /** Seconds since the last use that was recorded. */
+  /** Seconds since the last recorded use. */
   readonly usedAgo: number
 }
 
 const FRESH: Age = { createdAgo: 60, usedAgo: 10 }
-/* Past the five minutes after which use is recorded again, with the default lifetimes. */
+/* More than the five minutes after which use is recorded again, with the default lifetimes. */
 const DUE: Age = { createdAgo: 4000, usedAgo: 400 }
 const UNUSED_TOO_LONG: Age = { createdAgo: 90_000, usedAgo: 87_000 }
 const TOO_OLD: Age = { createdAgo: 259_300, usedAgo: 10 }
@@ -84,7 +84,7 @@ const updateOfNobody: ContractCase = {
   },
 }
 
-/** Text that no compression on the way makes small. */
+/** Returns a string that compresses badly. */
 function padding(length: number): string {
   return Array.from({ length }, (_, index) => 'abcdefghijklmnopqrstuvwxyz'[(index * 7) % 26]).join('')
 }
@@ -246,7 +246,7 @@ const lateAnswers: ContractCase = {
   },
 }
 
-/** A session between login and logout. */
+/** Cases for a session between login and logout. */
 export const sessions: readonly ContractCase[] = [
   attributes,
   update,

@@ -36,5 +36,5 @@ const operations: ContractCase = {
   },
 }
 
-/** For a host whose client was constructed without secret and without anything else that is required. */
+/** Cases for a host whose client has no secret and no other required option. */
 export const unconfigured: readonly ContractCase[] = [failClosed, operations]

@@ -3,7 +3,7 @@ import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
 import { claimSame, createSession, isThere, later, newId, rule, until } from './rule.ts'
 
-/** Milliseconds that no case lives to see. */
+/** Milliseconds; longer than any case runs. */
 const LONG = 600_000
 
 const locks = ['lock'] as const
@@ -134,7 +134,7 @@ const noMixture = rule(
   },
 )
 
-/** Rules for `lock` and `once`. */
+/** Cases for `lock` and `once`. */
 export const leases: readonly Rule[] = [
   exclusive,
   released,

@@ -53,7 +53,7 @@ const unicode = rule({ title: 'set and get: text of any language comes back as i
   claimSame(await store.get(id), session, 'the session that was stored')
 })
 
-/* A claim may hold either; some databases refuse the first, some encodings lose the second. */
+/* A claim may contain either; some databases reject the first, some encodings lose the second. */
 const oddTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\udc00b', '\u0001\u001f\u007f\u0080']
 
 const oddUnicode = rule(
@@ -66,7 +66,7 @@ const oddUnicode = rule(
   },
 )
 
-/* As text, since a literal with __proto__ has no such member. */
+/* As a string, because `__proto__` in an object literal sets the prototype. */
 const oddNames = `{"__proto__":{"admin":true},"constructor":1,"then":"no","toJSON":"no","$set":{"a":1},"a.b":1,"":1,"length":7,"_id":1,"id":1}`
 
 const names = rule(
@@ -169,7 +169,7 @@ const moved = rule({ title: 'set: the end moves with the second write', expires:
   claim(await isThere(store, longer), 'a session whose end moved on is still there')
 })
 
-/** Rules for the three methods that every store has. */
+/** Cases for the three methods that every store has. */
 export const records: readonly Rule[] = [
   unknown,
   everyKind,

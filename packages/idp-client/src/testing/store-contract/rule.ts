@@ -9,17 +9,17 @@ export type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'de
 
 type With<M extends OptionalMember> = SessionDataStore & Required<Pick<SessionDataStore, M>>
 
-/** One rule of the store contract. `expires`: only for stores that forget by themselves what is over. */
+/** One rule of the store contract. `expires`: only for stores that delete expired sessions themselves. */
 export interface Rule {
   readonly title: string
   readonly expires: boolean
-  /** The rule for this store; null when the store lacks a member that it is about. */
+  /** Returns the case for this store, or `null` if the store lacks a method that it needs. */
   bind(store: SessionDataStore): (() => Promise<void>) | null
 }
 
 export interface RuleOptions<M extends OptionalMember> {
   readonly title: string
-  /** Members that the rule is about. */
+  /** Methods that the rule needs. */
   readonly needs?: readonly M[]
   readonly expires?: boolean
 }
@@ -35,16 +35,16 @@ export function rule<M extends OptionalMember = never>(
   return { title, expires, bind: (store) => (has(store, needs) ? () => run(store) : null) }
 }
 
-/** As the library makes them. */
+/** Creates an id like those of the library. */
 export const newId = (): string => randomToken(32)
 
-/** An end that no case lives to see. */
+/** An expiry that no case reaches. */
 export const later = (): { expiresAt: number } => ({ expiresAt: systemClock() + 3600 })
 
-/** An end that a case can wait for. */
+/** An expiry that a case can wait for. */
 export const soon = (): { expiresAt: number } => ({ expiresAt: systemClock() + 1 })
 
-/** A session of a user whom nobody else has, without `sid` unless one is given; `members` overwrite. */
+/** Creates a session of a unique user, without `sid` unless one is passed; `members` override its properties. */
 export function createSession(
   internal: Partial<StoredInternalData> = {},
   members: Partial<SessionData> = {},
@@ -60,15 +60,15 @@ export function createSession(
 }
 
 export async function isThere(store: SessionDataStore, id: string): Promise<boolean> {
-  // A store written without types may give undefined.
+  // A store written in JavaScript may return `undefined`.
   return ((await store.get(id)) ?? null) !== null
 }
 
-/** Most milliseconds that anything may take; it only ends a run that hangs. */
+/** Time limit in milliseconds that only ends a hanging run. */
 const PATIENCE = 30_000
 const INTERVAL = 100
 
-/** Waits until something is the case, however long a store takes; `rule` says what. */
+/** Waits until a condition is true, regardless of the store's speed; `rule` describes it. */
 export async function until(happened: () => Promise<boolean>, rule: string): Promise<void> {
   for (let waited = 0; waited <= PATIENCE; waited += INTERVAL) {
     if (await happened()) return
@@ -77,14 +77,14 @@ export async function until(happened: () => Promise<boolean>, rule: string): Pro
   throw new ContractViolation(`${rule}: still not after ${PATIENCE / 1000} seconds`)
 }
 
-/** Waits until records that end `soon` are over by the clock that the store goes by. */
+/** Waits until records with the expiry `soon` have expired by the store's clock. */
 export async function soonIsOver(store: SessionDataStore): Promise<void> {
   const id = newId()
   await store.set(id, createSession(), soon())
   await until(async () => !(await isThere(store, id)), 'a session whose time is over is gone')
 }
 
-/** JSON text in which the order of members is always the same. */
+/** Serializes JSON with sorted properties. */
 function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'nothing'
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
@@ -94,7 +94,7 @@ function canonical(value: unknown): string {
   return `{${members.sort().join(',')}}`
 }
 
-/** Compares as JSON; the order of members does not count. */
+/** Asserts equality as JSON, regardless of the order of properties. */
 export function claimSame(actual: unknown, expected: unknown, rule: string): void {
   const [is, shouldBe] = [canonical(actual), canonical(expected)]
   if (is === shouldBe) return

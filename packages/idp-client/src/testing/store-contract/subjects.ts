@@ -20,7 +20,7 @@ async function stored(
   return id
 }
 
-/** Claims which of the sessions are left: those whose names begin with `stays`. */
+/** Asserts which sessions remain: those whose names start with `stays`. */
 async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, id] of Object.entries(sessions)) {
     const left = await isThere(store, id)
@@ -174,7 +174,7 @@ const afterWrites = rule(
   },
 )
 
-/* Each means something to a pattern, a query language or a key layout; none may reach the session of another user. */
+/* Each has a meaning in a pattern, a query language or a key layout; none may match the session of another user. */
 const ENDS = [
   '',
   'a',
@@ -290,7 +290,7 @@ const anySubjectRemoved = rule(
   },
 )
 
-/** Rules for the methods that find sessions by their user. */
+/** Cases for the methods that find sessions by their owner. */
 export const subjects: readonly Rule[] = [
   bySid,
   bySidAlone,

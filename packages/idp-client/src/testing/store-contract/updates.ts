@@ -115,7 +115,7 @@ const moved = rule({ title: 'update: moves the end', needs, expires: true }, asy
   await store.update(shorter, counted, { expiresAt: systemClock() - 10 })
   claim(!(await isThere(store, shorter)), 'a session whose end moved into the past is gone')
   await soonIsOver(store)
-  // On a busy machine the first end may have passed before the update.
+  // On a busy machine the first expiry may have passed before the update.
   if (wasThere) claim(await isThere(store, longer), 'a session whose end moved on is still there')
 })
 
@@ -129,5 +129,5 @@ const over = rule(
   },
 )
 
-/** Rules for `update`. */
+/** Cases for `update`. */
 export const updates: readonly Rule[] = [parallel, result, gone, race, thrown, others, moved, over]
