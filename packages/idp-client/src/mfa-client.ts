@@ -85,10 +85,10 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
-  async function run<T>(method: string, given: readonly unknown[], work: Work<T>): Promise<T> {
+  async function run<T>(method: string, args: readonly unknown[], work: Work<T>): Promise<T> {
     const { request, response, options } = readArguments<FrameworkRequest, FrameworkResponse, unknown>(
       `mfa.${method}`,
-      given,
+      args,
     )
     return withEngine(async (engine) => {
       const { belongsToSession } = await import('./flows/mfa.ts')
@@ -99,21 +99,21 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   }
 
   return {
-    getAuthenticators: async (...given: readonly unknown[]) => {
+    getAuthenticators: async (...args: readonly unknown[]) => {
       const { getAuthenticators } = await import('./flows/mfa.ts')
-      return run('getAuthenticators', given, getAuthenticators)
+      return run('getAuthenticators', args, getAuthenticators)
     },
-    challenge: async (...given: readonly unknown[]) => {
+    challenge: async (...args: readonly unknown[]) => {
       const { challenge } = await import('./flows/mfa.ts')
-      return run('challenge', given, challenge)
+      return run('challenge', args, challenge)
     },
-    enroll: async (...given: readonly unknown[]) => {
+    enroll: async (...args: readonly unknown[]) => {
       const { enroll } = await import('./flows/mfa.ts')
-      return run('enroll', given, enroll)
+      return run('enroll', args, enroll)
     },
-    verify: async (...given: readonly unknown[]) => {
+    verify: async (...args: readonly unknown[]) => {
       const { verify } = await import('./flows/mfa-verify.ts')
-      return run('verify', given, verify)
+      return run('verify', args, verify)
     },
   }
 }

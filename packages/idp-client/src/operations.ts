@@ -74,8 +74,8 @@ export abstract class IdpClientBase<
     revoke: (id) => this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
     revokeBySubject: (sub) =>
       this.run(async (engine) => (await this.#administration()).revokeSessions(engine, sub)),
-    currentId: async (...given: readonly unknown[]) => {
-      const { request } = readRequest<FrameworkRequest, FrameworkResponse>('sessions.currentId', given)
+    currentId: async (...args: readonly unknown[]) => {
+      const { request } = readRequest<FrameworkRequest, FrameworkResponse>('sessions.currentId', args)
       const { currentSessionId } = await this.#administration()
       return this.operate(request, undefined, currentSessionId)
     },
@@ -126,8 +126,8 @@ export abstract class IdpClientBase<
 
   /** Returns the session of the request, or `null` if no user is signed in. Never writes a cookie. */
   getSession(request?: FrameworkRequest): Promise<SessionData | null>
-  async getSession(...given: readonly unknown[]): Promise<SessionData | null> {
-    const { request } = readRequest<FrameworkRequest, FrameworkResponse>('getSession', given)
+  async getSession(...args: readonly unknown[]): Promise<SessionData | null> {
+    const { request } = readRequest<FrameworkRequest, FrameworkResponse>('getSession', args)
     return this.operate(request, undefined, getSession)
   }
 
@@ -140,10 +140,10 @@ export abstract class IdpClientBase<
   updateSession(session: SessionData, request: FrameworkRequest, response: FrameworkResponse): Promise<void>
   updateSession(request: FrameworkRequest, response: FrameworkResponse, session: SessionData): Promise<void>
   updateSession(session: SessionData): Promise<void>
-  async updateSession(...given: readonly unknown[]): Promise<void> {
+  async updateSession(...args: readonly unknown[]): Promise<void> {
     const { request, response, options } = readSession<FrameworkRequest, FrameworkResponse, SessionData>(
       'updateSession',
-      given,
+      args,
     )
     return this.operate(request, response, (engine, exchange) => updateSession(engine, exchange, options))
   }
@@ -165,14 +165,14 @@ export abstract class IdpClientBase<
     options?: StartInteractiveLoginOptions,
   ): Promise<RedirectResponse>
   startInteractiveLogin(options?: StartInteractiveLoginOptions): Promise<RedirectResponse>
-  async startInteractiveLogin(...given: readonly unknown[]): Promise<RedirectResponse> {
+  async startInteractiveLogin(...args: readonly unknown[]): Promise<RedirectResponse> {
     const {
       request,
       response,
       options = {},
     } = readArguments<FrameworkRequest, FrameworkResponse, StartInteractiveLoginOptions>(
       'startInteractiveLogin',
-      given,
+      args,
     )
     return this.respond(request, response, (exchange) =>
       this.run((engine) => startLogin(engine, exchange, options)),
@@ -196,12 +196,12 @@ export abstract class IdpClientBase<
     options?: GetAccessTokenOptions,
   ): Promise<AccessToken>
   getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
-  async getAccessToken(...given: readonly unknown[]): Promise<AccessToken> {
+  async getAccessToken(...args: readonly unknown[]): Promise<AccessToken> {
     const { request, response, options } = readArguments<
       FrameworkRequest,
       FrameworkResponse,
       GetAccessTokenOptions
-    >('getAccessToken', given)
+    >('getAccessToken', args)
     return this.operate(request, response, (engine, x) => getAccessToken(engine, x, options))
   }
 
@@ -221,12 +221,12 @@ export abstract class IdpClientBase<
     options: GetAccessTokenForConnectionOptions,
   ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
-  async getAccessTokenForConnection(...given: readonly unknown[]): Promise<ConnectionAccessToken> {
+  async getAccessTokenForConnection(...args: readonly unknown[]): Promise<ConnectionAccessToken> {
     const { request, response, options } = readArguments<
       FrameworkRequest,
       FrameworkResponse,
       GetAccessTokenForConnectionOptions
-    >('getAccessTokenForConnection', given)
+    >('getAccessTokenForConnection', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await import('./flows/get-connection-token.ts')
       return getConnectionToken(engine, exchange, options)
@@ -251,14 +251,14 @@ export abstract class IdpClientBase<
   ): Promise<RedirectResponse>
   connectAccount(request: FrameworkRequest, options: ConnectAccountOptions): Promise<RedirectResponse>
   connectAccount(options: ConnectAccountOptions): Promise<RedirectResponse>
-  async connectAccount(...given: readonly unknown[]): Promise<RedirectResponse> {
+  async connectAccount(...args: readonly unknown[]): Promise<RedirectResponse> {
     const {
       request,
       response,
       options = {},
     } = readArguments<FrameworkRequest, FrameworkResponse, Partial<ConnectAccountOptions>>(
       'connectAccount',
-      given,
+      args,
     )
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
@@ -275,10 +275,10 @@ export abstract class IdpClientBase<
    * `FAILED_TO_LIST` (see its `cause`), and `MfaRequiredError`.
    */
   listConnectedAccounts(request?: FrameworkRequest, response?: FrameworkResponse): Promise<ConnectedAccount[]>
-  async listConnectedAccounts(...given: readonly unknown[]): Promise<ConnectedAccount[]> {
+  async listConnectedAccounts(...args: readonly unknown[]): Promise<ConnectedAccount[]> {
     const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>(
       'listConnectedAccounts',
-      given,
+      args,
     )
     return this.operate(request, response, async (engine, exchange) => {
       const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
@@ -306,14 +306,14 @@ export abstract class IdpClientBase<
     options: DeleteConnectedAccountOptions,
   ): Promise<void>
   deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
-  async deleteConnectedAccount(...given: readonly unknown[]): Promise<void> {
+  async deleteConnectedAccount(...args: readonly unknown[]): Promise<void> {
     const {
       request,
       response,
       options = {},
     } = readArguments<FrameworkRequest, FrameworkResponse, Partial<DeleteConnectedAccountOptions>>(
       'deleteConnectedAccount',
-      given,
+      args,
     )
     return this.operate(request, response, async (engine, exchange) => {
       const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
@@ -352,8 +352,8 @@ export abstract class IdpClientBase<
    * errors of `getAccessToken`, `OAuthError` and `DiscoveryError`.
    */
   getUserInfo(request?: FrameworkRequest, response?: FrameworkResponse): Promise<User>
-  async getUserInfo(...given: readonly unknown[]): Promise<User> {
-    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('getUserInfo', given)
+  async getUserInfo(...args: readonly unknown[]): Promise<User> {
+    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('getUserInfo', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { getUserInfo } = await import('./flows/get-user-info.ts')
       return getUserInfo(engine, exchange, getAccessToken)
@@ -371,11 +371,8 @@ export abstract class IdpClientBase<
     response?: FrameworkResponse,
   ): Promise<boolean>
   revokeRefreshToken(request?: FrameworkRequest, response?: FrameworkResponse): Promise<boolean>
-  async revokeRefreshToken(...given: readonly unknown[]): Promise<boolean> {
-    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>(
-      'revokeRefreshToken',
-      given,
-    )
+  async revokeRefreshToken(...args: readonly unknown[]): Promise<boolean> {
+    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('revokeRefreshToken', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { revokeRefreshToken } = await import('./flows/revoke-refresh-token.ts')
       return revokeRefreshToken(engine, exchange)
@@ -403,12 +400,12 @@ export abstract class IdpClientBase<
   ): Promise<Fetcher>
   createFetcher(request: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
   createFetcher(options?: FetcherOptions): Promise<Fetcher>
-  async createFetcher(...given: readonly unknown[]): Promise<Fetcher> {
+  async createFetcher(...args: readonly unknown[]): Promise<Fetcher> {
     const {
       request,
       response,
       options = {},
-    } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', given)
+    } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', args)
     const getSessionToken: AccessTokenFactory = (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {

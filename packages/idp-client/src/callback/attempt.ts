@@ -52,7 +52,7 @@ export interface Attempt {
   readonly stage?: (exchange: Exchange) => Promise<void>
 }
 
-/** Properties of an attempt that do not depend on its outcome; `onCallback` gets all of them. */
+/** Context of an attempt, regardless of its outcome; passed to `onCallback`. */
 export type AttemptContext = Omit<OnCallbackContext, 'session' | 'error'>
 
 function toReturnUrl(config: Config, baseUrl: string, returnTo: string | undefined): string {

@@ -66,8 +66,8 @@ function detectRole(value: unknown): Role | null {
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
-function refuse(operation: string, forms: string, given: readonly unknown[]): never {
-  const roles = given
+function refuse(operation: string, forms: string, args: readonly unknown[]): never {
+  const roles = args
     .filter((value) => value !== undefined)
     .map((value) => detectRole(value) ?? describe(value))
   const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
@@ -75,12 +75,12 @@ function refuse(operation: string, forms: string, given: readonly unknown[]): ne
 }
 
 function read<FrameworkRequest, FrameworkResponse, Options>(
-  given: readonly unknown[],
+  args: readonly unknown[],
   toRole: (value: unknown) => Role | null,
 ): HostArguments<FrameworkRequest, FrameworkResponse, Options> | null {
   const found: { [role in Role]?: unknown } = {}
   const order: Role[] = []
-  for (const value of given) {
+  for (const value of args) {
     if (value === undefined) continue
     const role = toRole(value)
     if (role === null) return null
@@ -99,33 +99,33 @@ function read<FrameworkRequest, FrameworkResponse, Options>(
  */
 export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
   operation: string,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
   const forms = '(options), (request, response, options) or (options, request, response)'
   return (
-    read<FrameworkRequest, FrameworkResponse, Options>(given, detectRole) ?? refuse(operation, forms, given)
+    read<FrameworkRequest, FrameworkResponse, Options>(args, detectRole) ?? refuse(operation, forms, args)
   )
 }
 
 /** Reads the arguments of an operation without options; options for other libraries must be empty. */
 export function readRequest<FrameworkRequest, FrameworkResponse>(
   operation: string,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, object> {
-  const found = read<FrameworkRequest, FrameworkResponse, object>(given, detectRole)
+  const found = read<FrameworkRequest, FrameworkResponse, object>(args, detectRole)
   if (found && Object.keys(found.options ?? {}).length === 0) return found
-  return refuse(operation, '() or (request, response)', given)
+  return refuse(operation, '() or (request, response)', args)
 }
 
 /** Reads the arguments of an operation with a session instead of options: any value, which the operation validates. */
 export function readSession<FrameworkRequest, FrameworkResponse, Session>(
   operation: string,
-  given: readonly unknown[],
+  args: readonly unknown[],
 ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
   const toRole = (value: unknown): Role => {
     const role = detectRole(value)
     return role === 'request' || role === 'response' ? role : 'options'
   }
   const forms = '(session), (request, response, session) or (session, request, response)'
-  return read<FrameworkRequest, FrameworkResponse, Session>(given, toRole) ?? refuse(operation, forms, given)
+  return read<FrameworkRequest, FrameworkResponse, Session>(args, toRole) ?? refuse(operation, forms, args)
 }

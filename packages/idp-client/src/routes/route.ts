@@ -43,6 +43,6 @@ export interface RouteHandler {
 /** Links of a failure page, all within the application. */
 export interface Links {
   readonly home: string
-  /** Where to retry; absent if that is the page that linked here. */
+  /** Link to retry; absent if that is the page that linked here. */
   readonly login?: string
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 
-/** A clock that only moves when told to; pass it as `[customClock]`. */
+/** A clock that only moves on request; pass it as `[customClock]`. */
 export interface FakeClock extends Clock {
   /** Moves the clock by integer seconds; negative values turn it back. */
   advance(seconds: number): void

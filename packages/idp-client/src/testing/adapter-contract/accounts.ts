@@ -1,5 +1,6 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
+import type { ContractCase } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -8,30 +9,31 @@ import {
   ourCookies,
   SESSION,
   TRANSACTION,
-} from './claims-of-answers.ts'
-import type { ContractCase } from './host.ts'
+} from './response-claims.ts'
 
 const alice = { user: 'alice' } as const
 
 const connection: ContractCase = {
-  title: 'connectAccount redirects with its cookies, in every calling style, and leads back to its target',
+  title: 'connectAccount redirects with its cookies, in every calling style, and returns to its target',
   async run(host) {
     for (const style of host.styles) {
       const browser = new Browser(host)
       await browser.logIn(alice)
       const before = await browser.whoami(style)
-      const answer = await browser.send(`/connect?style=${style}&returnTo=${encodeURIComponent('/page?a=1')}`)
-      claim(answer.location !== null, `it redirects (${style}, status ${answer.status})`)
-      claim(answer.location.origin !== browser.url('').origin, `it leads to the provider (${style})`)
-      claimNotStored(answer, `the redirect (${style})`)
-      const written = ourCookies(answer)
+      const response = await browser.send(
+        `/connect?style=${style}&returnTo=${encodeURIComponent('/page?a=1')}`,
+      )
+      claim(response.location !== null, `it redirects (${style}, status ${response.status})`)
+      claim(response.location.origin !== browser.url('').origin, `it redirects to the provider (${style})`)
+      claimNotStored(response, `the redirect (${style})`)
+      const written = ourCookies(response)
       claim(
         written.some((name) => name.startsWith(SESSION)),
         `the session with what a refresh brought is on it (${style}: ${written.join(' ')})`,
       )
       claimEqual(browser.names(TRANSACTION).length, 1, `there is one transaction (${style})`)
-      const back = await browser.comeBack(await host.signIn(answer.location.href, alice))
-      claimRedirect(back, browser.url('/page?a=1'), `the callback leads to returnTo (${style})`)
+      const back = await browser.comeBack(await host.signIn(response.location.href, alice))
+      claimRedirect(back, browser.url('/page?a=1'), `the callback redirects to returnTo (${style})`)
       claimEqual(browser.names(TRANSACTION), [], `the transaction is gone (${style})`)
       claimEqual(await browser.whoami(style), before, `the session is what it was (${style})`)
       await claimSignedIn(host, browser, 'alice', 'after the connection')
@@ -43,10 +45,10 @@ const connectionOfNobody: ContractCase = {
   title: 'connectAccount without a session fails with MISSING_SESSION and sets no cookie',
   async run(host) {
     for (const style of host.styles) {
-      const answer = await new Browser(host).send(`/connect?style=${style}&returnTo=/page`)
-      claim(answer.text.includes('"MISSING_SESSION"'), `it fails with MISSING_SESSION: ${answer.text}`)
-      claim(answer.status >= 400, `it answers an error status (${style})`)
-      claimNoCookies(answer, `the refusal (${style})`)
+      const response = await new Browser(host).send(`/connect?style=${style}&returnTo=/page`)
+      claim(response.text.includes('"MISSING_SESSION"'), `it fails with MISSING_SESSION: ${response.text}`)
+      claim(response.status >= 400, `it responds with an error status (${style})`)
+      claimNoCookies(response, `the refusal (${style})`)
     }
   },
 }

@@ -127,7 +127,7 @@ export class Browser {
     try {
       return JSON.parse(text) as Record<string, unknown>
     } catch {
-      throw new ContractViolation(`${path} answers JSON (status ${status})`)
+      throw new ContractViolation(`${path} responds with JSON (status ${status})`)
     }
   }
 
@@ -141,7 +141,7 @@ export class Browser {
     const query = returnTo === undefined ? '' : `?returnTo=${encodeURIComponent(returnTo)}`
     const { status, location } = await this.send(`/auth/login${query}`)
     claim(status === 302 && location !== null, `the login route redirects (status ${status})`)
-    claim(location.origin !== this.url('').origin, 'the login route leads to the provider')
+    claim(location.origin !== this.url('').origin, 'the login route redirects to the provider')
     return location.href
   }
 

@@ -60,11 +60,11 @@ export interface ContractCase {
   run(host: ContractHost): Promise<void>
 }
 
-const hookAnswers: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = {
+const hookResults: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = {
   '/hook/elsewhere': () => ({ returnTo: '/public?from=hook' }),
   '/hook/away': () => ({ returnTo: 'https://evil.example/' }),
   '/hook/response': () =>
-    new Response('answer of the hook', { status: 202, headers: { 'Set-Cookie': 'hook=1' } }),
+    new Response('response of the hook', { status: 202, headers: { 'Set-Cookie': 'hook=1' } }),
   '/hook/deny': () => new Response('denied by the hook', { status: 403 }),
   '/hook/throw': () => {
     throw new Error('thrown by the hook')
@@ -80,8 +80,8 @@ export const contractHooks: {
     if (error) {
       return returnTo.endsWith('/hook/error') ? { returnTo: `/public?error=${error.code}` } : undefined
     }
-    const path = Object.keys(hookAnswers).find((candidate) => returnTo.endsWith(candidate))
-    return path === undefined ? undefined : hookAnswers[path]?.()
+    const path = Object.keys(hookResults).find((candidate) => returnTo.endsWith(candidate))
+    return path === undefined ? undefined : hookResults[path]?.()
   },
   beforeSessionSaved: (session) => ({
     ...session,

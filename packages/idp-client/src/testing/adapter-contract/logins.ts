@@ -1,5 +1,6 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
+import type { ContractCase } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -9,27 +10,26 @@ import {
   ourCookies,
   SESSION,
   TRANSACTION,
-} from './claims-of-answers.ts'
-import type { ContractCase } from './host.ts'
+} from './response-claims.ts'
 
 const alice = { user: 'alice' } as const
 const bob = { user: 'bob' } as const
 
 const wholeLife: ContractCase = {
-  title: 'a person logs in, is known everywhere, gets a token, and logs out',
+  title: 'a user logs in, is signed in everywhere, gets a token, and logs out',
   async run(host) {
     const browser = new Browser(host)
     await claimSignedOut(host, browser, 'before the login')
-    const answer = await browser.logIn(alice, '/page')
-    claimRedirect(answer, browser.url('/page'), 'the callback leads to returnTo')
-    claimNotStored(answer, 'the callback')
+    const response = await browser.logIn(alice, '/page')
+    claimRedirect(response, browser.url('/page'), 'the callback redirects to returnTo')
+    claimNotStored(response, 'the callback')
     claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone after the callback')
     await claimSignedIn(host, browser, 'alice', 'after the login')
     claim((await browser.send('/page')).text.includes('alice'), 'the guarded page is shown')
     const api = await browser.json('/api')
-    claim(String(api['sub']).includes('alice'), 'the guarded API answers')
+    claim(String(api['sub']).includes('alice'), 'the guarded API responds')
     const profile = await browser.json('/auth/profile')
-    claimEqual(profile['sub'], api['sub'], 'the profile route answers the user')
+    claimEqual(profile['sub'], api['sub'], 'the profile route returns the user')
     claimEqual(profile['nonce'], undefined, 'the protocol claims are removed')
     for (const style of host.styles) {
       const { token, token_type } = await browser.json(`/token?style=${style}`)
@@ -38,7 +38,7 @@ const wholeLife: ContractCase = {
     }
     const logout = await browser.send('/auth/logout')
     claimEqual(logout.status, 302, 'logout redirects')
-    claim(logout.location?.origin !== browser.url('').origin, 'logout leads to the provider')
+    claim(logout.location?.origin !== browser.url('').origin, 'logout redirects to the provider')
     claimNotStored(logout, 'logout')
     claim(browser.value(SESSION) === undefined, 'logout deletes the session cookie')
     await claimSignedOut(host, browser, 'after the logout')
@@ -54,9 +54,9 @@ const returnTo: ContractCase = {
     claim(guarded.location !== null, `the page guard redirects (status ${guarded.status})`)
     const toProvider = await browser.send(guarded.location)
     claim(toProvider.location !== null, `the login route redirects (status ${toProvider.status})`)
-    claim(toProvider.location.origin !== target.origin, 'the login route leads to the provider')
+    claim(toProvider.location.origin !== target.origin, 'the login route redirects to the provider')
     const back = await browser.comeBack(await host.signIn(toProvider.location.href, alice))
-    claimRedirect(back, target, 'the login leads back to the page that asked for it')
+    claimRedirect(back, target, 'the login returns to the page that required it')
     const again = await new Browser(host).logIn(alice, target.pathname + target.search)
     claimRedirect(again, target, 'the login leads to the path that its query names')
   },
@@ -92,9 +92,9 @@ const parallelLogins: ContractCase = {
     for (const index of [3, 0, 4, 1, 2]) {
       const login = ways[index]
       claim(login !== undefined, 'five logins were begun')
-      const answer = await browser.comeBack(login.way)
+      const response = await browser.comeBack(login.way)
       claimRedirect(
-        answer,
+        response,
         browser.url(`/public?tab=${login.tab}`),
         `login ${login.tab} leads to its own target`,
       )
@@ -117,7 +117,7 @@ const abandonedLogins: ContractCase = {
 }
 
 const strangers: ContractCase = {
-  title: 'two people who use the application at the same time never meet',
+  title: 'two concurrent users never share a session',
   async run(host) {
     const visits = Array.from({ length: 8 }, (_, index) => ({
       person: index % 2 === 0 ? alice : bob,
@@ -136,21 +136,21 @@ const strangers: ContractCase = {
 }
 
 const refusal: ContractCase = {
-  title: 'a refusal at the provider gives a page, no session, and leaves an existing session alone',
+  title: 'a denied login shows a page, starts no session, and does not affect an existing one',
   async run(host) {
     const browser = new Browser(host)
     await browser.logIn(bob, '/page')
-    const answer = await browser.logIn({ ...alice, deny: true }, '/page')
-    claimEqual(answer.status, 400, 'status of the failure page')
-    claimNotStored(answer, 'the failure page')
-    claim(answer.headers.get('content-type')?.startsWith('text/html') === true, 'the failure is a page')
+    const response = await browser.logIn({ ...alice, deny: true }, '/page')
+    claimEqual(response.status, 400, 'status of the failure page')
+    claimNotStored(response, 'the failure page')
+    claim(response.headers.get('content-type')?.startsWith('text/html') === true, 'the failure is a page')
     claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone')
     await claimSignedIn(host, browser, 'bob', 'after a rejected login of another user')
   },
 }
 
 const foreignCallback: ContractCase = {
-  title: 'a callback that this browser did not begin signs nobody in',
+  title: 'a callback that this browser did not start signs no user in',
   async run(host) {
     const [browser, other] = [new Browser(host), new Browser(host)]
     const way = await host.signIn(await other.begin('/page'), bob)
@@ -169,7 +169,7 @@ const foreignCallback: ContractCase = {
 }
 
 const replay: ContractCase = {
-  title: 'a used callback never signs anybody in again',
+  title: 'a used callback never signs in again',
   async run(host) {
     const browser = new Browser(host)
     const way = await host.signIn(await browser.begin('/page'), alice)
@@ -187,11 +187,11 @@ const byCode: ContractCase = {
     for (const style of host.styles) {
       const browser = new Browser(host)
       const target = '/public?begun=by-code'
-      const answer = await browser.send(`/start?style=${style}&returnTo=${encodeURIComponent(target)}`)
-      claim([302, 303, 307].includes(answer.status), `it redirects (${style}, status ${answer.status})`)
-      claimEqual(ourCookies(answer).length, 1, `it sets one cookie (${style})`)
-      claimNotStored(answer, `the redirect (${style})`)
-      const back = await browser.comeBack(await host.signIn(answer.location?.href ?? '', alice))
+      const response = await browser.send(`/start?style=${style}&returnTo=${encodeURIComponent(target)}`)
+      claim([302, 303, 307].includes(response.status), `it redirects (${style}, status ${response.status})`)
+      claimEqual(ourCookies(response).length, 1, `it sets one cookie (${style})`)
+      claimNotStored(response, `the redirect (${style})`)
+      const back = await browser.comeBack(await host.signIn(response.location?.href ?? '', alice))
       claimRedirect(back, browser.url(target), `the login leads to its target (${style})`)
       await claimSignedIn(host, browser, 'alice', 'after a login begun by code')
     }
@@ -212,18 +212,18 @@ const formPost: ContractCase = {
       }
       const begun = await browser.send(`/start?${query}`)
       const way = await host.signIn(begun.location?.href ?? '', alice)
-      claim(way.form !== undefined, 'the provider answers by a form')
-      const answer = await browser.comeBack(way)
-      claimEqual(answer.status, 303, 'the callback redirects after a POST')
-      claimRedirect(answer, browser.url('/page'), 'the callback leads to returnTo')
-      claimNotStored(answer, 'the callback')
+      claim(way.form !== undefined, 'the provider responds with a form')
+      const response = await browser.comeBack(way)
+      claimEqual(response.status, 303, 'the callback redirects after a POST')
+      claimRedirect(response, browser.url('/page'), 'the callback redirects to returnTo')
+      claimNotStored(response, 'the callback')
       await claimSignedIn(host, browser, 'alice', 'after form_post')
     }
   },
 }
 
 const hooks: ContractCase = {
-  title: 'onCallback and beforeSessionSaved decide what becomes of a login',
+  title: 'onCallback and beforeSessionSaved decide about a login',
   async run(host) {
     const elsewhere = new Browser(host)
     const target = elsewhere.url('/public?from=hook')
@@ -234,15 +234,15 @@ const hooks: ContractCase = {
     const away = await new Browser(host).logIn(alice, '/hook/away')
     claimEqual(away.location?.origin, elsewhere.url('').origin, 'onCallback cannot lead to another origin')
 
-    const answered = new Browser(host)
-    const answer = await answered.logIn(alice, '/hook/response')
+    const responding = new Browser(host)
+    const response = await responding.logIn(alice, '/hook/response')
     claimEqual(
-      [answer.status, answer.text],
-      [202, 'answer of the hook'],
+      [response.status, response.text],
+      [202, 'response of the hook'],
       'a Response of onCallback is sent as it is',
     )
-    claimEqual(answered.value('hook'), '1', 'with its own cookie')
-    await claimSignedIn(host, answered, 'alice', 'with a Response of onCallback')
+    claimEqual(responding.value('hook'), '1', 'with its own cookie')
+    await claimSignedIn(host, responding, 'alice', 'with a Response of onCallback')
 
     for (const [path, status] of [
       ['/hook/deny', 403],
@@ -254,19 +254,19 @@ const hooks: ContractCase = {
     }
 
     const denied = new Browser(host)
-    const told = await denied.logIn({ ...alice, deny: true }, '/hook/error')
-    claimRedirect(told, denied.url('/public?error=AUTHORIZATION_ERROR'), 'onCallback is told of a failure')
+    const failed = await denied.logIn({ ...alice, deny: true }, '/hook/error')
+    claimRedirect(failed, denied.url('/public?error=AUTHORIZATION_ERROR'), 'onCallback gets the failure')
     await claimSignedOut(host, denied, 'after a failure')
   },
 }
 
 const strayProfile: ContractCase = {
-  title: 'the profile route answers 401 without body and cookie to nobody',
+  title: 'the profile route responds 401 without body and cookie if no user is signed in',
   async run(host) {
-    const answer = await new Browser(host).send('/auth/profile')
-    claimEqual([answer.status, answer.text], [401, ''], 'the profile of nobody')
-    claimNoCookies(answer, 'the profile route')
-    claimNotStored(answer, 'the profile route')
+    const response = await new Browser(host).send('/auth/profile')
+    claimEqual([response.status, response.text], [401, ''], 'the profile without a user')
+    claimNoCookies(response, 'the profile route')
+    claimNotStored(response, 'the profile route')
   },
 }
 

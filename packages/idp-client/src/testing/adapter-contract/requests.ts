@@ -1,7 +1,7 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import { claimNoCookies, claimNotStored, claimSignedIn, ourCookies } from './claims-of-answers.ts'
 import type { ContractCase } from './host.ts'
+import { claimNoCookies, claimNotStored, claimSignedIn, ourCookies } from './response-claims.ts'
 
 const ALLOWED = {
   '/auth/login': 'GET',
@@ -11,7 +11,7 @@ const ALLOWED = {
 } as const
 
 const methods: ContractCase = {
-  title: 'auth routes answer other methods with 405 and Allow',
+  title: 'auth routes respond to other methods with 405 and Allow',
   async run(host) {
     const browser = new Browser(host)
     for (const [path, allow] of Object.entries(ALLOWED)) {
@@ -22,10 +22,10 @@ const methods: ContractCase = {
         'DELETE',
         ...(allow.includes('POST') ? [] : ['POST']),
       ]) {
-        const answer = await browser.send(path, { method })
-        claimEqual([answer.status, answer.headers.get('allow')], [405, allow], `${method} ${path}`)
-        claimNoCookies(answer, `${method} ${path}`)
-        claimNotStored(answer, `${method} ${path}`)
+        const response = await browser.send(path, { method })
+        claimEqual([response.status, response.headers.get('allow')], [405, allow], `${method} ${path}`)
+        claimNoCookies(response, `${method} ${path}`)
+        claimNotStored(response, `${method} ${path}`)
       }
     }
   },
@@ -45,14 +45,14 @@ const NO_NAVIGATIONS: readonly Record<string, string>[] = [
 ]
 
 const prefetches: ContractCase = {
-  title: '200 prefetch, RSC and HEAD requests set no cookie and lead nowhere',
+  title: '200 prefetch, RSC and HEAD requests set no cookie and do not redirect',
   async run(host) {
     const browser = new Browser(host)
     for (let round = 0; round < 20; round++) {
       for (const headers of NO_NAVIGATIONS) {
-        const answer = await browser.send('/auth/login?returnTo=/page', { headers })
-        claim([204, 403].includes(answer.status), `no login begins (status ${answer.status})`)
-        claimNoCookies(answer, JSON.stringify(headers))
+        const response = await browser.send('/auth/login?returnTo=/page', { headers })
+        claim([204, 403].includes(response.status), `no login begins (status ${response.status})`)
+        claimNoCookies(response, JSON.stringify(headers))
       }
       for (const path of ['/auth/login', '/public']) {
         claimNoCookies(await browser.send(path, { method: 'HEAD' }), `HEAD ${path}`)
@@ -63,14 +63,14 @@ const prefetches: ContractCase = {
 }
 
 const subresources: ContractCase = {
-  title: 'an image, a script or a prefetch cannot log anybody out',
+  title: 'an image, a script or a prefetch cannot log the user out',
   async run(host) {
     const browser = new Browser(host)
     await browser.logIn({ user: 'alice' })
     for (const headers of NO_NAVIGATIONS) {
-      const answer = await browser.send('/auth/logout', { headers })
-      claim([204, 403].includes(answer.status), `no logout (status ${answer.status})`)
-      claimNoCookies(answer, JSON.stringify(headers))
+      const response = await browser.send('/auth/logout', { headers })
+      claim([204, 403].includes(response.status), `no logout (status ${response.status})`)
+      claimNoCookies(response, JSON.stringify(headers))
     }
     await claimSignedIn(host, browser, 'alice', 'after requests that are no navigations')
   },
@@ -79,23 +79,23 @@ const subresources: ContractCase = {
 const oneTransaction: ContractCase = {
   title: 'a navigation to the login route sets one cookie and is not cacheable',
   async run(host) {
-    const answer = await new Browser(host).send('/auth/login')
-    claimEqual(answer.status, 302, 'status of the login route')
-    claimEqual(ourCookies(answer).length, 1, 'cookies of the login route')
-    claimNotStored(answer, 'the login route')
-    const redirectUri = answer.location?.searchParams.get('redirect_uri')
+    const response = await new Browser(host).send('/auth/login')
+    claimEqual(response.status, 302, 'status of the login route')
+    claimEqual(ourCookies(response).length, 1, 'cookies of the login route')
+    claimNotStored(response, 'the login route')
+    const redirectUri = response.location?.searchParams.get('redirect_uri')
     claimEqual(redirectUri, `${host.url}/auth/callback`, 'redirect_uri')
   },
 }
 
 const otherPaths: ContractCase = {
-  title: 'paths that are no auth route belong to the application',
+  title: 'other paths belong to the application',
   async run(host) {
     const browser = new Browser(host)
     for (const path of ['/auth', '/auth/nothing', '/auth/login/more', '/auth/Login']) {
-      const answer = await browser.send(path)
-      claimEqual(answer.status, 404, `status of ${path}`)
-      claimNoCookies(answer, path)
+      const response = await browser.send(path)
+      claimEqual(response.status, 404, `status of ${path}`)
+      claimNoCookies(response, path)
     }
     const open = await browser.send('/public')
     claimEqual([open.status, open.text.includes('public')], [200, true], 'a public page without a session')
@@ -104,7 +104,7 @@ const otherPaths: ContractCase = {
 }
 
 const guards: ContractCase = {
-  title: 'guards keep strangers out: a redirect from pages, 401 as JSON from APIs',
+  title: 'guards reject requests without a session: a redirect from pages, 401 as JSON from APIs',
   async run(host) {
     const browser = new Browser(host)
     const page = await browser.send('/page?x=1')
@@ -113,7 +113,7 @@ const guards: ContractCase = {
     claimNoCookies(page, 'the page guard')
     const api = await browser.send('/api')
     claimEqual([api.status, api.location], [401, null], 'the API guard')
-    claim(api.headers.get('content-type')?.startsWith('application/json') === true, 'its answer is JSON')
+    claim(api.headers.get('content-type')?.startsWith('application/json') === true, 'its response is JSON')
     const body = JSON.parse(api.text) as Record<string, unknown>
     claimEqual([body['error'], body['code']], ['not_authenticated', 'NOT_AUTHENTICATED'], 'its body')
     claimNoCookies(api, 'the API guard')

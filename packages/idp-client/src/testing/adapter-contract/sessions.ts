@@ -3,6 +3,7 @@ import { generateSessionCookies } from '../session-cookie.ts'
 import type { BrowserResponse } from './browser.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
+import type { ContractCase, ContractHost } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -10,8 +11,7 @@ import {
   claimSignedOut,
   ourCookies,
   SESSION,
-} from './claims-of-answers.ts'
-import type { ContractCase, ContractHost } from './host.ts'
+} from './response-claims.ts'
 
 interface Age {
   /** Seconds since the login. */
@@ -26,7 +26,7 @@ const DUE: Age = { createdAgo: 4000, usedAgo: 400 }
 const UNUSED_TOO_LONG: Age = { createdAgo: 90_000, usedAgo: 87_000 }
 const TOO_OLD: Age = { createdAgo: 259_300, usedAgo: 10 }
 
-async function visitor(host: ContractHost, age: Age, secret: string = host.secret): Promise<Browser> {
+async function signedInBrowser(host: ContractHost, age: Age, secret: string = host.secret): Promise<Browser> {
   const now = systemClock()
   const browser = new Browser(host)
   const session = { user: { sub: 'test|carol' }, internal: { createdAt: now - age.createdAgo } }
@@ -35,15 +35,15 @@ async function visitor(host: ContractHost, age: Age, secret: string = host.secre
   return browser
 }
 
-function sessionCookie(answer: BrowserResponse): BrowserResponse['cookies'][number] | undefined {
-  return answer.cookies.find(({ name }) => name.startsWith(SESSION))
+function sessionCookie(response: BrowserResponse): BrowserResponse['cookies'][number] | undefined {
+  return response.cookies.find(({ name }) => name.startsWith(SESSION))
 }
 
 const attributes: ContractCase = {
   title: 'the session cookie is HttpOnly, SameSite=Lax, for the whole host, and Secure over https',
   async run(host) {
-    const answer = await new Browser(host).logIn({ user: 'alice' })
-    const cookie = sessionCookie(answer)
+    const response = await new Browser(host).logIn({ user: 'alice' })
+    const cookie = sessionCookie(response)
     claim(cookie !== undefined, 'the callback sets the session cookie')
     claim(cookie.attributes.has('httponly'), 'it is HttpOnly')
     claimEqual(cookie.attributes.get('samesite')?.toLowerCase(), 'lax', 'its SameSite')
@@ -61,9 +61,9 @@ const update: ContractCase = {
       const browser = new Browser(host)
       await browser.logIn({ user: 'alice' })
       const before = await browser.whoami(style)
-      const answer = await browser.send(`/update?style=${style}&value=changed-${style}`)
-      claim(answer.status === 200, `the update succeeds (${style}, status ${answer.status})`)
-      claimNotStored(answer, `the answer with the updated session (${style})`)
+      const response = await browser.send(`/update?style=${style}&value=changed-${style}`)
+      claim(response.status === 200, `the update succeeds (${style}, status ${response.status})`)
+      claimNotStored(response, `the response with the updated session (${style})`)
       const after = await browser.whoami(style)
       claimEqual(after, { ...before, value: `changed-${style}` }, `the session after the update (${style})`)
     }
@@ -75,10 +75,13 @@ const updateOfNobody: ContractCase = {
   async run(host) {
     for (const style of host.styles) {
       for (const path of [`/update?style=${style}&value=x`, `/token?style=${style}`]) {
-        const answer = await new Browser(host).send(path)
-        claim(answer.text.includes('"MISSING_SESSION"'), `${path} fails with MISSING_SESSION: ${answer.text}`)
-        claim(answer.status >= 400, `${path} answers an error status`)
-        claimNoCookies(answer, path)
+        const response = await new Browser(host).send(path)
+        claim(
+          response.text.includes('"MISSING_SESSION"'),
+          `${path} fails with MISSING_SESSION: ${response.text}`,
+        )
+        claim(response.status >= 400, `${path} responds with an error status`)
+        claimNoCookies(response, path)
       }
     }
   },
@@ -93,7 +96,7 @@ const chunks: ContractCase = {
   title: 'a session too large for one cookie is spread over several, and shrinks again',
   async run(host) {
     const [style = 'explicit'] = host.styles
-    const browser = await visitor(host, FRESH)
+    const browser = await signedInBrowser(host, FRESH)
     const large = padding(3600)
     await browser.send(`/update?style=${style}&value=${large}`)
     claim(browser.names(SESSION).length > 1, `it takes several cookies (${browser.names(SESSION).join(' ')})`)
@@ -111,9 +114,9 @@ const neighbours: ContractCase = {
   title: "the application's own cookies survive beside ours, set before and after",
   async run(host) {
     for (const style of host.styles) {
-      const browser = await visitor(host, DUE)
-      const answer = await browser.send(`/app-cookie?style=${style}&value=v`)
-      claim(answer.status === 200, `the request succeeds (${style}, status ${answer.status})`)
+      const browser = await signedInBrowser(host, DUE)
+      const response = await browser.send(`/app-cookie?style=${style}&value=v`)
+      claim(response.status === 200, `the request succeeds (${style}, status ${response.status})`)
       claimEqual(browser.value('app_before'), '1', `the cookie set before (${style})`)
       claimEqual(browser.value('app_after'), '1', `the cookie set after (${style})`)
       claimEqual((await browser.whoami(style))['value'], 'v', `the updated session (${style})`)
@@ -124,7 +127,7 @@ const neighbours: ContractCase = {
 const freshPassThrough: ContractCase = {
   title: 'a request with a fresh session sets no cookie',
   async run(host) {
-    const browser = await visitor(host, FRESH)
+    const browser = await signedInBrowser(host, FRESH)
     for (const path of ['/public', '/page', '/api', `/whoami?style=${host.styles[0]}`, '/auth/profile']) {
       claimNoCookies(await browser.send(path), `a fresh session on ${path}`)
     }
@@ -133,9 +136,9 @@ const freshPassThrough: ContractCase = {
 }
 
 const roll: ContractCase = {
-  title: 'use extends a session once it is due, without changing it, and that answer is not cacheable',
+  title: 'use extends a session once it is due, without changing it, and that response is not cacheable',
   async run(host) {
-    const browser = await visitor(host, DUE)
+    const browser = await signedInBrowser(host, DUE)
     const [style = 'explicit'] = host.styles
     const rolled = await browser.send('/public')
     claimEqual([rolled.status, rolled.text.includes('public')], [200, true], 'the page itself')
@@ -144,7 +147,7 @@ const roll: ContractCase = {
     const { createdAt } = await browser.whoami(style)
     claim(Math.abs(Number(createdAt) - (systemClock() - DUE.createdAgo)) < 60, 'the login time stays')
     claimNoCookies(await browser.send('/public'), 'the next request')
-    const profile = await (await visitor(host, DUE)).send('/auth/profile')
+    const profile = await (await signedInBrowser(host, DUE)).send('/auth/profile')
     claim(sessionCookie(profile) !== undefined, 'the profile route counts as use')
   },
 }
@@ -159,7 +162,7 @@ const noRoll: ContractCase = {
       { 'next-router-prefetch': '1', rsc: '1' },
     ]
     for (const headers of kinds) {
-      const browser = await visitor(host, DUE)
+      const browser = await signedInBrowser(host, DUE)
       claimNoCookies(
         await browser.send('/public', { headers }),
         `a prefetch (${Object.keys(headers).join(', ')})`,
@@ -175,26 +178,26 @@ const noRoll: ContractCase = {
 const deadCookies: ContractCase = {
   title: 'an expired or tampered session is rejected, and its cookie is cleared once',
   async run(host) {
-    const tampered = await visitor(host, FRESH)
+    const tampered = await signedInBrowser(host, FRESH)
     const value = tampered.value(SESSION) ?? ''
     const middle = Math.floor(value.length / 2)
     tampered.plant(
       SESSION,
       value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1),
     )
-    const visitors = {
-      'expired by inactivity': await visitor(host, UNUSED_TOO_LONG),
-      'expired by age': await visitor(host, TOO_OLD),
+    const browsers = {
+      'expired by inactivity': await signedInBrowser(host, UNUSED_TOO_LONG),
+      'expired by age': await signedInBrowser(host, TOO_OLD),
       tampered,
     }
-    for (const [kind, browser] of Object.entries(visitors)) {
+    for (const [kind, browser] of Object.entries(browsers)) {
       const first = await browser.send('/public')
-      claimEqual(first.status, 200, `a public page answers with a dead cookie (${kind})`)
+      claimEqual(first.status, 200, `a public page works with a dead cookie (${kind})`)
       claimEqual(ourCookies(first), [SESSION], `the dead cookie is cleared (${kind})`)
       claimEqual(browser.names(SESSION), [], `the browser has none any more (${kind})`)
       claimNoCookies(await browser.send('/public'), `the next request (${kind})`)
     }
-    const guarded = await visitor(host, TOO_OLD)
+    const guarded = await signedInBrowser(host, TOO_OLD)
     await claimSignedOut(host, guarded, 'with a dead cookie')
   },
 }
@@ -204,26 +207,30 @@ const foreignCookies: ContractCase = {
   async run(host) {
     const garbage = new Browser(host)
     garbage.plant(SESSION, '%E0%A4%A')
-    const visitors = {
-      'sealed with another secret': await visitor(host, FRESH, 'another-secret-of-thirty-two-characters'),
+    const browsers = {
+      'sealed with another secret': await signedInBrowser(
+        host,
+        FRESH,
+        'another-secret-of-thirty-two-characters',
+      ),
       garbage,
     }
-    for (const [kind, browser] of Object.entries(visitors)) {
+    for (const [kind, browser] of Object.entries(browsers)) {
       const first = await browser.send('/public')
-      claimEqual(first.status, 200, `a public page answers with a foreign cookie (${kind})`)
+      claimEqual(first.status, 200, `a public page works with a foreign cookie (${kind})`)
       claimNoCookies(first, `a public page with a foreign cookie (${kind})`)
       claimEqual(browser.names(SESSION), [SESSION], `the browser still has it (${kind})`)
       const before = browser.value(SESSION)
       await browser.logIn({ user: 'alice' })
       claim(browser.value(SESSION) !== before, `a login takes its place (${kind})`)
     }
-    const guarded = await visitor(host, FRESH, 'another-secret-of-thirty-two-characters')
+    const guarded = await signedInBrowser(host, FRESH, 'another-secret-of-thirty-two-characters')
     await claimSignedOut(host, guarded, 'with a foreign cookie')
   },
 }
 
 const lateAnswers: ContractCase = {
-  title: 'an answer that comes after the logout brings no session back, and the login after it lives',
+  title: 'a response that arrives after the logout brings no session back, and the login after it lives',
   async run(host) {
     const browser = new Browser(host)
     await browser.logIn({ user: 'alice' })
@@ -235,11 +242,11 @@ const lateAnswers: ContractCase = {
     arrive()
     await claimSignedOut(host, browser, 'with the session of before the logout')
     arrive()
-    const answer = await browser.send('/public')
+    const response = await browser.send('/public')
     claimEqual(
-      ourCookies(answer),
+      ourCookies(response),
       late.map(({ name }) => name),
-      'the next answer clears it',
+      'the next response clears it',
     )
     await browser.logIn({ user: 'bob' })
     await claimSignedIn(host, browser, 'bob', 'after a logout')

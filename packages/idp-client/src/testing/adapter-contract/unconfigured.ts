@@ -1,7 +1,7 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import { claimNoCookies } from './claims-of-answers.ts'
 import type { ContractCase } from './host.ts'
+import { claimNoCookies } from './response-claims.ts'
 
 const failClosed: ContractCase = {
   title: 'without configuration every guard denies, nothing loops, and public pages work',
@@ -9,7 +9,7 @@ const failClosed: ContractCase = {
     const browser = new Browser(host)
     browser.plant('__session', 'anything')
     const page = await browser.send('/page')
-    claim(page.status >= 500, `the page guard answers an error (status ${page.status})`)
+    claim(page.status >= 500, `the page guard responds with an error (status ${page.status})`)
     claim(page.location === null && !page.text.includes('user='), 'it neither redirects nor shows the page')
     const api = await browser.send('/api')
     claimEqual([api.status, api.location], [500, null], 'the API guard')
@@ -29,8 +29,8 @@ const operations: ContractCase = {
   async run(host) {
     for (const style of host.styles) {
       for (const path of ['/whoami', '/update', '/token', '/start']) {
-        const answer = await new Browser(host).json(`${path}?style=${style}&value=x`)
-        claimEqual(answer['code'], 'INVALID_CONFIGURATION', `${path} (${style})`)
+        const response = await new Browser(host).json(`${path}?style=${style}&value=x`)
+        claimEqual(response['code'], 'INVALID_CONFIGURATION', `${path} (${style})`)
       }
     }
   },

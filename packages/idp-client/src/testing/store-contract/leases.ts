@@ -9,36 +9,42 @@ const LONG = 600_000
 const locks = ['lock'] as const
 const names = ['once'] as const
 
-const exclusive = rule({ title: 'lock: one of twenty has the lease', needs: locks }, async (store) => {
-  const id = newId()
-  const asked = await Promise.all(Array.from({ length: 20 }, () => store.lock(id, LONG)))
-  const given = asked.filter((lock) => lock !== null)
-  claimEqual(given.length, 1, 'how many of twenty have the lease')
-  claimEqual(await store.lock(id, LONG), null, 'a later caller')
-  const other = await store.lock(newId(), LONG)
-  claim(other !== null, 'the lease of another id is free')
-  await Promise.all([...given, other].map((lock) => lock.release()))
-})
+const exclusive = rule(
+  { title: 'lock: one of twenty concurrent calls gets the lock', needs: locks },
+  async (store) => {
+    const id = newId()
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.lock(id, LONG)))
+    const acquired = results.filter((lock) => lock !== null)
+    claimEqual(acquired.length, 1, 'how many of twenty get the lock')
+    claimEqual(await store.lock(id, LONG), null, 'whoever asks later')
+    const other = await store.lock(newId(), LONG)
+    claim(other !== null, 'the lease of another id is free')
+    await Promise.all([...acquired, other].map((lock) => lock.release()))
+  },
+)
 
-const released = rule({ title: 'lock: a released lease is free again', needs: locks }, async (store) => {
-  const id = newId()
-  for (let round = 0; round < 3; round++) {
-    const lock = await store.lock(id, LONG)
-    claim(lock !== null, `the lease is free (round ${round + 1})`)
-    claimEqual(await store.lock(id, LONG), null, 'a caller before it is released')
-    await lock.release()
-    if (round === 1) await lock.release()
-  }
-})
+const released = rule(
+  { title: 'lock: a released lock can be acquired again', needs: locks },
+  async (store) => {
+    const id = newId()
+    for (let round = 0; round < 3; round++) {
+      const lock = await store.lock(id, LONG)
+      claim(lock !== null, `the lease is free (round ${round + 1})`)
+      claimEqual(await store.lock(id, LONG), null, 'whoever asks before it is released')
+      await lock.release()
+      if (round === 1) await lock.release()
+    }
+  },
+)
 
-const ends = rule({ title: 'lock: a lease that nobody releases ends', needs: locks }, async (store) => {
+const ends = rule({ title: 'lock: a lock that is not released expires', needs: locks }, async (store) => {
   const id = newId()
   claim((await store.lock(id, 300)) !== null, 'the lease is free')
   await until(async () => (await store.lock(id, LONG)) !== null, 'a lease ends after its time')
 })
 
 const late = rule(
-  { title: 'lock: a late release leaves the next lease alone', needs: locks },
+  { title: 'lock: a late release does not affect the next lock', needs: locks },
   async (store) => {
     const id = newId()
     const first = await store.lock(id, 300)
@@ -49,7 +55,7 @@ const late = rule(
   },
 )
 
-const apart = rule({ title: 'lock: changes no session, and needs none', needs: locks }, async (store) => {
+const apart = rule({ title: 'lock: neither changes nor needs a session', needs: locks }, async (store) => {
   const [id, none] = [newId(), newId()]
   const session = createSession()
   await store.set(id, session, later())
@@ -65,7 +71,7 @@ const apart = rule({ title: 'lock: changes no session, and needs none', needs: l
   await empty.release()
 })
 
-const once = rule({ title: 'once: true the first time only', needs: names }, async (store) => {
+const once = rule({ title: 'once: returns true only the first time', needs: names }, async (store) => {
   const [name, other] = [newId(), newId()]
   claimEqual(await store.once(name, later()), true, 'a new name')
   claimEqual(await store.once(name, later()), false, 'the same name again')
@@ -73,18 +79,24 @@ const once = rule({ title: 'once: true the first time only', needs: names }, asy
   claimEqual(await store.once(name, later()), false, 'the first name after that')
 })
 
-const oneOfMany = rule({ title: 'once: true for one of twenty', needs: names }, async (store) => {
-  const name = newId()
-  const told = await Promise.all(Array.from({ length: 20 }, () => store.once(name, later())))
-  claimEqual(told.filter((first) => first).length, 1, 'how many of twenty are told true')
-})
+const oneOfMany = rule(
+  { title: 'once: returns true for one of twenty concurrent calls', needs: names },
+  async (store) => {
+    const name = newId()
+    const results = await Promise.all(Array.from({ length: 20 }, () => store.once(name, later())))
+    claimEqual(results.filter((first) => first).length, 1, 'how many of twenty get true')
+  },
+)
 
-const forgotten = rule({ title: 'once: a name is new again after its time', needs: names }, async (store) => {
-  const name = newId()
-  claimEqual(await store.once(name, { expiresAt: systemClock() + 1 }), true, 'a new name')
-  await until(() => store.once(name, later()), 'a name is forgotten after its time')
-  claimEqual(await store.once(name, later()), false, 'the same name, with a later end')
-})
+const forgotten = rule(
+  { title: 'once: a name can be used again after it expires', needs: names },
+  async (store) => {
+    const name = newId()
+    claimEqual(await store.once(name, { expiresAt: systemClock() + 1 }), true, 'a new name')
+    await until(() => store.once(name, later()), 'a name is forgotten after its time')
+    claimEqual(await store.once(name, later()), false, 'the same name, with a later end')
+  },
+)
 
 const anyName = rule({ title: 'once: every character of a name counts', needs: names }, async (store) => {
   const stem = newId()
@@ -116,7 +128,7 @@ const anyName = rule({ title: 'once: every character of a name counts', needs: n
 
 const noMixture = rule(
   {
-    title: 'once and lock: a name, a lease and a session of the same text do not meet',
+    title: 'once and lock: a name, a lock and a session with the same string are independent',
     needs: ['lock', 'once'],
   },
   async (store) => {

@@ -3,7 +3,7 @@ import { claim } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
 import { claimSame, createSession, isThere, later, newId, rule, soon, soonIsOver } from './rule.ts'
 
-const unknown = rule({ title: 'get: an id that was never stored gives null' }, async (store) => {
+const unknown = rule({ title: 'get: returns null for an unknown id' }, async (store) => {
   claim(!(await isThere(store, newId())), 'there is nothing under an id that was never stored')
 })
 
@@ -24,7 +24,7 @@ const json = {
   deep: { a: { b: { c: { d: { e: { f: [{ g: 'bottom' }] } } } } } },
 }
 
-const everyKind = rule({ title: 'set and get: every kind of JSON comes back as it was' }, async (store) => {
+const everyKind = rule({ title: 'set and get: every kind of JSON is unchanged' }, async (store) => {
   const id = newId()
   const session = createSession(
     { usedAt: systemClock(), client: 'client tag', iss: 'https://idp.example.com/' },
@@ -46,7 +46,7 @@ const texts = [
   'line\nbreak\r\n\ttab \u2028 \u2029 \ufeff',
 ]
 
-const unicode = rule({ title: 'set and get: text of any language comes back as it was' }, async (store) => {
+const unicode = rule({ title: 'set and get: strings in any language are unchanged' }, async (store) => {
   const id = newId()
   const session = createSession({ sub: texts.join(' ') }, { texts, [texts[1] ?? '']: 'as a name' })
   await store.set(id, session, later())
@@ -57,7 +57,7 @@ const unicode = rule({ title: 'set and get: text of any language comes back as i
 const oddTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\udc00b', '\u0001\u001f\u007f\u0080']
 
 const oddUnicode = rule(
-  { title: 'set and get: U+0000 and unpaired surrogates in text come back as they were' },
+  { title: 'set and get: U+0000 and unpaired surrogates in strings are unchanged' },
   async (store) => {
     const id = newId()
     const session = createSession({}, { texts: oddTexts })
@@ -70,7 +70,7 @@ const oddUnicode = rule(
 const oddNames = `{"__proto__":{"admin":true},"constructor":1,"then":"no","toJSON":"no","$set":{"a":1},"a.b":1,"":1,"length":7,"_id":1,"id":1}`
 
 const names = rule(
-  { title: 'set and get: members come back whatever their names mean elsewhere' },
+  { title: 'set and get: properties are unchanged whatever their names mean elsewhere' },
   async (store) => {
     const id = newId()
     const session = createSession({}, { own: JSON.parse(oddNames) })
@@ -81,14 +81,14 @@ const names = rule(
   },
 )
 
-const large = rule({ title: 'set and get: a session of 200 kB comes back as it was' }, async (store) => {
+const large = rule({ title: 'set and get: a session of 200 kB is unchanged' }, async (store) => {
   const id = newId()
   const session = createSession({}, { large: Array.from({ length: 4700 }, () => newId()) })
   await store.set(id, session, later())
   claimSame(await store.get(id), session, 'the session that was stored')
 })
 
-const replaced = rule({ title: 'set: a second write replaces all of the first' }, async (store) => {
+const replaced = rule({ title: 'set: a second write replaces the first completely' }, async (store) => {
   const id = newId()
   await store.set(id, createSession({}, { first: 'only here', nested: { first: true } }), later())
   const second = createSession({}, { nested: { second: true } })
@@ -124,7 +124,7 @@ const ids = rule({ title: 'every character of an id counts, its case too' }, asy
   claim(left.filter(Boolean).length === pairs.length - 1, 'a deletion reaches one of them')
 })
 
-const crowd = rule({ title: 'a hundred users at once do not meet' }, async (store) => {
+const crowd = rule({ title: 'a hundred concurrent users are independent' }, async (store) => {
   const people = Array.from({ length: 100 }, () => ({ id: newId(), session: createSession() }))
   await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
   const found = await Promise.all(people.map(({ id }) => store.get(id)))
@@ -137,19 +137,19 @@ const crowd = rule({ title: 'a hundred users at once do not meet' }, async (stor
   for (const { id, session } of staying) claimSame(await store.get(id), session, 'a session that stays')
 })
 
-const copies = rule({ title: 'nobody holds a reference into the store' }, async (store) => {
+const copies = rule({ title: 'callers have no reference into the store' }, async (store) => {
   const id = newId()
-  const given = createSession({}, { list: [1] })
-  const before = structuredClone(given)
-  await store.set(id, given, later())
-  given.user['role'] = 'admin'
+  const session = createSession({}, { list: [1] })
+  const before = structuredClone(session)
+  await store.set(id, session, later())
+  session.user['role'] = 'admin'
   const first = await store.get(id)
   claimSame(first, before, 'the session after its writer changed the object')
   if (first) first.tokenSet.accessToken = 'changed'
   claimSame(await store.get(id), before, 'the session after a reader changed the object')
 })
 
-const over = rule({ title: 'a session whose time is over is gone', expires: true }, async (store) => {
+const over = rule({ title: 'an expired session is gone', expires: true }, async (store) => {
   const [past, other] = [newId(), newId()]
   await store.set(past, createSession(), { expiresAt: systemClock() - 10 })
   await store.set(other, createSession(), later())
@@ -158,7 +158,7 @@ const over = rule({ title: 'a session whose time is over is gone', expires: true
   claim(await isThere(store, other), 'one that ends later is still there')
 })
 
-const moved = rule({ title: 'set: the end moves with the second write', expires: true }, async (store) => {
+const moved = rule({ title: 'set: the second write changes the expiry', expires: true }, async (store) => {
   const [longer, shorter] = [newId(), newId()]
   await store.set(longer, createSession(), soon())
   await store.set(longer, createSession(), later())

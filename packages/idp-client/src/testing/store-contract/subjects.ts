@@ -29,7 +29,7 @@ async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<stri
 }
 
 const bySid = rule(
-  { title: 'deleteByLogoutToken: with sid that session ends', needs: byToken },
+  { title: 'deleteByLogoutToken: with sid, deletes that session', needs: byToken },
   async (store) => {
     const [sub, sid] = [newId(), newId()]
     const sessions = {
@@ -57,7 +57,7 @@ const bySidAlone = rule(
 )
 
 const bySub = rule(
-  { title: 'deleteByLogoutToken: without sid all sessions of the user end', needs: byToken },
+  { title: 'deleteByLogoutToken: without sid, deletes all sessions of the user', needs: byToken },
   async (store) => {
     const [sub, other] = [newId(), newId()]
     const many = await Promise.all(Array.from({ length: 30 }, () => stored(store, { sub })))
@@ -73,7 +73,7 @@ const bySub = rule(
 )
 
 const byUserSub = rule(
-  { title: 'deleteByLogoutToken: where internal has no sub, that of the user counts', needs: byToken },
+  { title: 'deleteByLogoutToken: uses the sub of the user if internal has none', needs: byToken },
   async (store) => {
     const { internal, ...session } = createSession()
     const { sub: _unset, ...without }: StoredInternalData = internal
@@ -85,7 +85,7 @@ const byUserSub = rule(
 )
 
 const byTime = rule(
-  { title: 'deleteByLogoutToken: sessions of the user that began after iat stay', needs: byToken },
+  { title: 'deleteByLogoutToken: keeps sessions that began after iat', needs: byToken },
   async (store) => {
     const [sub, sid] = [newId(), newId()]
     const iat = systemClock() - 1000
@@ -107,7 +107,7 @@ const byTime = rule(
 )
 
 const remembered = rule(
-  { title: 'endedAt: the latest iat of the logout tokens of a sid', needs: endings },
+  { title: 'endedAt: returns the latest iat of the logout tokens of a sid', needs: endings },
   async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const sid = newId()
@@ -128,7 +128,7 @@ const remembered = rule(
 )
 
 const byIssuer = rule(
-  { title: 'deleteByLogoutToken: sessions of another issuer stay', needs: byToken },
+  { title: 'deleteByLogoutToken: keeps sessions of another issuer', needs: byToken },
   async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const [sub, sid] = [newId(), newId()]
@@ -147,7 +147,7 @@ const byIssuer = rule(
 )
 
 const nobody = rule(
-  { title: 'deleteByLogoutToken: what names no session is no error and has no effect', needs: byToken },
+  { title: 'deleteByLogoutToken: does nothing, without an error, if no session matches', needs: byToken },
   async (store) => {
     const sessions = {
       'stays: with sid': await stored(store, { sid: newId() }),
@@ -222,21 +222,24 @@ const anySubject = rule(
   },
 )
 
-const listed = rule({ title: 'listBySubject: gives the sessions of a user', needs: list }, async (store) => {
-  const sub = newId()
-  claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
-  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
-  await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
-  await stored(store, {}, { user: { sub } })
-  const [first, ...rest] = mine
-  if (first) await store.delete(first.id)
-  const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
-  rest.sort((one, other) => (one.id < other.id ? -1 : 1))
-  claimSame(found, rest, 'the sessions of a user')
-})
+const listed = rule(
+  { title: 'listBySubject: returns the sessions of a user', needs: list },
+  async (store) => {
+    const sub = newId()
+    claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
+    const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
+    await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
+    await stored(store, {}, { user: { sub } })
+    const [first, ...rest] = mine
+    if (first) await store.delete(first.id)
+    const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
+    rest.sort((one, other) => (one.id < other.id ? -1 : 1))
+    claimSame(found, rest, 'the sessions of a user')
+  },
+)
 
 const listedLive = rule(
-  { title: 'listBySubject: leaves out sessions whose time is over', needs: list, expires: true },
+  { title: 'listBySubject: leaves out expired sessions', needs: list, expires: true },
   async (store) => {
     const [sub, id] = [newId(), newId()]
     await store.set(id, createSession({ sub }), later())

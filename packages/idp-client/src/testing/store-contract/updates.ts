@@ -11,7 +11,7 @@ const counted = (session: SessionData): SessionData => ({
   count: Number(session['count'] ?? 0) + 1,
 })
 
-const parallel = rule({ title: 'update: fifty changes at once all survive', needs }, async (store) => {
+const parallel = rule({ title: 'update: fifty concurrent changes are all stored', needs }, async (store) => {
   const id = newId()
   await store.set(id, createSession({}, { count: 0 }), later())
   const work = Array.from({ length: 50 }, async (_, index) => {
@@ -27,29 +27,29 @@ const parallel = rule({ title: 'update: fifty changes at once all survive', need
   claimEqual(
     counts,
     Array.from(counts.keys(), (index) => index + 1),
-    'what the fifty were told was stored',
+    'what the fifty calls returned was stored',
   )
 })
 
-const result = rule({ title: 'update: gives what is stored from then on', needs }, async (store) => {
+const result = rule({ title: 'update: returns the stored session', needs }, async (store) => {
   const id = newId()
   const before = createSession({}, { dropped: true, kept: { a: [1] } })
   await store.set(id, before, later())
-  const given: unknown[] = []
+  const received: unknown[] = []
   const change = (current: SessionData): SessionData => {
-    given.push(structuredClone(current))
+    received.push(structuredClone(current))
     const { dropped: _dropped, ...rest } = current
     return { ...rest, added: 'yes' }
   }
   const stored = await store.update(id, change, later())
-  claim(given.length > 0, 'the change is called')
-  for (const current of given) claimSame(current, before, 'what the change is given')
+  claim(received.length > 0, 'the change is called')
+  for (const current of received) claimSame(current, before, 'the argument of the change')
   const { dropped: _dropped, ...rest } = before
   claimSame(stored, { ...rest, added: 'yes' }, 'what the update gives')
   claimSame(await store.get(id), stored, 'what is stored')
 })
 
-const gone = rule({ title: 'update: where nothing is stored nothing is written', needs }, async (store) => {
+const gone = rule({ title: 'update: writes nothing if nothing is stored', needs }, async (store) => {
   const [never, deleted] = [newId(), newId()]
   await store.set(deleted, createSession(), later())
   await store.delete(deleted)
@@ -59,20 +59,23 @@ const gone = rule({ title: 'update: where nothing is stored nothing is written',
   }
 })
 
-const race = rule({ title: 'update: never brings back what is deleted meanwhile', needs }, async (store) => {
-  const all = Array.from({ length: 20 }, newId)
-  await Promise.all(all.map((id) => store.set(id, createSession(), later())))
-  const work = all.flatMap((id) => [
-    store.update(id, counted, later()),
-    store.delete(id),
-    store.update(id, counted, later()),
-  ])
-  await Promise.all(work)
-  for (const id of all) claim(!(await isThere(store, id)), 'a deleted session stays gone')
-})
+const race = rule(
+  { title: 'update: never restores a session that is deleted meanwhile', needs },
+  async (store) => {
+    const all = Array.from({ length: 20 }, newId)
+    await Promise.all(all.map((id) => store.set(id, createSession(), later())))
+    const work = all.flatMap((id) => [
+      store.update(id, counted, later()),
+      store.delete(id),
+      store.update(id, counted, later()),
+    ])
+    await Promise.all(work)
+    for (const id of all) claim(!(await isThere(store, id)), 'a deleted session stays gone')
+  },
+)
 
 const thrown = rule(
-  { title: 'update: a change that throws rejects and leaves the session', needs },
+  { title: 'update: rejects if the change throws, and leaves the session unchanged', needs },
   async (store) => {
     const id = newId()
     const before = createSession()
@@ -92,7 +95,7 @@ const thrown = rule(
 )
 
 const others = rule(
-  { title: 'update: changes of many sessions at once do not meet', needs },
+  { title: 'update: concurrent changes of many sessions are independent', needs },
   async (store) => {
     const people = Array.from({ length: 50 }, () => ({ id: newId(), session: createSession() }))
     await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
@@ -107,7 +110,7 @@ const others = rule(
   },
 )
 
-const moved = rule({ title: 'update: moves the end', needs, expires: true }, async (store) => {
+const moved = rule({ title: 'update: changes the expiry', needs, expires: true }, async (store) => {
   const [longer, shorter] = [newId(), newId()]
   await store.set(longer, createSession(), soon())
   const wasThere = await store.update(longer, counted, later())
@@ -120,7 +123,7 @@ const moved = rule({ title: 'update: moves the end', needs, expires: true }, asy
 })
 
 const over = rule(
-  { title: 'update: of a session whose time is over gives null', needs, expires: true },
+  { title: 'update: returns null for an expired session', needs, expires: true },
   async (store) => {
     const id = newId()
     await store.set(id, createSession(), { expiresAt: systemClock() - 10 })

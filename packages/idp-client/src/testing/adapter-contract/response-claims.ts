@@ -6,27 +6,27 @@ export const SESSION = '__session'
 export const TRANSACTION = '__txn_'
 
 /** Returns our cookies of a response; the host's own (a framework's preview or locale cookie) are ignored. */
-export function ourCookies(answer: BrowserResponse): string[] {
-  return answer.cookies
+export function ourCookies(response: BrowserResponse): string[] {
+  return response.cookies
     .map(({ name }) => name)
     .filter((name) => name.startsWith(SESSION) || name.startsWith(TRANSACTION))
 }
 
-export function claimNoCookies(answer: BrowserResponse, what: string): void {
-  claimEqual(ourCookies(answer), [], `${what} sets no cookie`)
+export function claimNoCookies(response: BrowserResponse, what: string): void {
+  claimEqual(ourCookies(response), [], `${what} sets no cookie`)
 }
 
-export function claimNotStored(answer: BrowserResponse, what: string): void {
-  const value = answer.headers.get('cache-control') ?? ''
+export function claimNotStored(response: BrowserResponse, what: string): void {
+  const value = response.headers.get('cache-control') ?? ''
   claim(
     value.includes('no-store') && value.includes('private'),
     `${what} is not cacheable (Cache-Control: ${value})`,
   )
 }
 
-export function claimRedirect(answer: BrowserResponse, expected: URL, what: string): void {
-  claim([302, 303, 307].includes(answer.status), `${what} redirects (status ${answer.status})`)
-  claimEqual(answer.location?.href, expected.href, what)
+export function claimRedirect(response: BrowserResponse, expected: URL, what: string): void {
+  claim([302, 303, 307].includes(response.status), `${what} redirects (status ${response.status})`)
+  claimEqual(response.location?.href, expected.href, what)
 }
 
 /** Asserts that the browser is signed out: for `getSession` and for both guards. */
@@ -42,7 +42,7 @@ export async function claimSignedOut(host: ContractHost, browser: Browser, when:
     browser.url('/auth/login').pathname,
     `${when}, the page leads to the login`,
   )
-  claimEqual((await browser.send('/api')).status, 401, `${when}, the API answers 401`)
+  claimEqual((await browser.send('/api')).status, 401, `${when}, the API responds 401`)
 }
 
 export async function claimSignedIn(
