@@ -32,18 +32,17 @@ interface Call {
   /** JSON body; makes it a POST. */
   readonly body?: object
   /** Property that identifies a valid response; absent if the response is an array. */
-  readonly property?: string
+  readonly key?: string
 }
 
-async function call<Body extends object>({ route, mfaToken, body, property }: Call): Promise<Body> {
+async function call<Body extends object>({ route, mfaToken, body, key }: Call): Promise<Body> {
   const json = 'application/json'
   const headers = {
     accept: json,
     authorization: `Bearer ${mfaToken}`,
     ...(body ? { 'content-type': json } : {}),
   }
-  const isValid = (value: unknown): value is Body =>
-    property ? property in toProperties(value) : Array.isArray(value)
+  const isValid = (value: unknown): value is Body => (key ? key in toProperties(value) : Array.isArray(value))
   return requestRoute(
     { route, name: 'MfaError', isValid },
     mfaUrl(route),
@@ -61,14 +60,14 @@ export async function getAuthenticators({ mfaToken }: MfaAuthenticatorsOptions):
 
 export async function challenge(body: MfaChallengeOptions): Promise<MfaChallengeResult> {
   return toCamelCase(
-    await call({ route: 'mfaChallenge', mfaToken: body.mfaToken, body, property: 'challenge_type' }),
+    await call({ route: 'mfaChallenge', mfaToken: body.mfaToken, body, key: 'challenge_type' }),
   ) as MfaChallengeResult
 }
 
 export async function enroll({ mfaToken, ...factor }: MfaEnrollOptions): Promise<MfaEnrollment> {
   const body = 'factorType' in factor ? toWireTypes(factor) : factor
   return toCamelCase(
-    await call({ route: 'mfaAssociate', mfaToken, body, property: 'authenticator_type' }),
+    await call({ route: 'mfaAssociate', mfaToken, body, key: 'authenticator_type' }),
   ) as MfaEnrollment
 }
 
@@ -83,7 +82,7 @@ function toWireTypes<Factor extends { factorType: string }>({ factorType, ...res
 }
 
 export async function verify({ mfaToken, ...proof }: MfaVerifyOptions): Promise<MfaVerified> {
-  const verified = await call<MfaVerified>({ route: 'mfaVerify', mfaToken, body: proof, property: 'success' })
+  const verified = await call<MfaVerified>({ route: 'mfaVerify', mfaToken, body: proof, key: 'success' })
   // The session now has the tokens of the refused request.
   forgetTokens()
   return verified

@@ -40,7 +40,7 @@ const variables = {
 
 /** Returns the URL of an MFA route, resolved in the same order as the other routes. */
 export function mfaUrl(route: MfaRoute): string {
-  const { configured, locate } = currentUrls()
+  const { routes, locate } = currentUrls()
   const last = `/auth/mfa/${route.slice(3).toLowerCase()}`
-  return locate(configured[route] ?? variable(variables[route], route) ?? last)
+  return locate(routes[route] ?? variable(variables[route], route) ?? last)
 }

@@ -31,7 +31,7 @@ export interface RouteUrls {
   readonly profile: string
   readonly accessToken: string
   /** Configured paths, for the routes that only few pages request. */
-  readonly configured: BrowserRoutes
+  readonly routes: BrowserRoutes
   /** Adds the base path to a path that does not have it yet; an absolute URL is unchanged. */
   locate(path: string): string
 }
@@ -77,7 +77,7 @@ export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrl
     login: url('login', 'login'),
     profile: url('profile', 'profile'),
     accessToken: url('accessToken', 'access-token'),
-    configured: routes,
+    routes,
     locate,
   }
 }

@@ -19,7 +19,7 @@ interface CachedRequest {
   readonly at: number
   /** Infinite while the request is pending, so that every caller joins it. */
   until: number
-  readonly response: Promise<AccessTokenResponse>
+  readonly result: Promise<AccessTokenResponse>
 }
 
 /** A token is replaced this many milliseconds before it expires, so that it is still valid when it reaches an API. */
@@ -51,12 +51,12 @@ export function obtain(
   const epoch = tokenEpoch
   for (const [other, one] of cache) if (one.until <= now || one.epoch !== epoch) cache.delete(other)
   const found = cache.get(url)
-  if (found) return found.response
+  if (found) return found.result
   const entry: CachedRequest = {
     epoch,
     at: now,
     until: Number.POSITIVE_INFINITY,
-    response: request(url).then(
+    result: request(url).then(
       (response) => {
         // The user may have changed since this request: its token may be another user's.
         if (epoch !== tokenEpoch) return obtain(url, request)
@@ -71,5 +71,5 @@ export function obtain(
     ),
   }
   cache.set(url, entry)
-  return entry.response
+  return entry.result
 }

@@ -68,7 +68,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
     state = next
     if (isLoading || user?.sub !== next.user?.sub) {
       if (!isLoading) forgetTokens()
-      watcher?.notify()
+      watcher?.post()
     }
     for (const listener of [...listeners]) notify(listener)
   }

@@ -15,7 +15,7 @@ export interface Watcher {
   /** Sends one request that starts after this call: a pending one may be older than the change. */
   readonly refresh: () => Promise<void>
   /** Reports the signed-in user to the other tabs. */
-  readonly notify: () => void
+  readonly post: () => void
 }
 
 /** Milliseconds. */
@@ -82,7 +82,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
 
   const subject = (): string | null => current().user?.sub ?? null
 
-  function notify(): void {
+  function post(): void {
     const { error, isLoading } = current()
     if (!isLoading && !error) notifyTabs(subject())
   }
@@ -127,14 +127,14 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     if (!shown.has(self)) {
       shown.add(self)
       listen(revisit, true)
-      notify()
+      post()
     }
     const { error, isLoading } = current()
     if (isLoading || error) void share()
     requestedAt ||= performance.now()
   }
 
-  return { attend, refresh, notify }
+  return { attend, refresh, post }
 }
 
 const profile: Route<User> = {

@@ -16,7 +16,7 @@ const exclusive = rule(
     const results = await Promise.all(Array.from({ length: 20 }, () => store.lock(id, LONG)))
     const acquired = results.filter((lock) => lock !== null)
     claimEqual(acquired.length, 1, 'how many of twenty get the lock')
-    claimEqual(await store.lock(id, LONG), null, 'whoever asks later')
+    claimEqual(await store.lock(id, LONG), null, 'a later caller')
     const other = await store.lock(newId(), LONG)
     claim(other !== null, 'the lease of another id is free')
     await Promise.all([...acquired, other].map((lock) => lock.release()))
@@ -30,7 +30,7 @@ const released = rule(
     for (let round = 0; round < 3; round++) {
       const lock = await store.lock(id, LONG)
       claim(lock !== null, `the lease is free (round ${round + 1})`)
-      claimEqual(await store.lock(id, LONG), null, 'whoever asks before it is released')
+      claimEqual(await store.lock(id, LONG), null, 'a caller before it is released')
       await lock.release()
       if (round === 1) await lock.release()
     }
