@@ -1,5 +1,4 @@
-// What the entries of all hosts export beside their own client: a new public type is added here only.
-export type { LogoutStrategy, RouteKey, RoutePaths } from './config/config.ts'
+// Exports that every host entry shares beside its own client: a new public type is added here only.
 export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './config/fetcher.ts'
 export type {
   BeforeSessionSavedHook,

@@ -318,8 +318,8 @@ describe('the store contract', () => {
     )
     const kept = storeContract({ get, set, delete: remove }, { expires: false }).map(({ title }) => title)
     expect(titles.filter((title) => !kept.includes(title))).toEqual([
-      'a session whose time is over is gone',
-      'set: the end moves with the second write',
+      'an expired session is gone',
+      'set: the second write changes the expiry',
     ])
   })
 })

@@ -4,7 +4,7 @@ const STEP = 500
 const realNow = performance.now.bind(performance)
 let skipped = 0
 
-// What was skipped stays skipped: this clock never goes back.
+// Skipped time stays skipped: this clock never goes back.
 performance.now = () => realNow() + skipped
 
 /**
