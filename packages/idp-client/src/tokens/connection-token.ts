@@ -7,9 +7,8 @@ import { copySession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import { deadSince } from './dead-tokens.ts'
 import { isFinal } from './fresh-token.ts'
-import type { PersistParts } from './persist.ts'
-import { persist } from './persist.ts'
-import { refreshOnce } from './refresh-once.ts'
+import type { PersistParts } from './refresh-once.ts'
+import { persist, refreshOnce } from './refresh-once.ts'
 import type { Redemption } from './token-family.ts'
 
 /** Which connection, and which account of it. */

@@ -1,11 +1,13 @@
 import { afterEach, expect, test, vi } from 'vitest'
+import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
 import { pause } from '../lib/pause.ts'
+import { freshlyStored } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshOnce } from './refresh-once.ts'
-import { refreshOnce } from './refresh-once.ts'
+import { persist, refreshOnce } from './refresh-once.ts'
 import type { Redemption } from './token-family.ts'
-import { closeFamily } from './token-family.ts'
+import { closeFamily, openFamily } from './token-family.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -324,4 +326,29 @@ test('[B11] it is waited for once, and for at most a thousand responses', async 
   })
   await next.redemption.catch(() => {})
   expect(twice).toEqual([15_000, 0])
+})
+
+function refreshed() {
+  const { clock, engine } = engineFor()
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken: randomToken() }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const session = freshlyStored(data, clock.now)
+  return { engine, session, family: openFamily(randomToken(), session) }
+}
+
+test('what a refresh brought is written, and kept until it has left', async () => {
+  const { engine, family, session } = refreshed()
+  const exchange = new Cookies().exchange()
+  await persist(engine, exchange, { family, session })
+  expect(family.pending).toBe(true)
+  expect(exchange.cookies.pending().map(({ name }) => name)).toEqual(['__session'])
+})
+
+test('[I2] of a session that ended while its token was redeemed nothing is written, nor kept in the process', async () => {
+  const { engine, family, session } = refreshed()
+  closeFamily(family)
+  const exchange = new Cookies().exchange()
+  await persist(engine, exchange, { family, session })
+  expect(family.pending).toBe(false)
+  expect(exchange.cookies.pending()).toEqual([])
 })

@@ -1,14 +1,18 @@
+import type { Config } from '../config/config.ts'
 import { OAuthError } from '../errors/provider.ts'
+import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
 import { monotonic } from '../lib/clock.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { atMost } from '../lib/pause.ts'
 import { shared as slot } from '../lib/registry.ts'
+import { endsAt } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { SharedSessions } from '../session/storage.ts'
+import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-session.ts'
+import type { SessionStorage, SharedSessions } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
-import { advance, findFamily, openFamily, openQueue, tokenKey } from './token-family.ts'
+import { advance, findFamily, markPending, openFamily, openQueue, tokenKey } from './token-family.ts'
 
 export interface RefreshOnce {
   readonly session: StoredSession
@@ -194,4 +198,52 @@ export async function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
   const key = await tokenKey(client, refreshToken)
   const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)
   return { family, redemption: inTurn(family, request) }
+}
+
+export interface PersistParts {
+  readonly config: Config
+  readonly sessions: SessionStorage
+}
+
+export interface PendingRefresh {
+  readonly family: TokenFamily
+  readonly session: StoredSession
+}
+
+/** Keeps a session in this process until a response can carry it. */
+export function deferPersistence(config: Config, family: TokenFamily, { data, usedAt }: StoredSession): void {
+  const times = { createdAt: data.internal.createdAt, usedAt }
+  markPending(family, endsAt(times, config.session), config.clock())
+}
+
+/** Where nothing is written for long, nothing else bounds what a session grows to. */
+async function bound(config: Config, family: TokenFamily): Promise<void> {
+  if (countFurtherTokens(family.latest) <= FURTHER_TOKENS) return
+  const { withFewerTokens } = await import('../session/model/further-tokens.ts')
+  family.latest = withFewerTokens(family.latest, config)
+}
+
+/** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
+export async function persist(
+  { config, sessions }: PersistParts,
+  exchange: Exchange,
+  { family, session }: PendingRefresh,
+): Promise<void> {
+  if (sessions.shared) {
+    // It was written with the redemption.
+    await sessions.shared.adopt(exchange, session)
+    return
+  }
+  // The session ended while its token was redeemed: bringing it back would undo a logout or another login.
+  if (family.closed) return
+  // Until its cookie has left, what a redemption brought is only here.
+  deferPersistence(config, family, session)
+  if (!exchange.canWrite()) return bound(config, family)
+  try {
+    await sessions.save(exchange, session)
+  } catch (error) {
+    // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
+    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
+  }
 }
