@@ -72,12 +72,16 @@ function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options 
 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
 async function getDpopProver({ config }: Engine): Promise<DpopProver> {
-  const dpop = await import('../oidc/dpop.ts')
+  const [{ isNonceChallenge, nonceRetryDelay }, { getProvider: providerFor }] = await Promise.all([
+    import('../oidc/dpop.ts'),
+    import('../oidc/provider.ts'),
+  ])
+  const { dpop } = providerFor(config)
   return {
-    prove: (request) => dpop.protectedResourceProof(config, request),
-    learn: (url, response) => dpop.learnNonce(config, url, response),
-    demandsNonce: (response) => response.status === 401 && dpop.isNonceChallenge(response, null),
-    retryDelay: () => dpop.nonceRetryDelay(config),
+    prove: dpop.prove,
+    learn: dpop.learn,
+    demandsNonce: (response) => response.status === 401 && isNonceChallenge(response, null),
+    retryDelay: () => nonceRetryDelay(config),
   }
 }
 

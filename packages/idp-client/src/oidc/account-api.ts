@@ -5,7 +5,7 @@ import { isIdpError } from '../errors/base.ts'
 import { AccountApiError } from '../errors/connected-accounts.ts'
 import { pause } from '../lib/pause.ts'
 import { readProblem } from './account-problem.ts'
-import { isNonceChallenge, learnNonce, nonceRetryDelay, protectedResourceProof } from './dpop.ts'
+import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringProperty } from './json.ts'
@@ -50,14 +50,14 @@ function toUrl({ config }: Provider, { path, query = {} }: Call): URL {
 }
 
 async function send(provider: Provider, { token, token_type }: AccountAccess, call: Call): Promise<Response> {
-  const { config } = provider
+  const { config, dpop } = provider
   const { method, body } = call
   const url = toUrl(provider, call)
   const json = body ? { 'content-type': 'application/json' } : {}
   const bound = token_type === 'DPoP'
   const request = async (nonce?: string): Promise<ProviderRequest> => {
     const proof = bound
-      ? await protectedResourceProof(config, {
+      ? await dpop.prove({
           method,
           url,
           accessToken: token,
@@ -76,11 +76,11 @@ async function send(provider: Provider, { token, token_type }: AccountAccess, ca
     }
   }
   const first = await provider.send(url.href, await request())
-  const nonce = learnNonce(config, url, first)
+  const nonce = dpop.learn(url, first)
   if (!bound || nonce === null || !isNonceChallenge(first, null)) return first
   await pause(nonceRetryDelay(config))
   const second = await provider.send(url.href, await request(nonce))
-  learnNonce(config, url, second)
+  dpop.learn(url, second)
   return second
 }
 

@@ -1,6 +1,5 @@
 import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from 'oauth4webapi'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { dpopThumbprint } from './dpop.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import { pushAuthorizationRequest } from './par.ts'
@@ -59,10 +58,10 @@ export function newCodeVerifier(): string {
 }
 
 async function toParameters(
-  { config }: Provider,
+  { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
 ): Promise<Map<string, string>> {
-  const thumbprint = await dpopThumbprint(config)
+  const thumbprint = await dpop.thumbprint()
   const owned = {
     client_id: config.clientId,
     redirect_uri: redirectUri,

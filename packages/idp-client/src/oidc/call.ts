@@ -4,8 +4,8 @@ import { isIdpError } from '../errors/base.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { pause } from '../lib/pause.ts'
-import { clientAuthentication, clientMetadata, describeAuthentication } from './client-auth.ts'
-import { dpopHandle, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
+import { clientMetadata, describeAuthentication } from './client-auth.ts'
+import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import type { ProviderRequest } from './fetch.ts'
 import { parseObject } from './json.ts'
 import type { EndpointName, ServerMetadata } from './metadata.ts'
@@ -76,11 +76,11 @@ function toProviderRequest(
 async function toContext({ bound, endpoint, metadata, provider, signal }: Call): Promise<RequestContext> {
   const { config } = provider
   const isBound = (bound ?? config.dpop.enabled) && endpoint !== 'revocationEndpoint'
-  const handle = isBound ? await dpopHandle(config) : undefined
+  const handle = isBound ? await provider.dpop.handle() : undefined
   return {
     server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
     client: clientMetadata(config),
-    authentication: clientAuthentication(config, metadata),
+    authentication: provider.authentication(metadata),
     options: {
       [customFetch]: (url, outgoing) => provider.send(url, toProviderRequest(outgoing, signal)),
       [allowInsecureRequests]: config.allowInsecureRequests,

@@ -59,20 +59,17 @@ async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientA
   })
 }
 
-// Importing a key costs more than signing with it; weak, so that a key leaves memory with its configuration.
-const assertions = new WeakMap<Assertion, WeakMap<Metadata, ClientAuth>>()
-
-/** `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523). */
-function assertionAuth(auth: Assertion, metadata: Metadata): ClientAuth {
-  const known = assertions.get(auth) ?? new WeakMap<Metadata, ClientAuth>()
-  assertions.set(auth, known)
-  const found = known.get(metadata)
-  if (found) return found
-  const signer = lazy(() => assertionBy(auth, metadata))
-  const made: ClientAuth = async (server, client, body, headers) =>
-    (await signer())(server, client, body, headers)
-  known.set(metadata, made)
-  return made
+/**
+ * `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523).
+ * The key is imported once for each metadata, since that costs more than signing.
+ */
+function assertionAuths(auth: Assertion): (metadata: Metadata) => ClientAuth {
+  let latest: { readonly metadata: Metadata; readonly signer: () => Promise<ClientAuth> } | undefined
+  return (metadata) => {
+    if (latest?.metadata !== metadata) latest = { metadata, signer: lazy(() => assertionBy(auth, metadata)) }
+    const { signer } = latest
+    return async (...given) => (await signer())(...given)
+  }
 }
 
 /** The client as `oauth4webapi` needs it: its assertions tell the provider's time. */
@@ -109,13 +106,16 @@ function secretMethod({ method }: SecretAuth, { clientAuthMethods = [] }: Metada
   return isBasic ? 'client_secret_basic' : 'client_secret_post'
 }
 
-/** How this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
-export function clientAuthentication(config: Pick<Config, 'clientAuth'>, metadata: Metadata): ClientAuth {
-  const { clientAuth } = config
-  if (clientAuth.kind === 'assertion') return assertionAuth(clientAuth, metadata)
-  return secretMethod(clientAuth, metadata) === 'client_secret_basic'
-    ? basicAuth(clientAuth.secret)
-    : ClientSecretPost(clientAuth.secret)
+/** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
+export function clientAuthentications({
+  clientAuth,
+}: Pick<Config, 'clientAuth'>): (metadata: Metadata) => ClientAuth {
+  if (clientAuth.kind === 'assertion') return assertionAuths(clientAuth)
+  const { secret } = clientAuth
+  return (metadata) =>
+    secretMethod(clientAuth, metadata) === 'client_secret_basic'
+      ? basicAuth(secret)
+      : ClientSecretPost(secret)
 }
 
 /* Registered names (IANA, OAuth Token Endpoint Authentication Methods): all that is repeated of what a provider says. */
@@ -151,14 +151,15 @@ export function describeAuthentication(
 
 /** The same for an endpoint that takes JSON: members of the body, a fresh assertion or the secret. */
 export async function clientCredentials(
-  config: Config,
+  {
+    authentication,
+    config,
+  }: { readonly authentication: (metadata: ServerMetadata) => ClientAuth; readonly config: Config },
   metadata: ServerMetadata,
 ): Promise<Readonly<Record<string, string>>> {
   const { clientAuth } = config
   const authenticate =
-    clientAuth.kind === 'assertion'
-      ? assertionAuth(clientAuth, metadata)
-      : ClientSecretPost(clientAuth.secret)
+    clientAuth.kind === 'assertion' ? authentication(metadata) : ClientSecretPost(clientAuth.secret)
   const members = new URLSearchParams()
   const client = clientMetadata(config)
   await authenticate({ issuer: metadata.issuer }, client, members, new Headers())

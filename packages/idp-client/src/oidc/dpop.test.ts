@@ -5,13 +5,8 @@ import { engineFor } from '../../test/support/engine.ts'
 import type { Config } from '../config/config.ts'
 import type { DpopKeyPair, IdpClientOptions } from '../config/options.ts'
 import { generateDpopKeyPair, pemPair } from '../crypto/keys.ts'
-import {
-  dpopThumbprint,
-  isNonceChallenge,
-  learnNonce,
-  nonceRetryDelay,
-  protectedResourceProof,
-} from './dpop.ts'
+import type { Dpop } from './dpop.ts'
+import { createDpop, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import { importDpopKeys } from './dpop-keys.ts'
 
 const TOKEN = 'access-token'
@@ -24,8 +19,10 @@ function configOf(options: IdpClientOptions = {}): Config {
   return engineFor({ useDPoP: true, dpopKeyPair: pair, ...options }).engine.config
 }
 
-async function claimsOf(config: Config, url: string, method = 'GET') {
-  const proof = await protectedResourceProof(config, { method, url: new URL(url), accessToken: TOKEN })
+const dpopOf = (options: IdpClientOptions = {}): Dpop => createDpop(configOf(options))
+
+async function claimsOf(dpop: Dpop, url: string, method = 'GET') {
+  const proof = await dpop.prove({ method, url: new URL(url), accessToken: TOKEN })
   const { payload, protectedHeader } = await jwtVerify(proof, EmbeddedJWK, {
     currentDate: new Date(1_800_000_000_000),
   })
@@ -38,7 +35,7 @@ const challenge = { 'www-authenticate': 'DPoP error="use_dpop_nonce"' }
 describe('a proof for an API', () => {
   test('says which key, method, address and token, and nothing else', async () => {
     const url = 'https://api.example:8443/things/a%20b?x=1#y'
-    const { payload, protectedHeader } = await claimsOf(configOf(), url, 'POST')
+    const { payload, protectedHeader } = await claimsOf(dpopOf(), url, 'POST')
     expect(payload).toEqual({
       jti: expect.stringMatching(/^[\w-]{22}$/),
       htm: 'POST',
@@ -52,32 +49,29 @@ describe('a proof for an API', () => {
       jwk: ['crv', 'kty', 'x', 'y'],
     })
     expect(await calculateJwkThumbprint(protectedHeader.jwk as { kty: 'EC' })).toBe(
-      await dpopThumbprint(configOf()),
+      await dpopOf().thumbprint(),
     )
   })
 
   test('each has its own id', async () => {
-    const config = configOf()
-    const proofs = await Promise.all(
-      Array.from({ length: 20 }, () => claimsOf(config, 'https://api.example/')),
-    )
+    const dpop = dpopOf()
+    const proofs = await Promise.all(Array.from({ length: 20 }, () => claimsOf(dpop, 'https://api.example/')))
     expect(new Set(proofs.map(({ payload }) => payload.jti)).size).toBe(20)
   })
 
   test('clockSkew shifts its time, clockTolerance does not', async () => {
-    const config = configOf({ dpopOptions: { clockSkew: -30, clockTolerance: 200 } })
-    expect((await claimsOf(config, 'https://api.example/')).payload.iat).toBe(1_800_000_000 - 30)
+    const dpop = dpopOf({ dpopOptions: { clockSkew: -30, clockTolerance: 200 } })
+    expect((await claimsOf(dpop, 'https://api.example/')).payload.iat).toBe(1_800_000_000 - 30)
   })
 
   test('keys that only a fetcher asks for work without useDPoP, and bind nothing', async () => {
-    const config = configOf({ useDPoP: false })
-    expect((await claimsOf(config, 'https://api.example/')).payload['htm']).toBe('GET')
-    expect(await dpopThumbprint(config)).toBeUndefined()
+    const dpop = dpopOf({ useDPoP: false })
+    expect((await claimsOf(dpop, 'https://api.example/')).payload['htm']).toBe('GET')
+    expect(await dpop.thumbprint()).toBeUndefined()
   })
 
   test('without any key it is a configuration error', async () => {
-    const config = engineFor().engine.config
-    const proof = protectedResourceProof(config, {
+    const proof = createDpop(engineFor().engine.config).prove({
       method: 'GET',
       url: new URL('https://a.example'),
       accessToken: TOKEN,
@@ -88,25 +82,25 @@ describe('a proof for an API', () => {
 
 describe('nonces of APIs', () => {
   test('the latest of each origin is used, whatever the answer was', async () => {
-    const config = configOf()
+    const dpop = dpopOf()
     const [one, two] = ['https://one.example/a', 'https://two.example/a'] as const
-    expect((await claimsOf(config, one)).payload['nonce']).toBeUndefined()
-    expect(learnNonce(config, new URL(one), answer(401, { ...challenge, 'dpop-nonce': 'n1' }))).toBe('n1')
-    expect((await claimsOf(config, `${one}/b`)).payload['nonce']).toBe('n1')
-    expect((await claimsOf(config, two)).payload['nonce']).toBeUndefined()
-    expect(learnNonce(config, new URL(one), answer(200, { 'dpop-nonce': 'n2' }))).toBe('n2')
-    expect(learnNonce(config, new URL(one), answer(200, {}))).toBe(null)
-    expect((await claimsOf(config, one)).payload['nonce']).toBe('n2')
-    expect((await claimsOf(configOf(), one)).payload['nonce']).toBeUndefined()
+    expect((await claimsOf(dpop, one)).payload['nonce']).toBeUndefined()
+    expect(dpop.learn(new URL(one), answer(401, { ...challenge, 'dpop-nonce': 'n1' }))).toBe('n1')
+    expect((await claimsOf(dpop, `${one}/b`)).payload['nonce']).toBe('n1')
+    expect((await claimsOf(dpop, two)).payload['nonce']).toBeUndefined()
+    expect(dpop.learn(new URL(one), answer(200, { 'dpop-nonce': 'n2' }))).toBe('n2')
+    expect(dpop.learn(new URL(one), answer(200, {}))).toBe(null)
+    expect((await claimsOf(dpop, one)).payload['nonce']).toBe('n2')
+    expect((await claimsOf(dpopOf(), one)).payload['nonce']).toBeUndefined()
   })
 
   test('many origins: the memory is bounded', async () => {
-    const config = configOf()
+    const dpop = dpopOf()
     for (let n = 0; n < 101; n++) {
-      learnNonce(config, new URL(`https://host-${n}.example`), answer(200, { 'dpop-nonce': `n${n}` }))
+      dpop.learn(new URL(`https://host-${n}.example`), answer(200, { 'dpop-nonce': `n${n}` }))
     }
-    expect((await claimsOf(config, 'https://host-0.example')).payload['nonce']).toBeUndefined()
-    expect((await claimsOf(config, 'https://host-100.example')).payload['nonce']).toBe('n100')
+    expect((await claimsOf(dpop, 'https://host-0.example')).payload['nonce']).toBeUndefined()
+    expect((await claimsOf(dpop, 'https://host-100.example')).payload['nonce']).toBe('n100')
   })
 
   test.each([

@@ -3,6 +3,7 @@ import type { DPoPHandle } from 'oauth4webapi'
 import { DPoP, modifyAssertion } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
+import { lazy } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
 import { challengeParameter } from './challenge.ts'
 import type { ImportedKeys } from './dpop-keys.ts'
@@ -26,13 +27,33 @@ export interface DpopHandle {
   readonly keys: ImportedKeys
 }
 
+export interface ResourceRequest {
+  readonly method: string
+  readonly url: URL
+  readonly accessToken: string
+  /** Default: the latest nonce of the origin. */
+  readonly nonce?: string
+}
+
+/** The proofs of one client. Everything throws `InvalidConfigurationError` without usable keys. */
+export interface Dpop {
+  /** The one handle of the client, whether or not `useDPoP` is on. */
+  handle(): Promise<DpopHandle>
+  /** The thumbprint of the key that tokens are bound to; undefined without `useDPoP`. */
+  thumbprint(): Promise<string | undefined>
+  /**
+   * Returns a new proof for one request to an API, with the latest nonce of its origin. Every request needs its own, also
+   * a retry.
+   */
+  prove(request: ResourceRequest): Promise<string>
+  /** Remembers the nonce that a response of an API carries, and returns it. */
+  learn(url: URL, response: Response): string | null
+}
+
 /** Origins whose latest nonce is remembered. */
 const ORIGINS = 100
 
-const handles = new WeakMap<Config, Promise<DpopHandle>>()
-const resourceNonces = new WeakMap<Config, Lru<string, string>>()
-
-async function create(config: Config): Promise<DpopHandle> {
+async function createHandle(config: Config): Promise<DpopHandle> {
   const keys = await importDpopKeys(config.dpop.keys)
   const onProviderTime = {
     [modifyAssertion]: (_header: unknown, payload: Record<string, unknown>) => {
@@ -47,57 +68,36 @@ async function create(config: Config): Promise<DpopHandle> {
   }
 }
 
-/** The one handle of a client, whether or not `useDPoP` is on. Throws `InvalidConfigurationError` without usable keys. */
-export function dpopHandle(config: Config): Promise<DpopHandle> {
-  const handle = handles.get(config) ?? create(config)
-  handles.set(config, handle)
-  return handle
-}
+export function createDpop(config: Config): Dpop {
+  const handle = lazy(() => createHandle(config))
+  const nonces = new Lru<string, string>(ORIGINS)
 
-/**
- * Returns the thumbprint of the key that tokens are bound to; undefined without `useDPoP`. Throws
- * `InvalidConfigurationError`.
- */
-export async function dpopThumbprint(config: Config): Promise<string | undefined> {
-  return config.dpop.enabled ? (await dpopHandle(config)).thumbprint : undefined
-}
+  return {
+    handle,
+    thumbprint: async () => (config.dpop.enabled ? (await handle()).thumbprint : undefined),
 
-export interface ResourceRequest {
-  readonly method: string
-  readonly url: URL
-  readonly accessToken: string
-  /** Default: the latest nonce of the origin. */
-  readonly nonce?: string
-}
+    async prove({ accessToken, method, url, nonce = nonces.get(url.origin) }) {
+      const { keys } = await handle()
+      const claims = {
+        jti: randomToken(16),
+        htm: method,
+        htu: `${url.origin}${url.pathname}`,
+        iat: serverTime(config),
+        ath: await hashToken(accessToken, 32),
+        ...(nonce === undefined ? {} : { nonce }),
+      }
+      return new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk })
+        .sign(keys.privateKey)
+    },
 
-/**
- * A fresh proof for one request to an API, with the latest nonce of its origin. Every sending needs its own, also that
- * of a retry. Throws `InvalidConfigurationError` when there are no usable keys.
- */
-export async function protectedResourceProof(config: Config, request: ResourceRequest): Promise<string> {
-  const { keys } = await dpopHandle(config)
-  const { accessToken, method, url, nonce = resourceNonces.get(config)?.get(url.origin) } = request
-  const claims = {
-    jti: randomToken(16),
-    htm: method,
-    htu: `${url.origin}${url.pathname}`,
-    iat: serverTime(config),
-    ath: await hashToken(accessToken, 32),
-    ...(nonce === undefined ? {} : { nonce }),
+    learn({ origin }, response) {
+      const nonce = response.headers.get('dpop-nonce')
+      if (!nonce) return null
+      nonces.set(origin, nonce)
+      return nonce
+    },
   }
-  return new SignJWT(claims)
-    .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk })
-    .sign(keys.privateKey)
-}
-
-/** Remembers the nonce that a response of an API carries, and returns it. */
-export function learnNonce(config: Config, url: URL, response: Response): string | null {
-  const nonce = response.headers.get('dpop-nonce')
-  if (!nonce) return null
-  const known = resourceNonces.get(config) ?? new Lru<string, string>(ORIGINS)
-  resourceNonces.set(config, known)
-  known.set(url.origin, nonce)
-  return nonce
 }
 
 /** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */

@@ -7,6 +7,7 @@ import { LogoutTokenError } from '../errors/logout-token.ts'
 import { readKeySet } from './keys.ts'
 import { validateLogoutToken } from './logout-token.ts'
 import type { Provider } from './provider.ts'
+import { createProvider } from './provider.ts'
 
 const ISSUER = 'https://idp.example.com'
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout'
@@ -25,7 +26,7 @@ beforeAll(async () => {
 function providerOf(options: IdpClientOptions = {}): Provider {
   const { config } = engineFor(options).engine
   return {
-    config,
+    ...createProvider(config),
     send: () => Promise.reject(new Error('not expected')),
     metadata: async () => ({
       issuer: ISSUER,

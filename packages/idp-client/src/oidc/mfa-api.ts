@@ -99,7 +99,7 @@ export async function startChallenge(
   mfaToken: string,
   { authenticatorId, challengeType }: ChallengeRequest,
 ): Promise<MfaChallengeResult> {
-  const credentials = await clientCredentials(provider.config, await provider.metadata())
+  const credentials = await clientCredentials(provider, await provider.metadata())
   const body = {
     ...credentials,
     mfa_token: mfaToken,
@@ -163,7 +163,7 @@ export async function associate(
   request: EnrollmentRequest,
 ): Promise<MfaEnrollment> {
   const { channels, email, phoneNumber, type } = request
-  const credentials = await clientCredentials(provider.config, await provider.metadata())
+  const credentials = await clientCredentials(provider, await provider.metadata())
   const push = vendorValue(provider.config, 'mfaPushChannel')
   const init = withJson({
     ...credentials,

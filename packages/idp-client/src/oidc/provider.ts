@@ -1,9 +1,13 @@
+import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
 import { identify, shared, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { DocumentSource } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
+import { clientAuthentications } from './client-auth.ts'
+import type { Dpop } from './dpop.ts'
+import { createDpop } from './dpop.ts'
 import type { ProviderFetch } from './fetch.ts'
 import { providerFetch } from './fetch.ts'
 import { parseObject } from './json.ts'
@@ -20,6 +24,9 @@ export type { ServerMetadata } from './metadata.ts'
 export interface Provider {
   readonly config: Config
   readonly send: ProviderFetch
+  readonly dpop: Dpop
+  /** How the client authenticates at every endpoint: exactly one method. */
+  authentication(metadata: ServerMetadata): ClientAuth
   /**
    * The provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
@@ -101,6 +108,8 @@ export function createProvider(config: Config): Provider {
   return {
     config,
     send,
+    dpop: createDpop(config),
+    authentication: clientAuthentications(config),
     metadata,
     async keys() {
       const [document, source] = await keys()
