@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { identify, shared, toKey } from './registry.ts'
+import { shared, toKey } from './registry.ts'
 
 test('one value per slot, made at the first request', () => {
   const create = vi.fn(() => new Map())
@@ -27,13 +27,4 @@ test('a slot may hold undefined', () => {
 test('keys of different parts differ', () => {
   const parts = [['a', 'b'], ['a b'], ['a,b'], ['a', 'b', ''], ['a', ['b']], ['1'], [1]]
   expect(new Set(parts.map((given) => toKey(...given))).size).toBe(parts.length)
-})
-
-test('an object keeps its number, also for a second copy of the module; no two have the same', async () => {
-  const [one, other] = [{}, () => {}]
-  const number = identify(one)
-  expect([identify(other) === number, identify(one)]).toEqual([false, number])
-  vi.resetModules()
-  const copy = await import('./registry.ts')
-  expect(copy.identify(one)).toBe(number)
 })

@@ -23,7 +23,6 @@ import { deadSince, markDead, mayRemove } from './dead-tokens.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
 import type { RefreshOnce } from './refresh-once.ts'
-import { deferPersistence, persist, refreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
 import type { Redemption } from './token-family.ts'
@@ -241,6 +240,7 @@ async function refreshed(
     want,
   }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: TokenRequest },
 ): Promise<Entry> {
+  const { deferPersistence, persist, refreshOnce } = await import('./refresh-once.ts')
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
   const scope = requestScope()

@@ -6,13 +6,14 @@ import { monotonic } from '../lib/clock.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { atMost } from '../lib/pause.ts'
 import { shared as slot } from '../lib/registry.ts'
+import { SingleFlight } from '../lib/single-flight.ts'
 import { endsAt } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-session.ts'
 import type { SessionStorage, SharedSessions } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
-import { advance, findFamily, markPending, openFamily, openQueue, tokenKey } from './token-family.ts'
+import { advance, dropUnused, findFamily, markPending, openFamily, tokenKey } from './token-family.ts'
 
 export interface RefreshOnce {
   readonly session: StoredSession
@@ -138,6 +139,16 @@ async function takeTurn(queue: RedemptionQueue, before: Promise<void>, milliseco
     if (signal.aborted) throw overdue()
     await Promise.race([turn, aborted(signal)])
   }
+}
+
+/** Returns the queue of a family, which lasts until nothing is in it. */
+function openQueue(family: TokenFamily): RedemptionQueue {
+  const onIdle = (): void => {
+    family.queue = undefined
+    dropUnused(family)
+  }
+  family.queue ??= { flights: new SingleFlight(onIdle), late: new AbortController() }
+  return family.queue
 }
 
 /**

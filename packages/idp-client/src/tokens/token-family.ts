@@ -1,7 +1,7 @@
 import { hashToken } from '../crypto/random.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
-import { SingleFlight } from '../lib/single-flight.ts'
+import type { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { forgetProcessTokens } from '../session/process-tokens.ts'
@@ -118,19 +118,9 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
 }
 
 /** Nothing came of a family: it holds no token that leads anywhere. */
-function dropUnused(family: TokenFamily): void {
+export function dropUnused(family: TokenFamily): void {
   const { byToken } = families()
   if (family.keys.length === 0 && byToken.get(family.key) === family) byToken.delete(family.key)
-}
-
-/** Returns the queue of a family, which lasts until nothing is in it. */
-export function openQueue(family: TokenFamily): RedemptionQueue {
-  const onIdle = (): void => {
-    family.queue = undefined
-    dropUnused(family)
-  }
-  family.queue ??= { flights: new SingleFlight(onIdle), late: new AbortController() }
-  return family.queue
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { LogoutToken, SessionDataStore } from '../../config/options.ts'
+import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { identify, shared, toKey } from '../../lib/registry.ts'
+import { shared, toKey } from '../../lib/registry.ts'
 import { askStore } from './store-call.ts'
 
 /** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */

@@ -1,6 +1,7 @@
 import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
+import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { identify, shared, toKey } from '../../lib/registry.ts'
+import { shared, toKey } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { askStore } from './store-call.ts'
 

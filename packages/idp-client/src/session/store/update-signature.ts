@@ -1,8 +1,9 @@
 import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { SessionStoreError } from '../../errors/session.ts'
+import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { identify, shared } from '../../lib/registry.ts'
+import { shared } from '../../lib/registry.ts'
 
 /** Other libraries define an `update` that stores `change` in place of a session, and returns a boolean or nothing. */
 const isOurs = (updated: unknown): boolean => typeof updated === 'object'
