@@ -95,7 +95,7 @@ test('a run that does not end is shared for a limited time, and its end does not
   expect(await after).toBe('two')
 })
 
-test('tells when the last run has ended, before anybody who waits hears of it', async () => {
+test('tells when the last run has ended, before those who wait continue', async () => {
   const events: string[] = []
   const flights = new SingleFlight<string>(() => events.push('idle'))
   const [first, second] = [gate<string>(), gate<string>()]

@@ -4,7 +4,7 @@ import { shared, toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 
-/** What a callback came to. Not a promise: that would keep the first request reachable. */
+/** The result of a callback. Not a promise: that would keep the first request reachable. */
 interface Ended {
   /** Resolves to the result, or rejects. */
   readonly result: () => Promise<unknown>
