@@ -211,7 +211,7 @@ async function lateResponse(changes: Partial<RefreshOnce> = {}) {
   return { ask, family, granted, open, redemption }
 }
 
-test('[RT-03] what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
+test('what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
   const one = session()
   const order: string[] = []
   const gates = { a: gate(), b: gate() }
