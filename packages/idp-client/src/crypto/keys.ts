@@ -1,9 +1,3 @@
-/** An ES256 key pair (ECDSA, P-256). */
-export interface Es256KeyPair {
-  publicKey: CryptoKey
-  privateKey: CryptoKey
-}
-
 /**
  * Generates a key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that
  * shares the sessions needs the same pair, also after a restart. Applications with persistent sessions therefore load
@@ -32,7 +26,10 @@ async function toPem(key: CryptoKey): Promise<string> {
 }
 
 /** Exports an extractable pair as PEM: SPKI and PKCS#8. */
-export async function pemPair({ privateKey, publicKey }: Es256KeyPair): Promise<[string, string]> {
+export async function pemPair({
+  privateKey,
+  publicKey,
+}: Awaited<ReturnType<typeof generateDpopKeyPair>>): Promise<[string, string]> {
   return [await toPem(publicKey), await toPem(privateKey)]
 }
 

@@ -1,10 +1,7 @@
 import type { Exchange } from './exchange.ts'
 
-/** State of one request that all operations share. */
-export interface RequestState {
-  readonly request: RequestView
-  readonly cookies: CookieJar
-}
+/** State of one request, which all its operations and exchanges share. */
+export type RequestState = Omit<Exchange, 'canWrite'>
 
 const states = new WeakMap<object, RequestState>()
 

@@ -14,14 +14,14 @@ interface HostCookies extends CookieSink {
   delete(name: string): unknown
 }
 
-const cookieContext = createRequestContext<CookieJar>()
+const cookieContext = createRequestContext<RequestCookies>()
 
 /**
  * Runs application code of a request whose cookies were already read, so that operations without a request use the same
  * cookies, which are decrypted once.
  */
-export function sharing<T>(jar: CookieJar, callback: () => T): T {
-  return cookieContext.run(jar, callback)
+export function sharing<T>({ cookies, slots }: RequestCookies, callback: () => T): T {
+  return cookieContext.run({ cookies, slots }, callback)
 }
 
 /** Returns the cookies of the request, overridden by those that the proxy wrote, which only `cookies()` shows. */
@@ -66,7 +66,7 @@ export async function bindAmbient(): Promise<Binding> {
   const host: HostCookies = await cookies()
   const state = requestState(requestHeaders, () => ({
     request: toRequestView(requestHeaders),
-    cookies: cookieContext.get() ?? new CookieJar(readCookies(requestHeaders.get('cookie'), host)),
+    ...(cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host))),
   }))
   const canWrite = (): boolean => canSetCookies(host)
   return {

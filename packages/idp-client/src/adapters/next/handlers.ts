@@ -17,7 +17,7 @@ async function respond(
   exchange: Exchange,
   hostRequest: unknown,
 ): Promise<Response> {
-  const response = await sharing(exchange.cookies, () => dispatch(application, exchange, hostRequest))
+  const response = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
   return response ?? empty(404)
 }
 

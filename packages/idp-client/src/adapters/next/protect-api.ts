@@ -29,7 +29,7 @@ async function protectApp<Context>(
   const { exchange } = bindWeb(request)
   const rejection = await decide(exchange)
   if (rejection) return toNextResponse(rejection)
-  const response = await sharing(exchange.cookies, () => handler(request, context))
+  const response = await sharing(exchange, () => handler(request, context))
   return response instanceof Response ? toNextResponse(response) : response
 }
 
