@@ -23,7 +23,7 @@ function optional(options: Given, name: string): string | undefined {
   const value = options[name]
   if (value === undefined || value === null) return undefined
   if (isFilled(value)) return value
-  throw wrong(`${name} (a text that is not blank)`)
+  throw wrong(`${name} (a non-blank string)`)
 }
 
 /** The encrypted token. An empty one comes with an error that leaves nothing but a new login. */

@@ -39,7 +39,7 @@ function unsupported(method: StoreMethod): SessionStoreError {
 
 function assertNonEmptyString(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new IdpError('INVALID_REQUEST', { detail: `${name} must be a text that is not empty.` })
+  throw new IdpError('INVALID_REQUEST', { detail: `${name} must be a non-empty string.` })
 }
 
 /**

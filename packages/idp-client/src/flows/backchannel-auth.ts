@@ -88,7 +88,7 @@ function readLoginHint(loginHint: unknown): LoginHint {
   if (isNonBlankString(loginHint)) return { kind: 'string', value: loginHint }
   const subject =
     typeof loginHint === 'object' && loginHint !== null && 'sub' in loginHint ? loginHint.sub : undefined
-  if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a text (not blank)')
+  if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a non-blank string')
   return { kind: 'subject', subject }
 }
 
@@ -109,13 +109,13 @@ function readHint(
   if (name === 'loginHint') return readLoginHint(options.loginHint)
   if (name === 'idTokenHint') return readIdTokenHint(options.idTokenHint)
   const { loginHintToken: token } = options
-  if (!isNonBlankString(token)) refuse('loginHintToken (a text that is not blank)')
+  if (!isNonBlankString(token)) refuse('loginHintToken (a non-blank string)')
   return { kind: 'token', token }
 }
 
 function validateOptions(options: Partial<BackchannelAuthenticationOptions>): ValidatedOptions {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
-  if (!isNonBlankString(bindingMessage)) refuse('bindingMessage (a text that is not blank)')
+  if (!isNonBlankString(bindingMessage)) refuse('bindingMessage (a non-blank string)')
   const hint = readHint(options)
   const isExpiry =
     Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY

@@ -34,7 +34,7 @@ function readList(guard: string, name: Exclude<Name, 'maxAge'>, value: unknown):
   if (entries.length > 0 && entries.every(isValid)) return Object.freeze(entries)
   const rule =
     name === 'organization' ? 'without control characters' : 'without spaces, quotes and backslashes'
-  return refuse(`${guard}: ${name} must be a text or a list of texts, none empty, ${rule}.`)
+  return refuse(`${guard}: ${name} must be a non-empty string or a list of them, ${rule}.`)
 }
 
 /** Splits a space-delimited scope. */

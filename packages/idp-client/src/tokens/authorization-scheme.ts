@@ -17,7 +17,7 @@ function unusable(detail: string): IdpError<'FETCHER_TOKEN_UNUSABLE'> {
 
 /** The headers of the platform would show the token in their error. */
 function checked(text: unknown): string {
-  if (typeof text !== 'string' || text === '') throw unusable('It is no text, or an empty one.')
+  if (typeof text !== 'string' || text === '') throw unusable('It is not a non-empty string.')
   if (!/^[\x21-\x7e]+$/.test(text)) throw unusable('It has characters that no access token may have.')
   return text
 }
