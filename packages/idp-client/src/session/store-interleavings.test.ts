@@ -149,6 +149,51 @@ describe('tokens that the store rejected', () => {
     expect((await store.get(id))?.tokenSet.refreshToken).toBe('r3')
   })
 
+  test('are given up by a retry when another process has redeemed meanwhile', async () => {
+    const { delete: remove, get, set, update } = store
+    let attempts = 0
+    const sessionStore: SessionDataStore = {
+      delete: remove,
+      get,
+      set,
+      async update(id, change, expiry) {
+        const record = await get(id)
+        if (!record) return update(id, change, expiry)
+        attempts += 1
+        if (attempts === 1) throw new Error('the store is down')
+        if (attempts === 2) {
+          const tokenSet = { ...record.tokenSet, accessToken: 'of r3', refreshToken: 'r3' }
+          await set(id, { ...record, tokenSet }, expiry)
+        }
+        return update(id, change, expiry)
+      },
+    }
+    one = engineWith({ sessionStore })
+    await withoutWaiting(() => redeem('r2'))
+    expect(attempts).toBeGreaterThan(1)
+    const [{ session: record } = {}] = await store.listBySubject('alice')
+    expect(record?.tokenSet).toMatchObject({ accessToken: 'of r3', refreshToken: 'r3' })
+  })
+
+  test('are not lost when the store once does not find the record', async () => {
+    const { delete: remove, get, set, update } = store
+    let isBehind = false
+    const sessionStore = {
+      delete: remove,
+      get: async (id: string) => (isBehind ? null : get(id)),
+      set,
+      update,
+    }
+    one = engineWith({ sessionStore })
+    down.add('update')
+    await withoutWaiting(() => redeem('r2'))
+    down.clear()
+    isBehind = true
+    expect((await session()).data.tokenSet.refreshToken).toBe('r2')
+    isBehind = false
+    expect((await session()).data.tokenSet.refreshToken).toBe('r2')
+  })
+
   test('stays whole when a second redemption is not taken either', async () => {
     const { delete: remove, get, set, update } = store
     one = engineWith({ sessionStore: { delete: remove, get, set, update } })

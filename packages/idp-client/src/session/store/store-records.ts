@@ -119,10 +119,12 @@ function otherRecord(): SessionStoreError {
 type EndsAt = (session: StoredSession) => number
 
 interface Writer {
-  /** With what no store has taken yet. What became of the session; null when the record is gone. */
+  /** Writes a change on top of the pending one. Returns the session as it is then; null when the record is gone. */
   write(id: string, change: Change): Promise<StoredSession | null>
-  /** The same for a change of nothing but the time of use. */
+  /** Like `write`, for a change of nothing but the time of use. */
   roll(id: string, change: Change): Promise<StoredSession | null>
+  /** Writes nothing but the pending change, and drops it if another process has redeemed a token after it. */
+  flush(id: string, late: PendingWrite): Promise<StoredSession | null>
   forget(id: string): Promise<void>
 }
 
@@ -138,21 +140,30 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     undeleted().delete(id)
   }
 
-  async function write(id: string, { found, session }: Change): Promise<StoredSession | null> {
+  async function update(
+    id: string,
+    session: StoredSession,
+    change: (current: StoredSession) => StoredSession,
+  ): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
     const { sessionKey } = session
     const late = pendingWrites().get(id)
-    const change = (record: SessionData): SessionData => {
+    const changed = (record: SessionData): SessionData => {
       const current = fromRecord(record, sessionKey)
-      if (!current) return record
-      return toRecord(merge(late ? withLate(current, late) : current, found, session), id)
+      return current ? toRecord(change(late ? withLate(current, late) : current), id) : record
     }
-    const kept = await store.update(id, change, { expiresAt: endsAt(session) })
+    const kept = await store.update(id, changed, { expiresAt: endsAt(session) })
     // Another redemption may have failed to write meanwhile.
     if (pendingWrites().get(id) === late) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, sessionKey)
     return stored && copySession(stored)
   }
+
+  const write = (id: string, { found, session }: Change): Promise<StoredSession | null> =>
+    update(id, session, (current) => merge(current, found, session))
+
+  const flush = (id: string, { session }: PendingWrite): Promise<StoredSession | null> =>
+    update(id, session, (current) => current)
 
   async function roll(id: string, change: Change): Promise<StoredSession | null> {
     // A store may never end it: later requests try again.
@@ -160,12 +171,12 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     return rolled && copySession(rolled)
   }
 
-  return { write, roll, forget }
+  return { write, roll, flush, forget }
 }
 
 /** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
 export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
-  const { forget, roll, write } = writerTo(store, endsAt)
+  const { flush, forget, roll, write } = writerTo(store, endsAt)
 
   return {
     snapshot: toSnapshot,
@@ -179,12 +190,13 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       const given = await store.get(id)
       if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
       const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
+      const late = pendingWrites().get(id)
       if (!record) {
-        pendingWrites().delete(id)
-        return null
+        // A copy of the store may lag behind: only a write tells that the record is gone.
+        const stored = late ? await flush(id, late) : null
+        return stored && toSnapshot(stored)
       }
       const read = detachedSnapshot(record)
-      const late = pendingWrites().get(id)
       return late ? toSnapshot({ ...withLate(read.session, late), stale: read.session.data }) : read
     },
 
@@ -222,7 +234,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       const id = await recordId(sessionKey)
       const late = pendingWrites().get(id)
       if (!late) return true
-      return write(id, late).then(
+      return flush(id, late).then(
         () => pendingWrites().get(id) === undefined,
         () => false,
       )
