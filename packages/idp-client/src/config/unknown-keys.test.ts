@@ -58,6 +58,17 @@ test('[S089] httpOnly is not an option', () => {
   ])
 })
 
+test('a path as a key is not known, since only nested objects are read', () => {
+  const flat = {
+    'session.cookie.secure': true,
+    'session.cookie': { secure: true },
+    session: { 'cookie.secure': true },
+  }
+  expect(messages(flat)).toEqual(
+    Array(3).fill(expect.stringContaining('is not a known option and has no effect.')),
+  )
+})
+
 test('names that are like nothing get no suggestion, odd ones are not repeated', () => {
   expect(messages({ somethingElse: 1 })).toEqual(['somethingElse is not a known option and has no effect.'])
   expect(messages({ 'a b\n': 1 })).toEqual(['A key in the options is not a known option and has no effect.'])

@@ -70,7 +70,8 @@ function hintTo(meant: string): string {
 export function checkKeys(given: object, addIssue: AddIssue, prefix = ''): void {
   for (const [key, value] of Object.entries(given)) {
     const path = prefix + key
-    if (!optionPaths.includes(path)) {
+    // A key with a dot is no path: only nested objects are read.
+    if (key.includes('.') || !optionPaths.includes(path)) {
       const name = printable.test(key) ? path : `A key in ${prefix || 'the options'}`
       const meant = suggestion(path, prefix)
       addIssue('notice', `${name} is not a known option and has no effect.${meant ? hintTo(meant) : ''}`)
