@@ -1,6 +1,5 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
-import { identify } from '../lib/identify.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -39,20 +38,28 @@ export interface Provider {
   newerKeys(seen: KeySet): Promise<KeySet | null>
 }
 
-/** Documents of providers kept at a time. */
+/** Documents of providers kept at a time, for each `fetch`. */
 const LIMIT = 200
 
-const documents = (): Lru<string, CachedDocument<unknown>> =>
-  shared('cache:provider-documents/2', () => new Lru(LIMIT))
+type Documents = Lru<string, CachedDocument<unknown>>
 
-/** Two `fetch` functions may load different documents, so each has documents of its own. */
-const nameOf = (fetch: typeof globalThis.fetch): number => (fetch === globalThis.fetch ? 0 : identify(fetch))
+/** Two `fetch` functions may load different documents, so each has documents of its own. They end with the function. */
+function getDocuments(fetch: typeof globalThis.fetch): Documents {
+  const all = shared('cache:provider-documents/3', () => new WeakMap<typeof fetch, Documents>())
+  const documents = all.get(fetch) ?? new Lru(LIMIT)
+  all.set(fetch, documents)
+  return documents
+}
 
 /** @param kind tells the type of the document */
-function cachedDocument<T>(kind: 'metadata' | 'keys', ...parts: readonly unknown[]): CachedDocument<T> {
+function cachedDocument<T>(
+  documents: Documents,
+  kind: 'metadata' | 'keys',
+  ...parts: readonly unknown[]
+): CachedDocument<T> {
   const key = toKey(kind, ...parts)
-  const found = documents().get(key) ?? new CachedDocument<unknown>()
-  documents().set(key, found)
+  const found = documents.get(key) ?? new CachedDocument<unknown>()
+  documents.set(key, found)
   return found as CachedDocument<T>
 }
 
@@ -60,7 +67,7 @@ function cachedDocument<T>(kind: 'metadata' | 'keys', ...parts: readonly unknown
 export function createProvider(config: Config): Provider {
   const { allowInsecureRequests, clock, provider } = config
   const send = providerFetch(config)
-  const fetchName = nameOf(config.fetch)
+  const documents = getDocuments(config.fetch)
   const report = (error: unknown): void => reportFailure(config.log, error)
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
@@ -89,8 +96,8 @@ export function createProvider(config: Config): Provider {
   }
   const metadata = (): Promise<ServerMetadata> =>
     cachedDocument<ServerMetadata>(
+      documents,
       'metadata',
-      fetchName,
       provider.url,
       provider.issuers,
       allowInsecureRequests,
@@ -103,7 +110,7 @@ export function createProvider(config: Config): Provider {
       report,
       load: () => load({ endpoint: 'jwks' }, address, readKeySet),
     }
-    return [cachedDocument<KeySet>('keys', fetchName, address, allowInsecureRequests), source]
+    return [cachedDocument<KeySet>(documents, 'keys', address, allowInsecureRequests), source]
   }
 
   return {

@@ -79,6 +79,19 @@ describe('the cache', () => {
     expect(op.count('discovery')).toBe(2)
   })
 
+  test('clients with a fetch of their own displace no document of another client', async () => {
+    const provider = providerOf(op.issuer)
+    await provider.metadata()
+    for (let index = 0; index < 300; index++) {
+      const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+        globalThis.fetch(input, init)
+      await providerOf(op.issuer, { fetch }).metadata()
+    }
+    const before = op.count('discovery')
+    await provider.metadata()
+    expect(op.count('discovery')).toBe(before)
+  })
+
   test('nothing is requested before the first use', async () => {
     providerOf(op.issuer)
     await new Promise((resolve) => setImmediate(resolve))
