@@ -90,7 +90,7 @@ const withFault = (fault: Fault) => (): Scenario => ({
 /** The faults of each row of the table; several where it names several. */
 const scenarios: Record<string, (() => Scenario)[]> = {
   'the provider sends tokens': [() => ({ arrange: () => {} })],
-  'the provider sends tokens with an ID token that is left out': [
+  'the provider sends tokens with an ID token that is ignored': [
     () => ({
       arrange: () => {
         world.provider.tamperIdToken((claims) => {
@@ -100,8 +100,8 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       },
     }),
   ],
-  'the provider refuses the refresh token (invalid_grant)': [() => ({ arrange: revokeAtProvider })],
-  'the refresh token was refused before': [
+  'the provider rejects the refresh token (invalid_grant)': [() => ({ arrange: revokeAtProvider })],
+  'the refresh token was rejected before': [
     () => ({
       async arrange(made) {
         await revokeAtProvider(made)
@@ -113,7 +113,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
   'there is no refresh token': [
     () => ({ options: () => ({ authorizationParameters: { scope: 'openid profile' } }), arrange: () => {} }),
   ],
-  'the response is refused, for example because of its ID token': [
+  'the response is rejected, for example because of its ID token': [
     () => ({
       arrange: () => {
         world.provider.tamperIdToken((claims) => {
@@ -129,7 +129,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
     withFault({ kind: 'respond', status: 500 }),
     withFault({ kind: 'respond', status: 503 }),
   ],
-  'the response is late': [
+  'the response is later than httpTimeout': [
     () => {
       const held = holding()
       return {
@@ -140,7 +140,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       }
     },
   ],
-  'the provider demands another factor': [
+  'the provider requires another factor': [
     withFault({
       kind: 'respond',
       status: 403,
@@ -148,10 +148,10 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       headers: json,
     }),
   ],
-  'nothing can be written, and processLasts is false': [
+  'cookies cannot be set, and processLasts is false': [
     () => ({ options: () => ({ processLasts: false }), isReadOnly: true, arrange: () => {} }),
   ],
-  'nothing can be written, and the process keeps too much already': [
+  'cookies cannot be set, and 1000 refreshed sessions of this process wait for it': [
     () => ({
       isReadOnly: true,
       arrange: () => {
@@ -175,7 +175,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       arrange: () => {},
     }),
   ],
-  'the session ended in the store meanwhile': [
+  'the session has ended in the store meanwhile': [
     () => ({
       options: () => ({ sessionStore: storeWith((store) => store.deleteBySubject('dev|alice')) }),
       arrange: () => {},
@@ -231,7 +231,7 @@ const sessions: Record<string, (after: After) => Promise<void>> = {
     expect(session?.user.sub).toBe('dev|alice')
     expect(session?.tokenSet).not.toHaveProperty('refreshToken')
   },
-  async 'stays; nothing is sent'({ made }) {
+  async 'stays; no request is sent'({ made }) {
     expect((await sessionOf(made))?.user.sub).toBe('dev|alice')
     expect(refreshes()).toEqual([])
   },
@@ -243,7 +243,7 @@ const sessions: Record<string, (after: After) => Promise<void>> = {
     await tokenOf(after.made, true, new Headers())
     expect(refreshes()).toHaveLength(1)
   },
-  async 'gets the tokens when they come'(after) {
+  async 'gets the tokens when they arrive'(after) {
     after.scenario.arrive?.()
     await expect
       .poll(() => tokenOf(after.made, false, new Headers()), { timeout: 30_000 })
@@ -260,7 +260,9 @@ const columns = ['About to expire', 'Expired', 'refresh: true'] as const
 /** Text without the addresses of its links. */
 const plain = (text: string): string => text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
 
-const rows = tableBelow(pageText('guides/tokens.md'), '## Outcomes of a refresh')
+const rows = tableBelow(pageText('guides/tokens.md'), '## Outcomes of a refresh').map(
+  ([what = '', ...outcomes]) => [plain(what), ...outcomes],
+)
 
 describe('[B8] outcomes of a refresh', () => {
   test('the table has a row for each of these', () => {
