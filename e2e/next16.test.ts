@@ -131,7 +131,7 @@ describe('auth routes as a catch-all route handler', () => {
     'use extends',
     'prefetches do not',
     'an expired or tampered',
-    'an answer that comes after',
+    'a response that arrives after',
     'returnTo survives',
     '200 prefetch, RSC',
     'an image, a script',
