@@ -1,3 +1,4 @@
+import { monotonic } from './clock.ts'
 import { outsideRequest } from './request-scope.ts'
 
 /**
@@ -11,7 +12,7 @@ export function sweeping(milliseconds: number, sweep: () => boolean): () => void
 
   function schedule(): void {
     clearTimeout(timer)
-    dueAt = performance.now() + milliseconds
+    dueAt = monotonic() + milliseconds
     timer = outsideRequest(() => setTimeout(run, milliseconds))
     const given: unknown = timer
     if (typeof given === 'object' && given !== null && 'unref' in given) (given as { unref(): void }).unref()
@@ -24,6 +25,6 @@ export function sweeping(milliseconds: number, sweep: () => boolean): () => void
 
   return () => {
     // Some runtimes end the timers of a request with it.
-    if (timer === undefined || performance.now() > dueAt + milliseconds) schedule()
+    if (timer === undefined || monotonic() > dueAt + milliseconds) schedule()
   }
 }

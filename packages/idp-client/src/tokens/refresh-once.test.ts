@@ -101,7 +101,7 @@ test('a redemption that fails is forgotten: the next one tries again', async () 
   expect((await redemption).session.data.tokenSet.accessToken).toBe('new')
 })
 
-test('a token that does not rotate: what was read from a shared place is not taken back by an older line', async () => {
+test('a token that does not rotate: what was read from a shared place is not taken back by an older family', async () => {
   const one = session()
   const keepsToken = async (latest: StoredSession): Promise<Redemption> => renewed(latest, one.refreshToken)
   const shared: NonNullable<RefreshOnce['shared']> = {

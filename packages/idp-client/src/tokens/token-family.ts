@@ -1,4 +1,5 @@
 import { hashToken } from '../crypto/random.ts'
+import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { SingleFlight } from '../lib/single-flight.ts'
@@ -48,28 +49,28 @@ interface FamilyToken {
   readonly key: string
   /** Seconds since the epoch. */
   until: number
-  /** It came while the session was unwritten: no browser has it. */
+  /** It came while the session was pending: no browser has it. */
   inProcess: boolean
 }
 
 interface TokenFamilies {
   readonly byToken: Lru<string, TokenFamily>
-  /** Lines with something unwritten, and when their session ends at the latest. */
-  readonly unwritten: Map<TokenFamily, number>
-  /** Makes sure that lines which nobody asks for are forgotten. */
+  /** Pending families, and when their session ends at the latest. */
+  readonly pending: Map<TokenFamily, number>
+  /** Makes sure that families which nobody asks for are forgotten. */
   readonly forgetLater: () => void
 }
 
 /** Seconds for which a superseded refresh token still leads to its successor. */
 const JOIN_SECONDS = 60
-/** Milliseconds after which a line that nobody asks for is forgotten. */
+/** Milliseconds after which a family that nobody asks for is forgotten. */
 const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
 const TOKENS = 20_000
-const UNWRITTEN = 1000
+const PENDING = 1000
 
-/** Forgets the tokens of lines that nobody asked for again; returns whether any are left. */
+/** Forgets the tokens of families that nobody asked for again; returns whether any are left. */
 function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
-  const end = performance.now() - KEPT_MILLISECONDS
+  const end = monotonic() - KEPT_MILLISECONDS
   for (const [key, family] of byToken.entries()) {
     if (family.touchedAt <= end && !family.pending && !family.queue) byToken.delete(key)
   }
@@ -77,11 +78,11 @@ function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
 }
 
 const families = (): TokenFamilies =>
-  shared('state:token-families/5', () => {
-    const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending: unwritten }) => unwritten)
+  shared('state:token-families/6', () => {
+    const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending }) => pending)
     return {
       byToken,
-      unwritten: new Map(),
+      pending: new Map(),
       forgetLater: sweeping(KEPT_MILLISECONDS, () => forgetOld(byToken)),
     }
   })
@@ -91,7 +92,7 @@ export async function tokenKey(client: string, refreshToken: string): Promise<st
   return hashToken(`${client} ${refreshToken}`, 32)
 }
 
-/** The line of a session, if this process refreshed it lately. */
+/** The family of a session, if this process refreshed it lately. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
   const { byToken } = families()
   const family = byToken.get(key)
@@ -111,7 +112,7 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
     key,
     queue: undefined,
     keys: [],
-    touchedAt: performance.now(),
+    touchedAt: monotonic(),
   }
   families().byToken.set(key, family)
   return family
@@ -150,7 +151,7 @@ function lead(family: TokenFamily, key: string, until: number): void {
   else family.keys.push({ key, until, inProcess: family.pending })
 }
 
-/** Forgets older tokens that lead nowhere any more; while the session is unwritten, the browser still has one of before. */
+/** Forgets older tokens that lead nowhere any more; while the session is pending, the browser still has one of before. */
 function forgetSuperseded(family: TokenFamily, now: number): void {
   const { byToken } = families()
   const kept = family.keys.filter(({ inProcess, until }) => until > now || (family.pending && !inProcess))
@@ -161,7 +162,7 @@ function forgetSuperseded(family: TokenFamily, now: number): void {
 }
 
 function touch(family: TokenFamily): void {
-  family.touchedAt = performance.now()
+  family.touchedAt = monotonic()
   families().forgetLater()
 }
 
@@ -172,10 +173,10 @@ export function hasFamilies(): boolean {
 
 /** Whether one more session may be refreshed where nothing can be written. */
 export function canDefer(now: number): boolean {
-  const { unwritten } = families()
-  if (unwritten.size < UNWRITTEN) return true
-  for (const [family, endsAt] of unwritten) if (endsAt <= now) closeFamily(family)
-  return unwritten.size < UNWRITTEN
+  const { pending } = families()
+  if (pending.size < PENDING) return true
+  for (const [family, endsAt] of pending) if (endsAt <= now) closeFamily(family)
+  return pending.size < PENDING
 }
 
 /**
@@ -185,14 +186,14 @@ export function canDefer(now: number): boolean {
 export function markPending(family: TokenFamily, endsAt: number, now: number): void {
   if (!family.pending && !canDefer(now)) return
   family.pending = true
-  families().unwritten.set(family, endsAt)
+  families().pending.set(family, endsAt)
 }
 
 export function markPersisted(family: TokenFamily): void {
   if (family.pending) touch(family)
   family.pending = false
   for (const one of family.keys) one.inProcess = false
-  families().unwritten.delete(family)
+  families().pending.delete(family)
 }
 
 /** The session ended: nothing of it leads anywhere any more. */
