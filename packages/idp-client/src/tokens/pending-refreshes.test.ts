@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
+import { inCookie } from '../session/cookie/in-cookie.ts'
 import { freshlyStored } from '../session/model/session.ts'
 import { freshToken } from './fresh-token.ts'
+import { withPendingRefreshes } from './pending-refreshes.ts'
 import { advance, closeFamily, findFamily, markPending, markPersisted, openFamily } from './token-family.ts'
 import { toTokenRequest } from './token-request.ts'
 import { verifyInSession } from './verified.ts'
@@ -50,6 +52,52 @@ test('a session that was loaded before a refresh and saved after it does not bri
   clock.now += 61
   expect(await ask(cookies.exchange())).toBe('at-3')
   expect(new Set(redeemed).size).toBe(redeemed.length)
+})
+
+test('a response that is sent after a later refresh does not make that refresh count as persisted', async () => {
+  const { ask, clock, cookies, redeemed } = await signedIn()
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  expect(await ask(readOnly())).toBe('at-2')
+  clock.now += 61
+  const slow = cookies.exchange()
+  expect(await ask(slow)).toBe('at-3')
+  clock.now += 61
+  expect(await ask(readOnly())).toBe('at-4')
+  cookies.take(slow)
+  for (const accessToken of ['at-5', 'at-6']) {
+    clock.now += 61
+    expect(await ask(readOnly())).toBe(accessToken)
+  }
+  const next = cookies.exchange()
+  expect(await ask(next)).toBe('at-6')
+  cookies.take(next)
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-7')
+  expect(new Set(redeemed).size).toBe(6)
+})
+
+test('a refresh that completes while a session is saved is kept until a response carries it', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const { client, config, sealer } = engine
+  const storage = inCookie({ client, config, sealer, baseUrl: () => 'https://app.example.com' })
+  const save: typeof storage.save = async (...given) => {
+    expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+    return storage.save(...given)
+  }
+  const sessions = withPendingRefreshes({ ...storage, save }, { client, config })
+  const slow = cookies.exchange()
+  const loaded = await sessions.load(slow)
+  if (!loaded) throw new Error('no session')
+  await sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  clock.now += 61
+  const next = cookies.exchange()
+  expect(await ask(next)).toBe('at-3')
+  cookies.take(next)
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-4')
+  expect(new Set(redeemed).size).toBe(3)
 })
 
 test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard asked for', async () => {

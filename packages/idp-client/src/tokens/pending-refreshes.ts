@@ -14,6 +14,7 @@ import {
   hasFamilies,
   markEnded,
   markPersisted,
+  markSent,
   tokenKey,
 } from './token-family.ts'
 
@@ -75,11 +76,17 @@ export function withPendingRefreshes(
       const isKept = await storage.save(exchange, kept, options)
       await end(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
       // A session that lost its token leads on under the one that it had.
-      const family = (await familyOf(kept)) ?? (before ? await familyOf(before) : undefined)
+      const own = await familyOf(kept)
+      const family = own ?? (before ? await familyOf(before) : undefined)
       if (!family) return isKept
       // Without what did not fit: who carries the cookie is not behind.
-      family.latest = copySession((await storage.load(exchange)) ?? kept)
-      exchange.cookies.whenFlushed(() => markPersisted(family))
+      const saved = (await storage.load(exchange)) ?? kept
+      // A refresh may complete during the save or before the flush: its newer tokens are kept, and stay pending.
+      family.latest = copySession(ahead(saved, own))
+      exchange.cookies.whenFlushed(() => {
+        if (hasSameTokens(saved, family.latest)) markPersisted(family)
+        else markSent(family)
+      })
       return isKept
     },
 
@@ -117,7 +124,11 @@ function isBehind(mine: StoredSession, latest: StoredSession): boolean {
   const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
   // With a token that does not rotate, another process may have gone on from here.
   if (token === newer && mine.usedAt >= latest.usedAt) return false
+  return !hasSameTokens(mine, latest)
+}
+
+function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
   const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
     JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
-  return tokens(mine) !== tokens(latest)
+  return tokens(one) === tokens(other)
 }

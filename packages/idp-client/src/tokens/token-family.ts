@@ -189,10 +189,15 @@ export function markPending(family: TokenFamily, endsAt: number, now: number): v
   families().pending.set(family, endsAt)
 }
 
+/** A response carried one of the family's tokens, not always the newest: none is known to be in this process only. */
+export function markSent(family: TokenFamily): void {
+  for (const one of family.keys) one.inProcess = false
+}
+
 export function markPersisted(family: TokenFamily): void {
   if (family.pending) touch(family)
   family.pending = false
-  for (const one of family.keys) one.inProcess = false
+  markSent(family)
   families().pending.delete(family)
 }
 
