@@ -1,9 +1,10 @@
-// Relative links must lead to a file and, if they name one, to a heading; every guide is linked from some page.
+// Relative links must lead to a file and, if they name one, to a heading; every guide is linked from some page. The files
+// that the walks of the architecture page name must exist.
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { anchorsOf, linksOf } from './lib/markdown.mjs'
+import { anchorsOf, linksOf, sourcePathsOf } from './lib/markdown.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 function targetOf(page, to) {
@@ -18,6 +19,16 @@ function linkProblem(page, text, to) {
   if (!anchor || !path.endsWith('.md')) return null
   const anchors = anchorsOf(path === page ? text : readText(path))
   return anchors.includes(anchor) ? null : `links to ${to}: ${path} has no such heading`
+}
+
+const WALKS = 'docs/architecture.md'
+const SOURCE = 'packages/idp-client/src'
+
+/** Problems of the paths in backticks on a page, which are below the source folder. `exists` gets the whole path. */
+export function pathProblems(page, text, exists) {
+  return sourcePathsOf(text)
+    .filter(({ path }) => !exists(posix.join(SOURCE, path)))
+    .map(({ line, path }) => `${page}:${line} names ${path}, which does not exist below ${SOURCE}`)
 }
 
 if (isMain(import.meta)) {
@@ -39,6 +50,7 @@ if (isMain(import.meta)) {
     ...links
       .filter(({ problem }) => problem !== null)
       .map(({ page, line, problem }) => `${page}:${line} ${problem}`),
+    ...pathProblems(WALKS, readText(WALKS), (path) => existsSync(fromRoot(path))),
     ...guides.filter((path) => !linked.has(path)).map((path) => `${path}:1 no page links to it`),
   ]
   finish(problems, `${links.length} links on ${pages.length} pages`)

@@ -41,6 +41,19 @@ export function linksOf(text) {
   })
 }
 
+/** Paths of folders and of source files in backticks outside fences (`lib/`, `http/chunks.ts`), with their line. */
+export function sourcePathsOf(text) {
+  let fenced = false
+  return text.split('\n').flatMap((line, index) => {
+    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
+    if (fenced) return []
+    return [...line.matchAll(/`([\w./-]+(?:\.tsx?|\/))`/g)].map((match) => ({
+      path: match[1],
+      line: index + 1,
+    }))
+  })
+}
+
 /** Anchor that a heading gets: the rule of the common renderers. */
 export function anchorsOf(text) {
   let fenced = false
