@@ -19,7 +19,7 @@ export interface NumberRow {
   readonly unit: 'seconds' | 'milliseconds' | 'bytes'
   readonly min: number
   readonly max: number
-  readonly default?: number
+  readonly default: number
   readonly variable?: VariableName
 }
 

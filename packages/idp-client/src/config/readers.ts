@@ -141,9 +141,7 @@ function asNumber(setting: Field): unknown {
 }
 
 /** An integer within the range of the row. Fractions are cut off: cookies and token requests carry whole seconds. */
-export function readNumber(setting: Field<WithDefault<NumberRow>>, addIssue: AddIssue): number
-export function readNumber(setting: Field<NumberRow>, addIssue: AddIssue): number | undefined
-export function readNumber(setting: Field<NumberRow>, addIssue: AddIssue): number | undefined {
+export function readNumber(setting: Field<NumberRow>, addIssue: AddIssue): number {
   const { default: fallback, max, min, unit } = setting.row
   const value = asNumber(setting)
   if (!isPresent(value)) return fallback

@@ -2,7 +2,7 @@ import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
 import { readCookieName, resolveCookie } from './cookies.ts'
 import type { Env } from './env.ts'
-import type { NumberRow, WithDefault } from './option-rows.ts'
+import type { NumberRow } from './option-rows.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
 import { field, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
@@ -15,7 +15,7 @@ export function resolveSession(
 ): SessionConfig {
   const name = readCookieName(field('session.cookie.name', options), addIssue)
   const rolling = readFlag(field('session.rolling', options), addIssue)
-  const inactivity: Field<WithDefault<NumberRow>> = field('session.inactivityDuration', options)
+  const inactivity: Field<NumberRow> = field('session.inactivityDuration', options)
   return {
     rolling,
     absoluteDuration: readNumber(field('session.absoluteDuration', options), addIssue),
@@ -92,7 +92,7 @@ export function resolveLockTimeout(
   httpTimeout: number,
   addIssue: AddIssue,
 ): number {
-  const setting: Field<WithDefault<NumberRow>> = field('sessionLockTimeout', options)
+  const setting: Field<NumberRow> = field('sessionLockTimeout', options)
   const needed = longestRefresh(httpTimeout)
   const fallback = Math.max(setting.row.default, needed)
   const timeout = readNumber(withRow(setting, { default: fallback }), addIssue)
