@@ -46,13 +46,13 @@ export async function getConnectionToken(
   const hint = loginHint === undefined ? {} : { loginHint }
   const { client, config, sessions } = engine
   const exchangeToken: Parameters<typeof connectionToken>[0]['exchange'] = async (latest, refreshToken) => {
-    const [grants, { getProvider }] = await Promise.all([
-      import('../oidc/grants.ts'),
+    const [grant, { getProvider }] = await Promise.all([
+      import('../oidc/connection-token.ts'),
       import('../oidc/provider.ts'),
     ])
     const subjectToken = type === REFRESH_TOKEN ? refreshToken : latest.data.tokenSet.accessToken
     const request = { connection, subjectToken, subjectTokenType: type, ...hint }
-    return grants.connectionToken(getProvider(config), request)
+    return grant.connectionToken(getProvider(config), request)
   }
   const parts = { client, config, sessions, exchange: exchangeToken }
   const want = { connection, ...hint }

@@ -14,7 +14,7 @@ export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Pr
   const { refreshToken } = session.data.tokenSet
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   const [{ revokeToken }, { getProvider }] = await Promise.all([
-    import('../oidc/grants.ts'),
+    import('../oidc/revoke.ts'),
     import('../oidc/provider.ts'),
   ])
   let revoked: boolean

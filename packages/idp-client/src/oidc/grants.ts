@@ -1,7 +1,3 @@
-/** All requests to the token endpoint, and revocation; loaded as one module. */
-export { type CodeExchange, exchangeCode } from './code-exchange.ts'
-export { type ConnectionRequest, connectionToken } from './connection-token.ts'
-export type { IdTokenClaims } from './id-token.ts'
-export { type RefreshRequest, refreshTokens } from './refresh.ts'
-export { revokeToken } from './revoke.ts'
+/** What completing a login needs of the token endpoint. */
+export { exchangeCode } from './code-exchange.ts'
 export type { TokenGrant } from './token-grant.ts'
