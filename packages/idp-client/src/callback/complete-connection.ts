@@ -48,7 +48,7 @@ async function readConnectCode(provider: Provider, parameters: URLSearchParams):
 /** Returns whether the session started the attempt and still belongs to the same user. */
 async function isInitiator(
   session: StoredSession,
-  { session: sessionKey, user }: ConnectTransaction,
+  { sessionKey, user }: ConnectTransaction,
 ): Promise<boolean> {
   if (!constantTimeEqual(session.sessionKey, sessionKey)) return false
   return user === undefined || user === (await subjectTag(session.data))

@@ -92,7 +92,7 @@ export async function connectAccount(
     appBaseUrl,
     returnTo,
     authSession,
-    session: session.sessionKey,
+    sessionKey: session.sessionKey,
     user: await subjectTag(session.data),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,

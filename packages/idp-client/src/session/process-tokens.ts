@@ -9,12 +9,11 @@ import type { AccessTokenSet } from './model/session-data.ts'
 
 const SESSIONS = 1000
 
-/* By the private name of a session, then by user, client and what the token is for. */
+/* By session key, then by user, client and what the token is for. */
 const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
   shared('state:process-tokens/1', () => new Lru(SESSIONS))
 
 export interface ProcessTokenKey {
-  /** Private name of the session. */
   readonly sessionKey: string
   /** `sub` of its user: an application may put another one into it. */
   readonly user: string

@@ -26,8 +26,8 @@ export class SessionSlot {
 
 /** The contents of a logout marker. */
 export interface EndedSessions {
-  /** The private names of the sessions. */
-  readonly handles: readonly string[]
+  /** The keys of the sessions. */
+  readonly sessionKeys: readonly string[]
   /** Tag of provider and client. */
   readonly client: string
   /** When they ended, seconds since the epoch. */

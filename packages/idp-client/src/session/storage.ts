@@ -44,8 +44,8 @@ export interface SessionStorage {
   initial(exchange: Exchange): Promise<StoredSession | null>
   /**
    * Keeps the session; what does not fit into cookies is left out, or written anyway (see `SaveOptions`). One with another
-   * handle than the request's ends the session that was there. False when the session ended meanwhile: then nothing was
-   * written.
+   * session key than the request's ends the session that was there. False when the session ended meanwhile: then nothing
+   * was written.
    */
   save(exchange: Exchange, session: StoredSession, options?: SaveOptions): Promise<boolean>
   /** Throws `SESSION_TOO_LARGE` when a `save` that must fit would; absent where any size is stored. */

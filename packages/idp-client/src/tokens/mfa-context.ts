@@ -23,7 +23,7 @@ export interface MfaContext {
   /** Whom the tokens must be about, when that is known. */
   readonly subject?: string
   /**
-   * Handle of the session that it was born in; absent: outside a session, and its tokens go to the caller that
+   * Key of the session that it was created in; absent: outside a session, and its tokens go to the caller that
    * completes it.
    */
   readonly sessionKey?: string

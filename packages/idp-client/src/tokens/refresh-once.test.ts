@@ -63,7 +63,7 @@ test('the lock of a storage is held while the token is redeemed, once for all wh
   expect(new Set(results).size).toBe(1)
 })
 
-test('the same refresh token under another handle, client or key shares nothing', async () => {
+test('the same refresh token under another session key, client or key shares nothing', async () => {
   const token = randomToken()
   const people = [session(token), session(token)]
   const subjects: string[] = []

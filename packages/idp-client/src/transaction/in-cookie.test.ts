@@ -92,7 +92,7 @@ describe('transactions in cookies', () => {
   test('that of a connection comes back whole; one of an unknown kind is rejected', async () => {
     const { cookies, engine, find } = browser()
     const { nonce: _none, scope: _neither, ...begun } = await transaction(engine)
-    const connection = { ...begun, responseType: 'connect_code', authSession: 'a', session: 's' } as const
+    const connection = { ...begun, responseType: 'connect_code', authSession: 'a', sessionKey: 's' } as const
     const keep = async (kept: unknown) => {
       const exchange = cookies.exchange()
       await engine.transactions.save(exchange, kept as Transaction)
@@ -102,7 +102,7 @@ describe('transactions in cookies', () => {
     expect(await find(connection)).toMatchObject({ kind: 'found', transaction: connection })
     for (const broken of [
       { ...connection, responseType: 'token' },
-      { ...connection, session: undefined },
+      { ...connection, sessionKey: undefined },
       { ...connection, authSession: undefined },
       { ...connection, responseType: 'code' },
     ]) {

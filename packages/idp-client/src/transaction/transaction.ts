@@ -47,7 +47,7 @@ export interface ConnectTransaction extends Begun {
   /** The account API's id of the attempt. */
   readonly authSession: string
   /** Key of the session that began it: no other session completes it. */
-  readonly session: string
+  readonly sessionKey: string
   /** Hash of the user's `sub` then, for applications that put another user into a session; older ones have none. */
   readonly user?: string
 }
@@ -101,7 +101,7 @@ const SHORT = {
   expiresAt: 'e',
   client: 't',
   authSession: 'w',
-  session: 'l',
+  sessionKey: 'l',
   user: 'j',
   ownScope: 'o',
   ownAudience: 'd',
@@ -133,7 +133,7 @@ const TEXTS: ReadonlyMap<unknown, readonly string[]> = new Map<
   readonly string[]
 >([
   ['code', [...COMMON, 'nonce']],
-  ['connect_code', [...COMMON, 'authSession', 'session']],
+  ['connect_code', [...COMMON, 'authSession', 'sessionKey']],
 ])
 
 /** The transaction in opened bytes; null when they hold none of a version that we know. Never throws. */

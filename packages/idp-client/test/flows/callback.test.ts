@@ -296,7 +296,7 @@ describe('what the provider may answer', () => {
     expect(browser.cookies.get('__session')?.value).toBe(before)
   })
 
-  test('a new login replaces the session: other handle, other creation time', async () => {
+  test('a new login replaces the session: other session key, other creation time', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const first = await world.client.getSession(browser.request('/'))

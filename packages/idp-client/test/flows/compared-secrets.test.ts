@@ -28,7 +28,7 @@ describe('[I3] how secrets are compared', () => {
     expect(new Set(counts)).toEqual(new Set([86]))
   })
 
-  test('a store is asked by a hash, and a transaction found by one: neither handle nor state is a key', async () => {
+  test('a store is asked by a hash, and a transaction found by one: neither session key nor state is a key', async () => {
     const asked = new Set<string>()
     const store = memoryStore()
     const sessionStore = new Proxy(store, {
@@ -49,13 +49,13 @@ describe('[I3] how secrets are compared', () => {
     const sealed = browser.cookies.get('__session')?.value ?? ''
     const { sealer } = engineFor().engine
     const opened = await sealer.open('session-id', sealed)
-    const [, , handle = ''] = Buffer.from(opened ?? [])
+    const [, , sessionKey = ''] = Buffer.from(opened ?? [])
       .toString()
       .split('.')
-    expect(handle).toMatch(/^[\w-]{22,}$/)
+    expect(sessionKey).toMatch(/^[\w-]{22,}$/)
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
     expect(asked.size).toBeGreaterThan(0)
-    for (const key of asked) expect(key.includes(handle) || handle.includes(key)).toBe(false)
+    for (const key of asked) expect(key.includes(sessionKey) || sessionKey.includes(key)).toBe(false)
   })
 
   test('a cookie that was changed at any place is rejected, and nothing of it is decoded', async () => {

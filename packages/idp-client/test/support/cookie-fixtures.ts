@@ -96,7 +96,7 @@ async function stageMarker(
     internal: { createdAt: writtenAt },
   }
   const values: string[] = []
-  for (const sessionKey of 'sessionKey' in content ? [content.sessionKey] : content.handles) {
+  for (const sessionKey of 'sessionKey' in content ? [content.sessionKey] : content.sessionKeys) {
     const one = new Cookies()
     const exchange = one.exchange()
     await sessions.save(exchange, { ...freshlyStored(data, writtenAt), sessionKey })
@@ -153,7 +153,7 @@ export async function read(fixture: Fixture): Promise<unknown> {
     case 'logout marker': {
       const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
       const marker = bytes && decodeMarker(bytes)
-      const { handles: [sessionKey, ...more] = [], ...rest } = marker ?? {}
+      const { sessionKeys: [sessionKey, ...more] = [], ...rest } = marker ?? {}
       return more.length > 0 ? marker : { sessionKey, ...rest }
     }
     default: {

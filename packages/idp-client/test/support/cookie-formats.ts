@@ -152,7 +152,7 @@ export const formats: Readonly<Record<string, Format>> = {
       ...begun,
       responseType: 'connect_code',
       authSession: 'as-1',
-      session: 'AAECAwQFBgcICQoLDA0ODw',
+      sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
     },
   },
   'transaction-1-connect-user': {
@@ -161,7 +161,7 @@ export const formats: Readonly<Record<string, Format>> = {
       ...begun,
       responseType: 'connect_code',
       authSession: 'as-1',
-      session: 'AAECAwQFBgcICQoLDA0ODw',
+      sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
       user: 'dXNlci10YWdh',
     },
   },
@@ -195,7 +195,7 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'logout marker',
     content: {
       client: CLIENT,
-      handles: ['AAECAwQFBgcICQoLDA0ODw', 'EBESExQVFhcYGRobHB0eHw'],
+      sessionKeys: ['AAECAwQFBgcICQoLDA0ODw', 'EBESExQVFhcYGRobHB0eHw'],
       writtenAt: NOW,
     },
   },

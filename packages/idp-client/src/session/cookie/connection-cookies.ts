@@ -8,7 +8,7 @@ import type { ConnectionTokenSet } from '../model/session-data.ts'
 
 /** Tokens of connections have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
 export interface ConnectionCookies {
-  /** Those that belong to the session with this handle; others are no tokens of its user. */
+  /** Those that belong to the session with this key; others are no tokens of its user. */
   read(jar: CookieJar, sessionKey: string): Promise<ConnectionTokenSet[]>
   /** Null when they are too many or too large to be read again. */
   write(
@@ -42,8 +42,8 @@ export function connectionCookieNames(sessionName: string, names: readonly strin
   return names.filter((name) => name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
 }
 
-/** Names of the cookies with tokens of the session with this handle, complete ones and parts. */
-export async function createConnectionCookies(
+/** Names of the cookies with tokens of the session with this key, complete ones and parts. */
+export async function listConnectionCookies(
   sessionKey: string,
   jar: CookieJar,
   sessionName: string,

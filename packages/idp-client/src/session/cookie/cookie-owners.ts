@@ -2,7 +2,7 @@ import { chunkNames, hasFurtherCookies, joinedCookies } from '../../http/chunks.
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { decodeReference } from '../model/reference.ts'
 import { decodeSession } from './codec.ts'
-import { connectionCookieNames, createConnectionCookies } from './connection-cookies.ts'
+import { connectionCookieNames, listConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
 
 type OwnerParts = Pick<SessionCookieParts, 'client' | 'config' | 'sealer'>
@@ -43,7 +43,7 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
 
 /**
  * Names of the session cookies that another application wrote, and this one did not; with one of these also of all tokens of
- * connections but those of the session with this handle.
+ * connections but those of the session with this key.
  */
 export async function writtenByOthers(
   parts: OwnerParts,
@@ -53,7 +53,7 @@ export async function writtenByOthers(
   const { foreign, own } = await ownersIn(parts, jar)
   if (foreign.size === 0) return foreign
   const { name } = parts.config.session.cookie
-  const mine = await createConnectionCookies(sessionKey, jar, name, parts.sealer)
+  const mine = await listConnectionCookies(sessionKey, jar, name, parts.sealer)
   const all = [...foreign, ...connectionCookieNames(name, jar.names())]
   return new Set(all.filter((each) => !own.has(each) && !mine.has(each)))
 }

@@ -26,7 +26,7 @@ export interface SessionCookies {
   /** Stages the deletion of all cookies of the session's name but `kept`, regardless of who sealed them. */
   clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
   /**
-   * Stages the deletion of the cookies of an earlier write of the session with this handle, all but `kept`. Cookies of another
+   * Stages the deletion of the cookies of an earlier write of the session with this key, all but `kept`. Cookies of another
    * application stay.
    */
   clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>

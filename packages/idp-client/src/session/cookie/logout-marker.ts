@@ -36,22 +36,22 @@ export interface LogoutMarker {
 
 /** Markers of one request that are opened, and sessions that one names. */
 const MOST_MARKERS = 16
-const MOST_HANDLES = 16
+const MOST_SESSION_KEYS = 16
 
-/* The second version has several names. A marker of one session is written as the first, which every release reads. */
+/* The second version has several session keys. A marker of one session is written as the first, which every release reads. */
 const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
 
-function encodeMarker({ client, handles, writtenAt }: EndedSessions): Bytes {
-  const version = handles.length === 1 ? 1 : 2
-  return utf8([version, client, handles.join('~'), writtenAt.toString(36)].join('.'))
+function encodeMarker({ client, sessionKeys, writtenAt }: EndedSessions): Bytes {
+  const version = sessionKeys.length === 1 ? 1 : 2
+  return utf8([version, client, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
 }
 
 /** The marker in opened bytes; null when they hold none of a version that we know. Never throws. */
 export function decodeMarker(bytes: Bytes): EndedSessions | null {
   try {
-    const [, client, handles, time] = PARTS.exec(strictText(bytes)) ?? []
-    if (client === undefined || handles === undefined || time === undefined) return null
-    return { client, handles: handles.split('~'), writtenAt: Number.parseInt(time, 36) }
+    const [, client, sessionKeys, time] = PARTS.exec(strictText(bytes)) ?? []
+    if (client === undefined || sessionKeys === undefined || time === undefined) return null
+    return { client, sessionKeys: sessionKeys.split('~'), writtenAt: Number.parseInt(time, 36) }
   } catch {
     return null
   }
@@ -90,24 +90,28 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
   }
 
   async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
-    // Those after the first were found beside it; most are older, which the time says of them.
+    // The first is the session in use. The others came beside it; those older than the marker need no key, since their time
+    // ends them.
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
-    // Those of a marker that is not older may not be: by another clock, or of the same second.
+    // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.
     const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
-    const all = [...named.map(({ sessionKey }) => sessionKey), ...before.flatMap(({ handles }) => handles)]
-    const handles = [...new Set(all)].slice(0, MOST_HANDLES)
+    const all = [
+      ...named.map(({ sessionKey }) => sessionKey),
+      ...before.flatMap(({ sessionKeys }) => sessionKeys),
+    ]
+    const sessionKeys = [...new Set(all)].slice(0, MOST_SESSION_KEYS)
     // A request under way may have recorded use: only the absolute limit is sure.
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
     const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
-    await stage(exchange, { client: await client(), handles, writtenAt }, longest)
+    await stage(exchange, { client: await client(), sessionKeys, writtenAt }, longest)
   }
 
   return {
     async hasEnded(exchange, session) {
       const markers = await markersIn(exchange)
       return markers.some((marker) => {
-        if (marker.handles.includes(session.sessionKey)) return true
+        if (marker.sessionKeys.includes(session.sessionKey)) return true
         // A logout of the future tells that one of two clocks is wrong, and nothing about who was first.
         return marker.writtenAt <= config.clock() && isOlder(session, marker)
       })

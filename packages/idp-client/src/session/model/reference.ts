@@ -3,7 +3,7 @@ import { strictText, utf8 } from '../../lib/base64url.ts'
 
 /** The cookie of a session that is in a store. */
 export interface SessionReference {
-  /** The session's secret random name. */
+  /** The session key: a secret random name. */
   readonly sessionKey: string
   /** Tag of provider and client. */
   readonly client: string
@@ -14,7 +14,7 @@ export interface SessionReference {
 const VERSION = '1'
 const PARTS = /^1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,})\.([0-9a-z]{1,11})$/
 
-/** Before encryption: version, client, handle and time, with dots between them. */
+/** Before encryption: version, client tag, session key and time, with dots between them. */
 export function encodeReference({ client, sessionKey, writtenAt }: SessionReference): Bytes {
   return utf8([VERSION, client, sessionKey, writtenAt.toString(36)].join('.'))
 }

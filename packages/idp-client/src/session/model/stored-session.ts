@@ -4,7 +4,7 @@ import type { SessionData } from './session-data.ts'
 /** A session as it is kept: the application's view and what only the library knows. */
 export interface StoredSession {
   readonly data: SessionData
-  /** Private random name of the session, for bindings of our own; never sent anywhere in clear. */
+  /** The session key: a secret random name, for bindings of our own; never sent anywhere in clear. */
   readonly sessionKey: string
   /** When use was last recorded, seconds since the epoch. */
   readonly usedAt: number

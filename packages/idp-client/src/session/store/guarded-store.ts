@@ -36,7 +36,7 @@ export const INSISTENCE_MILLISECONDS = 2000
 /** How long a request waits for a lock beyond its end. */
 const SLACK_MILLISECONDS = 1000
 
-/** Changes of records in this process, by the key of the record: a hash of a secret name. */
+/** Changes of records in this process, by record id: a hash of the session key. */
 const changes = (): KeyedMutex<string> => shared('queue:record-changes/1', () => new KeyedMutex())
 
 /**

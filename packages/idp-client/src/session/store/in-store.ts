@@ -76,7 +76,7 @@ function beginningIn(records: StoreRecords): Beginning {
 }
 
 /**
- * Sessions in the application's store; the cookie holds nothing but a sealed random name. A record that is gone stays
+ * Sessions in the application's store; the cookie holds nothing but the sealed session key. A record that is gone stays
  * gone: nothing but a login creates one.
  */
 export function inStore(parts: InStoreParts): SharedSessionStorage {
