@@ -24,13 +24,19 @@ const BASE64URL = 2
 type Layout = readonly [kind: number, ...lengths: number[]]
 
 interface Head {
+  /** `sessionKey` */
   readonly h: string
+  /** `usedAt` */
   readonly u: number
+  /** `client`, the client tag */
   readonly c?: string
+  /** `requestedAuthentication` */
   readonly a?: string
   /** Present when `s.user` lacks the claims that the ID token tells. */
   readonly p?: 1
+  /** `data`, in which every token is replaced by its index in `t`. */
   readonly s: TokenHolder
+  /** The layouts of the tokens, in the order of their bytes. */
   readonly t: readonly Layout[]
 }
 
@@ -134,7 +140,7 @@ interface Token {
   readonly parts: readonly Uint8Array[]
 }
 
-function toJwt({ kind, parts }: Token): string {
+function toToken({ kind, parts }: Token): string {
   return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
 }
 
@@ -160,7 +166,7 @@ function toPayload(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
 function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
   const restore = (at: unknown): unknown => {
     const token = typeof at === 'number' ? tokens[at] : undefined
-    return token ? toJwt(token) : at
+    return token ? toToken(token) : at
   }
   for (const { name, keys } of TOKEN_MEMBERS) {
     const value = s[name]
