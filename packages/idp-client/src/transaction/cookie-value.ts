@@ -1,4 +1,5 @@
 import type { Sealer } from '../crypto/seal.ts'
+import type { NamedValue } from '../http/chunks.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
 import type { LoginTransaction, Transaction } from './transaction.ts'
 import { encodeTransaction } from './transaction.ts'
@@ -9,11 +10,6 @@ const ONE_COOKIE_BYTES = 3000
 
 /** Fields that a transaction can do without, in the order in which they are given up when it is too large. */
 const EXPENDABLE = [['scope', 'ownScope'], ['audience', 'ownAudience'], ['returnTo']] as const
-
-interface NamedValue {
-  readonly name: string
-  readonly value: string
-}
 
 function measureBytes({ name, value }: NamedValue): number {
   return name.length + 1 + value.length

@@ -58,31 +58,6 @@ type Field = keyof LoginTransaction | keyof ConnectTransaction
 
 const VERSION = 1
 
-type Short =
-  | 'h'
-  | 'k'
-  | 'n'
-  | 'c'
-  | 'u'
-  | 'b'
-  | 'r'
-  | 'm'
-  | 's'
-  | 'a'
-  | 'g'
-  | 'x'
-  | 'i'
-  | 'e'
-  | 't'
-  | 'w'
-  | 'l'
-  | 'q'
-  | 'p'
-  | 'j'
-  | 'o'
-  | 'd'
-  | 'z'
-
 /* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
 const SHORT = {
   stateHash: 'h',
@@ -108,7 +83,7 @@ const SHORT = {
   stepUpOnly: 'z',
   requestedAuthentication: 'q',
   popup: 'p',
-} as const satisfies Record<Field, Short>
+} as const satisfies Record<Field, string>
 
 const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))
 
