@@ -1,3 +1,3 @@
-/** What completing a login needs of the token endpoint. */
+/** The code exchange of a login. */
 export { exchangeCode } from './code-exchange.ts'
 export type { TokenGrant } from './token-grant.ts'
