@@ -26,7 +26,7 @@ import type { RefreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
 import type { Redemption } from './token-family.ts'
-import { canDefer, hasEnded } from './token-family.ts'
+import { canDefer, deferPersistence, hasEnded } from './token-family.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** The refresh grant, given by the flow, so that this folder knows no provider. */
@@ -240,7 +240,7 @@ async function refreshed(
     want,
   }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: TokenRequest },
 ): Promise<Entry> {
-  const { deferPersistence, persist, refreshOnce } = await import('./refresh-once.ts')
+  const { persist, refreshOnce } = await import('./refresh-once.ts')
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
   const scope = requestScope()

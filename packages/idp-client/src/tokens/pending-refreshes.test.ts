@@ -76,6 +76,20 @@ test('a response that is sent after a later refresh does not make that refresh c
   expect(new Set(redeemed).size).toBe(6)
 })
 
+test('a response with older tokens that is sent last leaves the newer ones pending', async () => {
+  const { ask, clock, cookies, redeemed } = await signedIn()
+  const slow = cookies.exchange()
+  expect(await ask(slow)).toBe('at-2')
+  clock.now += 61
+  const quick = cookies.exchange()
+  expect(await ask(quick)).toBe('at-3')
+  cookies.take(quick)
+  cookies.take(slow)
+  clock.now += 600
+  expect(await ask(cookies.exchange())).toBe('at-4')
+  expect(new Set(redeemed).size).toBe(3)
+})
+
 test('a refresh that completes while a session is saved is kept until a response carries it', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const { client, config, sealer } = engine

@@ -9,6 +9,7 @@ import type { SessionStorage } from '../session/storage.ts'
 import type { TokenFamily } from './token-family.ts'
 import {
   closeFamily,
+  deferPersistence,
   findFamily,
   hasEnded,
   hasFamilies,
@@ -84,8 +85,10 @@ export function withPendingRefreshes(
       // A refresh may complete during the save or before the flush: its newer tokens are kept, and stay pending.
       family.latest = copySession(ahead(saved, own))
       exchange.cookies.whenFlushed(() => {
-        if (hasSameTokens(saved, family.latest)) markPersisted(family)
-        else markSent(family)
+        if (hasSameTokens(saved, family.latest)) return markPersisted(family)
+        markSent(family)
+        // The newer tokens may have been sent before: then the browser has lost them.
+        if (!family.closed) deferPersistence(config, family, family.latest)
       })
       return isKept
     },

@@ -7,13 +7,12 @@ import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { atMost } from '../lib/pause.ts'
 import { shared as slot } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
-import { endsAt } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-session.ts'
 import type { SessionStorage, SharedSessions } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
-import { advance, dropUnused, findFamily, markPending, openFamily, tokenKey } from './token-family.ts'
+import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
 
 export interface RefreshOnce {
   readonly session: StoredSession
@@ -219,12 +218,6 @@ export interface PersistParts {
 export interface PendingRefresh {
   readonly family: TokenFamily
   readonly session: StoredSession
-}
-
-/** Keeps a session in this process until a response can carry it. */
-export function deferPersistence(config: Config, family: TokenFamily, { data, usedAt }: StoredSession): void {
-  const times = { createdAt: data.internal.createdAt, usedAt }
-  markPending(family, endsAt(times, config.session), config.clock())
 }
 
 /** Where nothing is written for long, nothing else bounds what a session grows to. */

@@ -1,9 +1,11 @@
+import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { shared } from '../lib/registry.ts'
 import type { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
+import { endsAt } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { forgetProcessTokens } from '../session/process-tokens.ts'
 import type { Entry } from './select.ts'
@@ -175,7 +177,7 @@ export function hasFamilies(): boolean {
 export function canDefer(now: number): boolean {
   const { pending } = families()
   if (pending.size < PENDING) return true
-  for (const [family, endsAt] of pending) if (endsAt <= now) closeFamily(family)
+  for (const [family, end] of pending) if (end <= now) closeFamily(family)
   return pending.size < PENDING
 }
 
@@ -183,15 +185,21 @@ export function canDefer(now: number): boolean {
  * The session is kept until it was written. When too many are kept already, it leads its requests for `JOIN_SECONDS`, as
  * every refreshed session does.
  */
-export function markPending(family: TokenFamily, endsAt: number, now: number): void {
+export function markPending(family: TokenFamily, end: number, now: number): void {
   if (!family.pending && !canDefer(now)) return
   family.pending = true
-  families().pending.set(family, endsAt)
+  families().pending.set(family, end)
 }
 
 /** A response carried one of the family's tokens, not always the newest: none is known to be in this process only. */
 export function markSent(family: TokenFamily): void {
   for (const one of family.keys) one.inProcess = false
+}
+
+/** Keeps a session in this process until a response can carry it. */
+export function deferPersistence(config: Config, family: TokenFamily, { data, usedAt }: StoredSession): void {
+  const times = { createdAt: data.internal.createdAt, usedAt }
+  markPending(family, endsAt(times, config.session), config.clock())
 }
 
 export function markPersisted(family: TokenFamily): void {
