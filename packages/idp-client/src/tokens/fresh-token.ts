@@ -4,8 +4,6 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { RequestScope } from '../lib/request-scope.ts'
-import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { afterRefresh } from '../session/hooks.ts'
 import type { Authentication } from '../session/model/authentication.ts'
@@ -22,7 +20,7 @@ import { applyRefresh, toEntry, withoutRefreshToken } from './apply.ts'
 import { deadSince, markDead, mayRemove } from './dead-tokens.ts'
 import type { MfaContextParts } from './mfa-context.ts'
 import { orMfaRequired } from './mfa-demand.ts'
-import type { RefreshOnce } from './refresh-once.ts'
+import type { RedemptionContext, RefreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
 import type { Redemption } from './token-family.ts'
@@ -137,9 +135,8 @@ export async function withGrant(
   return { session: { ...session, data: saved, usedAt: now, written }, entry: toEntry(grant, want) }
 }
 
-interface RedeemOptions extends Pick<Parameters<RefreshGrant>[0], 'onOverdue' | 'refreshToken'> {
-  /** Where hooks of the application run. */
-  readonly scope: RequestScope
+interface RedeemOptions extends RedemptionContext {
+  readonly refreshToken: string
 }
 
 async function redeem(
@@ -158,7 +155,7 @@ async function redeem(
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
     const previous = comparableClaims(data, authentication)
-    const late = onOverdue && config.processLasts ? { onOverdue } : {}
+    const late = config.processLasts ? { onOverdue } : {}
     const grant = await refresh({ refreshToken, subject, ...previous, ...want.wireParameters, ...late })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
     const from = { ...session, authentication: proven }
@@ -243,7 +240,6 @@ async function refreshed(
   const { persist, refreshOnce } = await import('./refresh-once.ts')
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
-  const scope = requestScope()
   const request: RefreshOnce = {
     session,
     refreshToken,
@@ -259,19 +255,9 @@ async function refreshed(
       ? { shared: sessions.shared }
       : { keepLate: (family, late) => deferPersistence(config, family, late) }),
     reportLate: (error) => report(config, error),
-    redeem: (latest, token, onOverdue) =>
-      redeem(parts, latest, want, {
-        refreshToken: token,
-        scope,
-        onOverdue(error) {
-          const milliseconds = onOverdue(error)
-          // The request is over before the response is there.
-          if (milliseconds > 0) scope.release()
-          return milliseconds
-        },
-      }),
+    redeem: (latest, token, context) => redeem(parts, latest, want, { ...context, refreshToken: token }),
   }
-  const { family, redemption } = await outsideRequest(() => refreshOnce(request))
+  const { family, redemption } = await refreshOnce(request)
   const outcome = await redemption
   const after = copySession(outcome.session)
   // A refused token in a cookie leaves nothing to write.

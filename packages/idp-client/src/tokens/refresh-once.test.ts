@@ -139,7 +139,7 @@ test('[B11] a late response is waited for until the lock of the store has to be 
     currentId: async () => null,
   })
   for (const milliseconds of [600, 0, 60_000]) {
-    const redeem: RefreshOnce['redeem'] = async (latest, _token, onOverdue) => {
+    const redeem: RefreshOnce['redeem'] = async (latest, _token, { onOverdue }) => {
       granted.push(onOverdue(new Error('late')))
       return renewed(latest, 'next')
     }
@@ -162,7 +162,7 @@ test.each([
   })
   const kept: StoredSession[] = []
   const given = request(session(), {
-    redeem: async (latest, _token, onOverdue) => {
+    redeem: async (latest, _token, { onOverdue }) => {
       onOverdue(new Error('late'))
       await landed
       return renewed(latest, 'next')
@@ -197,7 +197,7 @@ async function lateResponse(changes: Partial<RefreshOnce> = {}) {
     request(one, { purpose, patience: 5000, isSatisfiedBy: () => false, ...more })
   const { family, redemption } = await refreshOnce(
     of('a', {
-      redeem: async (latest, _token, onOverdue) => {
+      redeem: async (latest, _token, { onOverdue }) => {
         granted.push(onOverdue(late))
         await opened
         return renewed(latest, 'rotated')
@@ -274,7 +274,7 @@ test('[B11] a caller whose time is over still waits for a response that is not l
   let tell = (): number => 0
   const slow = await refreshOnce(
     request(one, {
-      redeem: async (latest, _token, onOverdue) => {
+      redeem: async (latest, _token, { onOverdue }) => {
         tell = () => onOverdue(late)
         await opened
         return renewed(latest, 'rotated')
@@ -296,7 +296,7 @@ test('[B11] what comes of a late response that fails is reported, and the next c
   const reported: unknown[] = []
   const failure = new Error('reset')
   const { ask, family, redemption } = await lateResponse({
-    redeem: async (_latest, _token, onOverdue) => {
+    redeem: async (_latest, _token, { onOverdue }) => {
       onOverdue(late)
       await pause(0)
       throw failure
@@ -319,7 +319,7 @@ test('[B11] it is waited for once, and for at most a thousand responses', async 
   )
   const twice: number[] = []
   const next = await lateResponse({
-    redeem: async (latest, _token, onOverdue) => {
+    redeem: async (latest, _token, { onOverdue }) => {
       twice.push(onOverdue(late), onOverdue(late))
       return renewed(latest, 'rotated')
     },

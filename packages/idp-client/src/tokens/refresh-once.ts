@@ -6,6 +6,8 @@ import { monotonic } from '../lib/clock.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { atMost } from '../lib/pause.ts'
 import { shared as slot } from '../lib/registry.ts'
+import type { RequestScope } from '../lib/request-scope.ts'
+import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -13,6 +15,14 @@ import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-sess
 import type { SessionStorage, SharedSessions } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
 import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
+
+/** What a redemption gets from the request that started it. */
+export interface RedemptionContext {
+  /** Where hooks of the application run: the redemption itself runs outside the scope of the request. */
+  readonly scope: RequestScope
+  /** Called when the response is late; returns for how many milliseconds more it is waited for. */
+  readonly onOverdue: (error: Error) => number
+}
 
 export interface RefreshOnce {
   readonly session: StoredSession
@@ -37,7 +47,7 @@ export interface RefreshOnce {
   readonly redeem: (
     session: StoredSession,
     refreshToken: string,
-    onOverdue: (error: Error) => number,
+    context: RedemptionContext,
   ) => Promise<Redemption>
 }
 
@@ -72,7 +82,16 @@ function latestKnown({ latest }: TokenFamily, { session, shared }: RefreshOnce):
  */
 type OnOverdue = (error: Error, limit: number) => number
 
-async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverdue): Promise<Redemption> {
+interface RunOptions {
+  readonly scope: RequestScope
+  readonly onOverdue: OnOverdue
+}
+
+async function run(
+  family: TokenFamily,
+  request: RefreshOnce,
+  { onOverdue, scope }: RunOptions,
+): Promise<Redemption> {
   const { client, clock, shared } = request
   const { latest } = family
   const before = latestKnown(family, request)
@@ -81,9 +100,10 @@ async function run(family: TokenFamily, request: RefreshOnce, onOverdue: OnOverd
     const { refreshToken } = now.data.tokenSet
     const isServed = now !== request.session && (!refreshToken || request.isSatisfiedBy(now))
     if (isServed) return { session: now }
-    return request.redeem(now, refreshToken ?? request.refreshToken, (error) =>
-      onOverdue(error, until - monotonic()),
-    )
+    return request.redeem(now, refreshToken ?? request.refreshToken, {
+      scope,
+      onOverdue: (error) => onOverdue(error, until - monotonic()),
+    })
   }
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
   const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
@@ -154,7 +174,7 @@ function openQueue(family: TokenFamily): RedemptionQueue {
  * Runs a redemption in turn, or joins the one for the same purpose. If its response is late, callers get an error, and the
  * response is still waited for, since the provider may have rotated the token.
  */
-function inTurn(family: TokenFamily, request: RefreshOnce): Promise<Redemption> {
+function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope): Promise<Redemption> {
   const { keepLate, patience, purpose, reportLate } = request
   const queue = openQueue(family)
   const { flights } = queue
@@ -169,6 +189,8 @@ function inTurn(family: TokenFamily, request: RefreshOnce): Promise<Redemption> 
       const milliseconds = Math.min(3 * patience, limit)
       if (milliseconds <= 0 || state.late >= LATE || !dismiss(error)) return 0
       isLate = true
+      // The request is over before the response is there.
+      scope.release()
       state.late += 1
       queue.late.abort()
       return milliseconds
@@ -176,7 +198,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce): Promise<Redemption> 
 
     async function redeem(): Promise<Redemption> {
       try {
-        const redemption = await run(family, request, onOverdue)
+        const redemption = await run(family, request, { onOverdue, scope })
         // Nobody may be left who waits for it.
         if (isLate && !family.closed) keepLate?.(family, redemption.session)
         return redemption
@@ -195,19 +217,25 @@ function inTurn(family: TokenFamily, request: RefreshOnce): Promise<Redemption> 
   })
 }
 
-/**
- * Redeems a refresh token once, however many requests of this process carry it: those that want the same share one
- * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
- * sessions: the key is a hash of provider, client and refresh token, and the family compares the session key.
- */
-export async function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
+async function begin(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {
   const { stale: behind, ...session } = given.session
   // How far the browser is behind concerns one request, and no other that is led to this session.
   const request = behind ? { ...given, session } : given
   const { client, clock, refreshToken } = request
   const key = await tokenKey(client, refreshToken)
   const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)
-  return { family, redemption: inTurn(family, request) }
+  return { family, redemption: inTurn(family, request, scope) }
+}
+
+/**
+ * Redeems a refresh token once, however many requests of this process carry it: those that want the same share one
+ * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
+ * sessions: the key is a hash of provider, client and refresh token, and the family compares the session key. The
+ * redemption runs outside the scope of the request, which it would keep reachable.
+ */
+export function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
+  const scope = requestScope()
+  return outsideRequest(() => begin(given, scope))
 }
 
 export interface PersistParts {

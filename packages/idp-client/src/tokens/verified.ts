@@ -78,7 +78,10 @@ async function inTurn(
     patience: config.httpTimeout,
     isSatisfiedBy: () => false,
     ...(sessions.shared ? { shared: sessions.shared } : {}),
-    redeem: async (latest) => withVerified(config, latest, want, await verify(latest)),
+    async redeem(latest, _refreshToken, { scope }) {
+      const grant = await verify(latest)
+      return scope.run(() => withVerified(config, latest, want, grant))
+    },
   })
   const verified: Verified = await redemption
   if (family.closed) throw endedMeanwhile()
