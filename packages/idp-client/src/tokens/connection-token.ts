@@ -73,8 +73,9 @@ async function redeem(
   } catch (failure) {
     // In a cookie nothing is written: another process may have redeemed the refresh token first.
     if (isFinal(failure) && !parts.sessions.shared) throw failure
-    // The stale entry goes: what it stood for may be disconnected. The refresh token stays, unless it is what died.
     if (!isFinal(failure) && !toEntry(data, want)) throw failure
+    // Removes the connection's token: it may be disconnected. Keeps the refresh token; the next refresh finds out whether
+    // it is dead.
     return { session: { ...session, data: withConnection(data, want) }, failure }
   }
 }
