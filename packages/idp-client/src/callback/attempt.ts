@@ -168,6 +168,20 @@ export interface CompletedAttempt {
   readonly prepare: () => Promise<NonNullable<Attempt['stage']>>
 }
 
+/** Returns a function that logs a completed attempt once, however many identical requests share its result. */
+export function createReporter(
+  { log }: Config,
+  code: 'LOGIN_COMPLETED' | 'CONNECT_COMPLETED',
+  id: string,
+): () => void {
+  let isReported = false
+  return () => {
+    if (isReported) return
+    isReported = true
+    log.emit({ level: 'info', code, id })
+  }
+}
+
 /** Copies `internal`: a hook may modify the session that it gets, but not `internal`. */
 function withOwnInternal(session: SessionData): SessionData {
   return { ...session, internal: { ...session.internal } }

@@ -19,7 +19,7 @@ import { forgetConnection } from '../tokens/forget-connection.ts'
 import type { TokenSource } from '../tokens/token-source.ts'
 import type { ConnectTransaction } from '../transaction/transaction.ts'
 import type { Attempt } from './attempt.ts'
-import { completeAttempt, failAttempt } from './attempt.ts'
+import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
@@ -120,8 +120,9 @@ export async function completeConnection(
     prepare: async () => {
       const { data: found } = copySession(session)
       const changes = await runBeforeSave(config, forgetConnection(session.data, connectedAccount.connection))
+      const reportCompleted = createReporter(config, 'CONNECT_COMPLETED', id)
       return async (sharing) => {
-        config.log.emit({ level: 'info', code: 'CONNECT_COMPLETED', id })
+        reportCompleted()
         const current = await sessions.load(sharing)
         // The browser may have logged out or in again before an identical callback shares this result.
         if (!current || !(await isInitiator(current, transaction))) return

@@ -24,7 +24,7 @@ import type { FactorTokens } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 import type { Attempt } from './attempt.ts'
-import { completeAttempt, failAttempt } from './attempt.ts'
+import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
@@ -166,6 +166,7 @@ async function stepUp(
   })
   const now = config.clock()
   const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
+  const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   let saving: Promise<unknown> | undefined
   return completeAttempt(config, {
     context,
@@ -188,7 +189,7 @@ async function stepUp(
       await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.
       await assertNotEnded(engine, exchange, grant)
-      config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
+      reportCompleted()
     },
   })
 }
@@ -203,11 +204,12 @@ function stageNewSession(
   grant: Redeemed,
   id: string,
 ): NonNullable<Attempt['stage']> {
-  const { config, sessions } = engine
+  const reportCompleted = createReporter(engine.config, 'LOGIN_COMPLETED', id)
   return async (exchange) => {
-    await sessions.save(exchange, stored, { mustFit: true })
+    // False when the session ended before an identical callback shared it: its redirect leads to the next login.
+    const isSaved = await engine.sessions.save(exchange, stored, { mustFit: true })
     await assertNotEnded(engine, exchange, grant)
-    config.log.emit({ level: 'info', code: 'LOGIN_COMPLETED', id })
+    if (isSaved) reportCompleted()
   }
 }
 

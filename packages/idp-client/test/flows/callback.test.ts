@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { OnCallbackContext, SessionData } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 
@@ -88,6 +89,30 @@ describe('parallel and repeated logins', () => {
     const response = await world.client.middleware(replay)
     expect(await codeOf(response)).toBe('REPLAYED_STATE')
     expect(world.provider.count('token')).toBe(1)
+  })
+
+  test.each([
+    ['cookies', () => ({})],
+    ['a store', () => ({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })],
+  ])('identical callbacks with sessions in %s, one after the logout: one login', async (_, storage) => {
+    const users: unknown[] = []
+    const { browser, client } = world.another({
+      ...storage(),
+      onCallback: ({ session }) => void users.push(session?.user.sub),
+    })
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
+    const [first, second, late] = [1, 2, 3].map(() => browser.request(callback))
+    if (!first || !second || !late) throw new Error('no requests')
+    for (const response of await Promise.all([client.middleware(first), client.middleware(second)]))
+      browser.store(response)
+    expect((await browser.send('/auth/profile')).status).toBe(200)
+    await browser.send('/auth/logout')
+
+    const joined = browser.store(await client.middleware(late))
+    expect(joined.headers.get('location')).toBe(`${APP}/here`)
+    expect((await browser.send('/auth/profile')).status).toBe(401)
+    expect(users).toEqual(['dev|alice'])
+    expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(1)
   })
 })
 

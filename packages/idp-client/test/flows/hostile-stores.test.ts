@@ -227,11 +227,13 @@ describe('requests that meet', () => {
     const started = await browser.send('/auth/connect?connection=github')
     const callback = await world.authorize(started.headers.get('location') ?? '', { connect: 'accept' })
     const twin = browser.request(callback)
+    world.events.length = 0
     await browser.send(callback)
     const request = browser.request('/')
     const { token } = await world.client.getAccessToken(request, new Headers(), { refresh: true })
     await update(world.client, request, { cart: ['book'] })
     browser.store(await world.client.middleware(twin))
+    expect(world.events.filter(({ code }) => code === 'CONNECT_COMPLETED')).toHaveLength(1)
     const after = await world.client.getSession(browser.request('/'))
     expect(after).toMatchObject({ cart: ['book'], tokenSet: { accessToken: token } })
     expect((await world.client.getAccessToken(request, new Headers(), { refresh: true })).token).not.toBe(
@@ -246,6 +248,18 @@ describe('requests that meet', () => {
     await browser.send('/auth/logout')
     browser.store(await world.client.middleware(twin))
     expect((await browser.send('/auth/profile')).status).toBe(401)
+  })
+
+  test('nor does it report a login whose session was removed, because the store failed', async () => {
+    const callback = await world.authorize(await world.begin(browser))
+    const twin = browser.request(callback)
+    world.events.length = 0
+    down.add('endedAt')
+    expect((await browser.send(callback)).status).toBe(503)
+    down.clear()
+    browser.store(await world.client.middleware(twin))
+    expect((await browser.send('/auth/profile')).status).toBe(401)
+    expect(world.events.map(({ code }) => code)).not.toContain('LOGIN_COMPLETED')
   })
 
   test('a login while the token of the session before is refreshed: only the new session is left', async () => {

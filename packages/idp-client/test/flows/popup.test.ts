@@ -215,6 +215,8 @@ describe('a popup where its user is signed in', () => {
     expect(new Set(sessions).size).toBe(1)
     expect(sessions[0]).toEqual(expect.any(String))
     expect(world.provider.count('token')).toBe(1)
+    // The login and the popup.
+    expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(2)
 
     const refused = await client.middleware(other)
     expect(refused.status).toBe(400)
