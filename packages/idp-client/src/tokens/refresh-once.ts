@@ -16,7 +16,7 @@ import type { SessionStorage, SharedSessions } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
 import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
 
-/** What a redemption gets from the request that started it. */
+/** The request that started a redemption, as far as the redemption may use it. */
 export interface RedemptionContext {
   /** Where hooks of the application run: the redemption itself runs outside the scope of the request. */
   readonly scope: RequestScope
