@@ -65,15 +65,14 @@ async function loggedIn({ url }: RunningNext): Promise<Jar> {
   return jar
 }
 
-/** The same with an access token whose time is over; the next one lasts. */
-async function expired(server: RunningNext): Promise<Jar> {
+/** Signs in so many times, and waits until all access tokens have expired; the next ones last. */
+async function allExpired(server: RunningNext, count: number): Promise<Jar[]> {
   provider.settings.accessTokenTtl = 1
-  const jar = await loggedIn(server)
+  const jars = await Promise.all(Array.from({ length: count }, () => loggedIn(server)))
   provider.settings.accessTokenTtl = LIFETIME
   const over = Math.ceil(Date.now() / 1000) + 2
   while (Date.now() / 1000 < over) await new Promise((resolve) => setTimeout(resolve, 50))
-  provider.clearRequests()
-  return jar
+  return jars
 }
 
 const refreshes = (): number =>
@@ -101,11 +100,21 @@ describe('an access token that has expired', () => {
   let server: RunningNext
   /** The same application in another process, which knows nothing but what a cookie says. */
   let elsewhere: RunningNext
+  let waiting: Jar[]
 
   beforeAll(async () => {
     server = await start()
     elsewhere = await start()
+    waiting = await allExpired(server, 10)
   })
+
+  /** Each test takes a session of its own. */
+  function takeExpired(): Jar {
+    const jar = waiting.pop()
+    if (!jar) throw new Error('more tests than expired sessions')
+    provider.clearRequests()
+    return jar
+  }
 
   const navigations = [
     ['a document', '/page/token', {}],
@@ -116,7 +125,7 @@ describe('an access token that has expired', () => {
   test.each(navigations)(
     'proxy and page, %s: one refresh, the page has the new token, the next request makes none',
     async (_title, path, headers) => {
-      const jar = await expired(server)
+      const jar = takeExpired()
       const response = await jar.send(`${server.url}${path}?renewed`, headers)
       const shown = await printed(response)
       expect(refreshes()).toBe(1)
@@ -128,7 +137,7 @@ describe('an access token that has expired', () => {
   )
 
   test('a Server Component alone gets a fresh token; the next request that can write keeps it', async () => {
-    const jar = await expired(server)
+    const jar = takeExpired()
     const before = jar.header
     const response = await jar.send(`${server.url}/page/token`)
     const shown = await printed(response)
@@ -146,7 +155,7 @@ describe('an access token that has expired', () => {
   })
 
   test('two pages at once: both have the same new token', async () => {
-    const jar = await expired(server)
+    const jar = takeExpired()
     const url = `${server.url}/page/token`
     const [first, second] = await Promise.all([jar.send(url), jar.send(url)])
     const shown = await printed(first)
@@ -160,7 +169,7 @@ describe('an access token that has expired', () => {
     ['API routes of the Pages Router', '/api/legacy/token'],
     ['the route for browsers', '/auth/access-token'],
   ])('50 at once from %s: one refresh, 50 times the same token', async (_title, path) => {
-    const jar = await expired(server)
+    const jar = takeExpired()
     const headers = { cookie: jar.header }
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => fetch(server.url + path, { headers, redirect: 'manual' })),
@@ -173,7 +182,7 @@ describe('an access token that has expired', () => {
   })
 
   test('50 at once from all of these together, and from pages: still one', async () => {
-    const jar = await expired(server)
+    const jar = takeExpired()
     const headers = { cookie: jar.header }
     const paths = [
       '/token',
@@ -248,7 +257,8 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
     seen.filter(([, text]) => issued.some((token) => text.includes(token))).map(([request]) => request)
 
   test('no page, payload or answer contains a token', async () => {
-    const jar = await expired(server)
+    const [jar = new Jar()] = await allExpired(server, 1)
+    provider.clearRequests()
     const seen = await readable(server, jar)
     // Tokens were issued at the login and by the refresh, and pages have used them.
     expect(refreshes()).toBe(1)

@@ -1,5 +1,6 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { inject } from 'vitest'
+import type { RunOptions } from '../fixtures/support/next-application.ts'
 import { startNext } from '../fixtures/support/next-application.ts'
 import type { Complaints } from './complaints.ts'
 import type { HttpsFront } from './https-front.ts'
@@ -18,6 +19,8 @@ export interface DemoSite {
   readonly output: () => string
   /** Errors and warnings of the server, to be compared with what a test announces. */
   readonly complaints: Complaints
+  /** Sets how far a server with a movable clock is ahead of time, in seconds. */
+  shiftClock(seconds: number): Promise<void>
   /** @throws if the server reported an error or a warning that was not announced */
   stop(): Promise<void>
 }
@@ -42,11 +45,12 @@ async function demoFolder(): Promise<string> {
 export async function startDemo(
   provider?: DevProvider,
   variables: Readonly<Record<string, string>> = {},
+  options?: RunOptions,
 ): Promise<DemoSite> {
   const folder = await demoFolder()
   const front = await startHttpsFront()
   const configured = provider ? { ...provider.env, IDP_SECRET: SECRET, APP_BASE_URL: front.url } : {}
-  const server = await startNext(folder, 'start', () => ({ ...configured, ...variables }))
+  const server = await startNext(folder, 'start', () => ({ ...configured, ...variables }), options)
   front.forwardTo(server.url)
   provider?.registerApp(front.url)
   return {
@@ -55,6 +59,7 @@ export async function startDemo(
     front,
     output: server.output,
     complaints: server.complaints,
+    shiftClock: server.shiftClock,
     async stop() {
       await front.stop()
       await server.stop()
