@@ -179,7 +179,7 @@ describe('a person', () => {
     const open = async (path: string): Promise<void> => {
       await page.goto(at(path))
       // Streamed and fetched content replaces this text.
-      await expect.poll(() => page.getByText('Loading…').count(), { timeout: 30_000 }).toBe(0)
+      await page.getByText('Loading…').first().waitFor({ state: 'detached' })
       await check(path)
     }
     visitor.announce(404, '/nowhere')

@@ -18,7 +18,7 @@ const safari =
 const browsers = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome']
 
 async function startExample(provider) {
-  const built = await runNode([bin.next, 'build', example], { show: false })
+  const built = await runNode([bin.next, 'build'], { cwd: example })
   if (built.code !== 0) throw new Error(`next build failed\n${built.output}`)
   const url = `http://localhost:${await freePort()}`
   provider.registerApp(url)
@@ -38,8 +38,12 @@ async function startExample(provider) {
 
 async function shoot(page, name) {
   const path = `${folder}/${name}.png`
-  // Fonts and pictures are there; nothing moves.
-  await page.waitForLoadState('networkidle')
+  // What is streamed and what the browser fetches takes the place of this text.
+  await page.getByText('Loading…').first().waitFor({ state: 'detached' })
+  await page.evaluate(async () => {
+    await document.fonts.ready
+    await Promise.all([...document.images].map((image) => image.decode()))
+  })
   await page.screenshot({ path, animations: 'disabled', caret: 'hide' })
   const { size } = statSync(path)
   process.stdout.write(`${name}.png ${Math.round(size / 1000)} kB\n`)
