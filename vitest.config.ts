@@ -60,8 +60,9 @@ export default defineConfig({
           name: 'e2e',
           include: ['e2e/*.test.ts'],
           globalSetup: 'e2e/support/demo-build.ts',
-          testTimeout: 180_000,
-          hookTimeout: 300_000,
+          // Twenty times what the longest test takes: two builds and a development server.
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
           teardownTimeout: 60_000,
         },
       },
