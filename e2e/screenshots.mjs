@@ -38,7 +38,7 @@ async function startExample(provider) {
 
 async function shoot(page, name) {
   const path = `${folder}/${name}.png`
-  // What is streamed and what the browser fetches takes the place of this text.
+  // Streamed content and the data that the browser fetches replace this text.
   await page.getByText('Loading…').first().waitFor({ state: 'detached' })
   await page.evaluate(async () => {
     await document.fonts.ready
