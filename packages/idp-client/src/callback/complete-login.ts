@@ -4,11 +4,11 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { asIdpError } from '../log/failure.ts'
-import type { TokenGrant } from '../oidc/grants.ts'
-import { exchangeCode } from '../oidc/grants.ts'
+import { exchangeCode } from '../oidc/code-exchange.ts'
 import { isSameOrganization } from '../oidc/organization.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
+import type { TokenGrant } from '../oidc/token-grant.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { beforeSaved } from '../session/hooks.ts'
 import { provenIn, toAuthentication } from '../session/model/authentication.ts'
@@ -127,27 +127,21 @@ function findSharedGrant(
 }
 
 /**
- * Ends a session that was just stored, and throws, if the provider has ended it meanwhile: the logout token arrived
- * before there was a record to delete.
+ * Whether the provider has ended the session that was just stored: the logout token arrived before there was a record to
+ * delete. Throws `SESSION_STORE_FAILED`.
  */
-async function assertNotEnded(
-  { config, sessions }: Engine,
-  exchange: Exchange,
-  { idToken }: Pick<Redeemed, 'idToken'>,
-): Promise<void> {
+async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'idToken'>): Promise<boolean> {
   const { sessionStore: store } = config
   const { iat, iss, sid }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
-  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return
+  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return false
   const { wasEnded } = await import('../session/store/ended-at-provider.ts')
   const issuedAt = Math.floor(iat - config.dpop.clockSkew)
-  try {
-    if (!(await wasEnded(store, { iss, sid, issuedAt }, config.clock()))) return
-    const detail = 'The provider ended its session meanwhile (back-channel logout).'
-    throw new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
-  } catch (error) {
-    await sessions.destroy(exchange)
-    throw error
-  }
+  return wasEnded(store, { iss, sid, issuedAt }, config.clock())
+}
+
+function endedMeanwhile(): CallbackError {
+  const detail = 'The provider ended its session meanwhile (back-channel logout).'
+  return new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
 }
 
 /** Adds the tokens of a popup to the existing session of the same user. */
@@ -188,7 +182,10 @@ async function stepUp(
       saving = verifyInSession(engine, exchange, verification)
       await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.
-      await assertNotEnded(engine, exchange, grant)
+      if (await wasEndedMeanwhile(config, grant)) {
+        await sessions.destroy(exchange)
+        throw endedMeanwhile()
+      }
       reportCompleted()
     },
   })
@@ -199,16 +196,22 @@ async function stepUp(
  * request.
  */
 function stageNewSession(
-  engine: Engine,
+  { config, sessions }: Engine,
   stored: StoredSession,
   grant: Redeemed,
   id: string,
 ): NonNullable<Attempt['stage']> {
-  const reportCompleted = createReporter(engine.config, 'LOGIN_COMPLETED', id)
+  const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   return async (exchange) => {
     // False when the session ended before an identical callback shared it: its redirect leads to the next login.
-    const isSaved = await engine.sessions.save(exchange, stored, { mustFit: true })
-    await assertNotEnded(engine, exchange, grant)
+    const isSaved = await sessions.save(exchange, stored, { mustFit: true })
+    try {
+      if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()
+    } catch (error) {
+      // Nobody uses it yet, and if the store does not respond it may have ended.
+      await sessions.destroy(exchange)
+      throw error
+    }
     if (isSaved) reportCompleted()
   }
 }

@@ -132,6 +132,23 @@ describe.each(stores)('[C5] a logout by the provider that arrives during a popup
   })
 })
 
+test('[C5] a popup keeps the session if the store fails to tell whether the provider has ended it', async () => {
+  const store = toldStore()
+  let isPopup = false
+  const sessionStore: SessionDataStore = {
+    ...store,
+    async endedAt(sid, iss) {
+      if (isPopup) throw new Error('the store is down')
+      return (await store.endedAt?.(sid, iss)) ?? null
+    },
+  }
+  const { client, browser } = world.another({ sessionStore })
+  await world.login(browser)
+  isPopup = true
+  await world.login(browser, '?challengeMode=popup&popup=a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3')
+  expect((await client.getSession(browser.request('/')))?.user.sub).toBe(SUB)
+})
+
 test('[C5] the logout may arrive at another process, with a store that remembers', async () => {
   const [one, two] = [new Process(), new Process()]
   const sessionStore = toldStore()
