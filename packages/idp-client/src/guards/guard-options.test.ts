@@ -109,7 +109,9 @@ describe('what guards refuse', () => {
   ]
   for (const name of ['acr', 'amr', 'organization', 'scope']) {
     test.each(values)(`[CVE-2026-42349] ${name}: %s`, (_what, value) => {
-      expect(refusal({ [name]: value })).toEqual(refused(`${name} must be a non-empty string or a list of them`))
+      expect(refusal({ [name]: value })).toEqual(
+        refused(`${name} must be a non-empty string or a list of them`),
+      )
     })
   }
 
