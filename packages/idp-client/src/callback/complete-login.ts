@@ -203,12 +203,12 @@ function stageNewSession(
 ): NonNullable<Attempt['stage']> {
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   return async (exchange) => {
-    // False when the session ended before an identical callback shared it: its redirect leads to the next login.
+    // False if the session ended before an identical callback shared it: the page then asks for a login.
     const isSaved = await sessions.save(exchange, stored, { mustFit: true })
     try {
       if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()
     } catch (error) {
-      // Nobody uses it yet, and if the store does not respond it may have ended.
+      // The new session is not in use yet. If the store fails, the provider may have ended it.
       await sessions.destroy(exchange)
       throw error
     }

@@ -1,7 +1,7 @@
 /** Seconds since the Unix epoch, whole. The only unit of time that sessions, tokens and transactions use. */
 export type Clock = () => number
 
-/** Returns milliseconds of a clock that nobody sets; for distances only. */
+/** Returns milliseconds of a monotonic clock, for durations only. */
 export const monotonic = (): number => performance.now()
 
 // biome-ignore lint/nursery/noJsRestrictedProperties: the one place that reads the system clock.

@@ -1,4 +1,4 @@
-/** Smallest number of inserted, removed, replaced or swapped neighbouring characters that turns one text into the other. */
+/** Returns the smallest number of inserted, removed, replaced or swapped characters that turns one string into the other. */
 export function editDistance(from: string, to: string): number {
   let beforePrevious: number[] = []
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column)

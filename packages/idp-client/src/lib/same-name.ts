@@ -23,7 +23,7 @@ function written(name: string): string {
   return JSON.stringify(spelled)
 }
 
-/** Whether two texts are the same name. Case does not count. Characters that only look alike do. */
+/** Whether two strings are the same name. Case does not count. Characters that only look alike do. */
 export function isSameName(one: string, other: string): boolean {
   return written(one) === written(other)
 }

@@ -72,7 +72,7 @@ export class SingleFlight<T> {
       if (this.#running.size === 0) this.#onIdle?.()
     }
     ;(limit === undefined ? outcome : atMost(limit, outcome)).then(end, end)
-    // Nobody may be left who waits for it.
+    // Callers may have left: a rejection must not be unhandled.
     early.catch(() => {})
     return early
   }

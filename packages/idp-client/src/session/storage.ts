@@ -36,8 +36,8 @@ export interface SaveOptions {
 /** Where sessions live between requests. Cookies are staged in the exchange; the host's binding flushes them. */
 export interface SessionStorage {
   /**
-   * The live session of this request, or null. Read once per request however often it is asked. Never writes. Throws
-   * `SESSION_STORE_FAILED` when nobody can tell.
+   * The live session of this request, or null. Read once per request, however often it is called. Never writes. Throws
+   * `SESSION_STORE_FAILED` if the store fails.
    */
   load(exchange: Exchange): Promise<StoredSession | null>
   /** The session as the first operation of this request saw it, whatever was saved since. */

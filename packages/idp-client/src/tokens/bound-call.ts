@@ -15,7 +15,7 @@ export interface DpopProver {
 }
 
 /**
- * Nothing of it is read, and its connection is free again. Not waited for: one half of an answer that a host shares
+ * Frees the connection without reading the body. Not awaited: one half of a response that a host shares
  * between callers is cancelled only when the other half is.
  */
 function discard(response: Response): void {

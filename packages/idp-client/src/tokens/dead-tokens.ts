@@ -40,7 +40,7 @@ function isOwn(headers: Headers): boolean {
   return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
 }
 
-/** Whether a session may be written without its dead refresh token: a request this late would carry a newer one. */
+/** Whether a session may be written without its dead refresh token: so late, the browser would have sent a newer one. */
 export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
   return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)
 }

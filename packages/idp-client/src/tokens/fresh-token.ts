@@ -107,7 +107,7 @@ function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: Ses
   return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
 }
 
-/** Returns what a refreshed ID token is compared with: what was proven, and the nonce of the kept ID token. */
+/** Returns what a refreshed ID token is compared with: what was proven, and the nonce of the stored ID token. */
 function comparableClaims(
   { tokenSet }: SessionData,
   proven: Authentication,
@@ -147,7 +147,7 @@ async function redeem(
 ): Promise<Redemption> {
   const { config, refresh, sessions } = parts
   const { data } = session
-  // Another call that waited for its turn has found out.
+  // While this call waited for its turn, another one may have found that the token is dead.
   if ((await deadSince(parts, refreshToken)) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!sessions.shared && isEdgeRuntime()) config.log.once(EDGE_REALM)

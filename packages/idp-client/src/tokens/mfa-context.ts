@@ -20,7 +20,7 @@ export interface MfaContext {
   readonly requirements?: MfaRequirements
   /** Seconds since the epoch. */
   readonly createdAt: number
-  /** Whom the tokens must be about, when that is known. */
+  /** The `sub` that the tokens must have, if known. */
   readonly subject?: string
   /**
    * Key of the session that it was created in; absent: outside a session, and its tokens go to the caller that

@@ -6,12 +6,12 @@ import { getSubject } from '../session/model/claims.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { MfaContext, MfaContextParts, RequestedToken } from './mfa-context.ts'
 
-/** Where a token request came from that the provider answered with `mfa_required`. */
+/** The origin of a token request to which the provider responded `mfa_required`. */
 export interface MfaOrigin {
   readonly wanted: RequestedToken
   /** Absent: the request belongs to no session. */
   readonly session?: StoredSession
-  /** Whom the tokens must be about, where no session tells. */
+  /** The `sub` that the tokens must have, if there is no session. */
   readonly subject?: string
 }
 

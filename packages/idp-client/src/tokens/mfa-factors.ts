@@ -12,7 +12,7 @@ const kindsByChannel: ReadonlyMap<string, string> = new Map([
   ['email', 'email'],
 ])
 
-/** Whether one of the accepted kinds can be challenged this way: whatever is neither an app's code nor kept on paper is out of band. */
+/** Whether an accepted kind can be challenged this way. All kinds but app codes and recovery codes are out of band. */
 export function acceptsChallenge(
   { challenge }: MfaRequirements,
   type: MfaChallengeOptions['challengeType'],
@@ -23,7 +23,7 @@ export function acceptsChallenge(
   return accepted.some((kind) => !OTP.has(kind) && kind !== RECOVERY)
 }
 
-/** Whether the factor is of an accepted kind, under any of the names that it goes by. */
+/** Whether the factor is of an accepted kind, under any of its names. */
 export function acceptsAuthenticator(
   { challenge }: MfaRequirements,
   { authenticatorType, oobChannel = '', type }: Authenticator,

@@ -25,14 +25,14 @@ export interface PendingRefreshParts {
 }
 
 /**
- * A storage of sessions in cookies that knows what this process refreshed lately: a request that still carries the session from
- * before gets the one after, and everything that is saved becomes what later requests are led to.
+ * Returns a storage of sessions in cookies that applies the refreshes of this process: a request that still carries the session
+ * from before a refresh gets the one after it, and so does a request after a save.
  */
 export function withPendingRefreshes(
   storage: CookieSessionStorage,
   { client, config }: PendingRefreshParts,
 ): SessionStorage {
-  async function familyOf(session: StoredSession): Promise<TokenFamily | undefined> {
+  async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
     if (!hasFamilies()) return undefined
     const { refreshToken } = session.data.tokenSet
     return refreshToken
@@ -43,18 +43,18 @@ export function withPendingRefreshes(
   async function load(exchange: Exchange): Promise<StoredSession | null> {
     const session = await storage.load(exchange)
     if (!session) return null
-    const family = await familyOf(session)
-    if (!family || !isBehind(session, family.latest)) return session
+    const family = await getFamily(session)
+    if (!family || !isStale(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
-    const led: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
-    sessionSlot(exchange, config).refreshed ??= copySession(led)
-    return led
+    const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
+    sessionSlot(exchange, config).refreshed ??= copySession(refreshed)
+    return refreshed
   }
 
   async function end(sessions: readonly StoredSession[]): Promise<void> {
     for (const session of sessions) {
       markEnded(session)
-      const family = await familyOf(session)
+      const family = await getFamily(session)
       if (family) closeFamily(family)
     }
   }
@@ -71,18 +71,18 @@ export function withPendingRefreshes(
       const { stale: _written, ...given } = session
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
-      const kept = ahead(given, await familyOf(given))
+      const kept = ahead(given, await getFamily(given))
       const before = await storage.load(exchange)
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
       const isKept = await storage.save(exchange, kept, options)
       await end(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
-      // A session that lost its token leads on under the one that it had.
-      const own = await familyOf(kept)
-      const family = own ?? (before ? await familyOf(before) : undefined)
+      // A session without a refresh token is found under the one that it had.
+      const own = await getFamily(kept)
+      const family = own ?? (before ? await getFamily(before) : undefined)
       if (!family) return isKept
-      // Without what did not fit: who carries the cookie is not behind.
+      // Without the tokens that did not fit, so that the cookie does not count as stale.
       const saved = (await storage.load(exchange)) ?? kept
-      // A refresh may complete during the save or before the flush: its newer tokens are kept, and stay pending.
+      // A refresh may complete during the save or before the flush. Its newer tokens stay, and stay pending.
       family.latest = copySession(ahead(saved, own))
       exchange.cookies.whenFlushed(() => {
         if (hasSameTokens(saved, family.latest)) return markPersisted(family)
@@ -122,8 +122,8 @@ function ahead(session: StoredSession, family: TokenFamily | undefined): StoredS
   }
 }
 
-/** Whether a request carries less than this process knows. By value, since an update writes what it did not change. */
-function isBehind(mine: StoredSession, latest: StoredSession): boolean {
+/** Whether the request has older tokens than this process. Compared by value: an update also writes unchanged tokens. */
+function isStale(mine: StoredSession, latest: StoredSession): boolean {
   const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
   // With a token that does not rotate, another process may have gone on from here.
   if (token === newer && mine.usedAt >= latest.usedAt) return false

@@ -33,13 +33,13 @@ export interface RefreshOnce {
   /** Tells apart what tokens are redeemed for: audience, scope, key binding. */
   readonly purpose: string
   readonly clock: Clock
-  /** Whether another request has brought already what is wanted here. */
+  /** Whether the session already has what this request wants, because of another request. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Where processes share sessions: redeems from what the session is now, alone, and keeps what comes of it. */
   readonly shared?: SharedSessions
   /** Milliseconds that a call waits for a response that is late already. */
   readonly patience: number
-  /** Keeps what a late response brought, for which nobody may be waiting any more. */
+  /** Keeps the tokens of a late response, for which no caller may be waiting any more. */
   readonly keepLate?: (family: TokenFamily, session: StoredSession) => void
   /** Reports that nothing has come of a late response. */
   readonly reportLate?: (error: unknown) => void
@@ -199,7 +199,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
     async function redeem(): Promise<Redemption> {
       try {
         const redemption = await run(family, request, { onOverdue, scope })
-        // Nobody may be left who waits for it.
+        // Callers may have left: a rejection must not be unhandled.
         if (isLate && !family.closed) keepLate?.(family, redemption.session)
         return redemption
       } catch (error) {
@@ -219,7 +219,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
 
 async function begin(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {
   const { stale: behind, ...session } = given.session
-  // How far the browser is behind concerns one request, and no other that is led to this session.
+  // The older copy belongs to one request, not to the others that share this session.
   const request = behind ? { ...given, session } : given
   const { client, clock, refreshToken } = request
   const key = await tokenKey(client, refreshToken)
@@ -248,14 +248,14 @@ export interface PendingRefresh {
   readonly session: StoredSession
 }
 
-/** Where nothing is written for long, nothing else bounds what a session grows to. */
+/** Limits the size of a session that cannot be written for a long time. */
 async function bound(config: Config, family: TokenFamily): Promise<void> {
   if (countFurtherTokens(family.latest) <= FURTHER_TOKENS) return
   const { withFewerTokens } = await import('../session/model/further-tokens.ts')
   family.latest = withFewerTokens(family.latest, config)
 }
 
-/** Keeps what a redemption brought: in this answer, or in this process until an answer can carry it. */
+/** Persists the tokens of a redemption: with this response, or in this process until a response can carry them. */
 export async function persist(
   { config, sessions }: PersistParts,
   exchange: Exchange,

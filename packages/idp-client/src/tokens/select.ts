@@ -26,7 +26,7 @@ export function loginAudience(
   return (ownAudience ? undefined : config.audience) ?? mainAudience(config, data)
 }
 
-/** Whether the main token set is the one that is wanted. */
+/** Whether the request is for the main token set. */
 export function usesMainTokenSet(
   config: AuthorizationConfig,
   data: SessionData,

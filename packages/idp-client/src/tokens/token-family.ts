@@ -59,18 +59,18 @@ interface TokenFamilies {
   readonly byToken: Lru<string, TokenFamily>
   /** Pending families, and when their session ends at the latest. */
   readonly pending: Map<TokenFamily, number>
-  /** Makes sure that families which nobody asks for are forgotten. */
+  /** Schedules the deletion of unused families. */
   readonly forgetLater: () => void
 }
 
-/** Seconds for which a superseded refresh token still leads to its successor. */
+/** How long a consumed refresh token still resolves to its successor, in seconds. */
 const JOIN_SECONDS = 60
-/** Milliseconds after which a family that nobody asks for is forgotten. */
+/** After how long an unused family is deleted, in milliseconds. */
 const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
 const TOKENS = 20_000
 const PENDING = 1000
 
-/** Forgets the tokens of families that nobody asked for again; returns whether any are left. */
+/** Deletes unused families. Returns whether any are left. */
 function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
   const end = monotonic() - KEPT_MILLISECONDS
   for (const [key, family] of byToken.entries()) {
@@ -102,7 +102,7 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   const until = family.keys.find((one) => one.key === key)?.until
   const over = until !== undefined && until <= now && !family.pending
   if (over) byToken.delete(key)
-  // The handle is private to one session: a token that turns up in another session leads nowhere.
+  // A token that appears in another session does not resolve to this family.
   return over || family.latest.sessionKey !== session.sessionKey ? undefined : family
 }
 
@@ -168,12 +168,12 @@ function touch(family: TokenFamily): void {
   families().forgetLater()
 }
 
-/** Whether this process refreshed anything lately: if not, no session needs to be looked up. */
+/** Whether this process has families. If not, no session has to be looked up. */
 export function hasFamilies(): boolean {
   return families().byToken.size > 0
 }
 
-/** Whether one more session may be refreshed where nothing can be written. */
+/** Whether one more session may be refreshed in a request that cannot set cookies. */
 export function canDefer(now: number): boolean {
   const { pending } = families()
   if (pending.size < PENDING) return true
@@ -182,7 +182,7 @@ export function canDefer(now: number): boolean {
 }
 
 /**
- * The session is kept until it was written. When too many are kept already, it leads its requests for `JOIN_SECONDS`, as
+ * Keeps the session until it is written. If too many are pending, it is only served for `JOIN_SECONDS`, as
  * every refreshed session does.
  */
 export function markPending(family: TokenFamily, end: number, now: number): void {
@@ -209,7 +209,7 @@ export function markPersisted(family: TokenFamily): void {
   families().pending.delete(family)
 }
 
-/** The session ended: nothing of it leads anywhere any more. */
+/** Closes the family of a session that has ended: no token resolves to it any more. */
 export function closeFamily(family: TokenFamily): void {
   family.closed = true
   markPersisted(family)

@@ -14,9 +14,9 @@ export interface TokenRequest {
   /** Parameters of the refresh request: only those that the caller named (RFC 6749 section 6). */
   readonly wireParameters: { readonly audience?: string; readonly scope?: string }
   readonly force: boolean
-  /** Nothing was named: the token of the login is meant, whatever it was asked for with. */
+  /** The caller named nothing: any token of the login is right. */
   readonly isDefaultRequest: boolean
-  /** The token is kept in this process, and not in the session. */
+  /** The token stays in this process and is not stored in the session. */
   readonly inProcess?: true
 }
 
@@ -29,8 +29,8 @@ function configuredScope(config: AuthorizationConfig, audience: string | undefin
 }
 
 /**
- * Returns the part of the configured scope that an access token must have. `offline_access` of the default says nothing about access
- * tokens, and was not even sent where the provider does not list it.
+ * Returns the part of the configured scope that an access token must have. `offline_access` of the default does not
+ * concern access tokens, and is not sent if the provider does not list it.
  */
 function requiredScope(config: AuthorizationConfig, audience: string | undefined): string {
   const scope = configuredScope(config, audience)
@@ -38,8 +38,9 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 }
 
 /**
- * Returns the token that a call with these options requests from a session; without one, from a login as configured. A call that
- * names nothing wants the main token set, unless that is for another API than the login's (see `loginAudience`).
+ * Returns the token that a call with these options requests from a session; without one, from a login as configured. A
+ * call that names nothing requests the main token set, unless that is for another API than the login's (see
+ * `loginAudience`).
  */
 export function toTokenRequest(
   config: AuthorizationConfig,
@@ -65,7 +66,7 @@ export function toTokenRequest(
   }
 }
 
-/** The want that a context was kept for; what was not named then means what the session says. */
+/** Returns the token request of a stored context. An audience that it does not name is the one of the session. */
 export function restoreTokenRequest(
   config: AuthorizationConfig,
   { scope, wireParameters: sent }: Pick<TokenRequest, 'scope' | 'wireParameters'>,

@@ -17,9 +17,9 @@ import type { TokenRequest } from './token-request.ts'
 /** The grant of a verified factor; structurally one of `oidc/`. */
 export interface FactorTokens extends Refreshed {
   readonly recoveryCode?: string
-  /** Claims of an ID token that was verified, but is not kept with these tokens. */
+  /** Claims of a verified ID token that is not stored with these tokens. */
   readonly proof?: Readonly<Record<string, unknown>>
-  /** Scope of the tokens beyond the configured one that the application asked for. */
+  /** Scope of the tokens beyond the configured one that the application requested. */
   readonly ownScope?: string
 }
 

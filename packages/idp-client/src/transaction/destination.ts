@@ -20,7 +20,7 @@ export function toRedirectUri(
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/** Where the browser goes in the end: what was asked for, as far as it may be, else `signInReturnToPath`. */
+/** Returns the destination after the login: the requested path if it is allowed, else `signInReturnToPath`. */
 export function toReturnPath(
   { signInReturnToPath }: Pick<Config, 'signInReturnToPath'>,
   baseUrl: string,

@@ -4,7 +4,7 @@ import { unitedScope } from '../session/model/scope.ts'
 /** By these a guard asks for more than any login brings. */
 const NAMES = ['max_age', 'acr_values', 'organization', 'scope'] as const
 
-/** The parameters of an authorization request, and what of its scope the application asked for, see `StoredSession`. */
+/** The parameters of an authorization request, and the part of its scope that the application requested (`StoredSession`). */
 export interface RequestedAuthentication {
   readonly parameters: ReadonlyMap<string, string>
   readonly ownScope?: string

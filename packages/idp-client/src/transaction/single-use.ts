@@ -18,7 +18,7 @@ interface Callbacks {
   readonly running: SingleFlight<unknown>
   readonly ended: Lru<string, Ended>
   readonly used: Lru<string, true>
-  /** Makes sure that results which nobody asks for are forgotten. */
+  /** Schedules the deletion of unused results. */
   readonly forgetLater: () => void
 }
 
@@ -27,7 +27,7 @@ const JOIN_SECONDS = 10
 const RESULTS = 1000
 const USED = 20_000
 
-/** Forgets results that nobody asked for in time; returns whether any are left. */
+/** Deletes expired results. Returns whether any are left. */
 function forgetOld(ended: Lru<string, Ended>): boolean {
   const end = monotonic() - JOIN_SECONDS * 1000
   for (const [key, { at }] of ended.entries()) if (at <= end) ended.delete(key)

@@ -11,7 +11,7 @@ interface Begun {
   readonly appBaseUrl: string
   /** Same-origin path; absent when it did not fit. */
   readonly returnTo?: string
-  /** The provider answers by a cross-site POST, so the cookie is `SameSite=None`. */
+  /** The provider responds with a cross-site POST, so the cookie is `SameSite=None`. */
   readonly crossSitePost?: true
   /** Seconds since the epoch. */
   readonly startedAt: number
@@ -23,17 +23,17 @@ interface Begun {
 export interface LoginTransaction extends Begun {
   readonly responseType: 'code'
   readonly nonce: string
-  /** Seconds, when the login asked for it. */
+  /** Seconds, if the login requested it. */
   readonly maxAge?: number
   readonly scope?: string
   readonly audience?: string
-  /** The organization that was asked for; a token that does not name it is refused. */
+  /** The requested organization; a token that does not name it is rejected. */
   readonly organization?: string
   /** The scope beyond the configured one that the application requested, not a login link. */
   readonly ownScope?: string
   /** The audience was not chosen by a login link alone; earlier versions did not record that. */
   readonly ownAudience?: true
-  /** Fingerprint of what the login was asked for, where that is not what every login is asked for. */
+  /** Fingerprint of the requested authentication; absent if every login requests the same. */
   readonly requestedAuthentication?: string
   /** It asks for what only a step-up of the session that there was may ask for: without one nobody is signed in. */
   readonly stepUpOnly?: true
@@ -111,7 +111,7 @@ const TEXTS: ReadonlyMap<unknown, readonly string[]> = new Map<
   ['connect_code', [...COMMON, 'authSession', 'sessionKey']],
 ])
 
-/** The transaction in opened bytes; null when they hold none of a version that we know. Never throws. */
+/** Decodes a transaction. Returns null for another version or invalid bytes; never throws. */
 export function decodeTransaction(bytes: Bytes): Transaction | null {
   try {
     const wire: Record<string, unknown> = JSON.parse(strictText(bytes))

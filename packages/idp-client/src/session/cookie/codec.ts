@@ -20,7 +20,7 @@ const PREFIX_BYTES = 5
 const TEXT = 0
 const JWT = 1
 const BASE64URL = 2
-/** How a token lies in the tail: its kind, then the byte length of each of its parts. */
+/** Layout of a token after the JSON: its kind, then the byte length of each of its parts. */
 type Layout = readonly [kind: number, ...lengths: number[]]
 
 interface Head {
@@ -43,7 +43,7 @@ interface Head {
 function pack(token: string): { layout: Layout; parts: Bytes[] } {
   const pieces = token.split('.')
   if (pieces.length === 3 || pieces.length === 1) {
-    // Decoding is strict: what would not come back letter for letter is no base64url, and stays text.
+    // Strict: a token whose encoding would differ by a character stays a string.
     const parts = pieces.map(fromBase64url)
     if (parts.every((part): part is Bytes => part !== null)) {
       return { layout: [pieces.length === 3 ? JWT : BASE64URL, ...parts.map((part) => part.length)], parts }

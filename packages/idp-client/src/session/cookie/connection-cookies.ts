@@ -62,7 +62,7 @@ export async function listConnectionCookies(
 
 export function connectionCookies(sessionName: string, sealer: Sealer): ConnectionCookies {
   const prefix = toPrefix(sessionName)
-  // An entry that did not change keeps its text, unless the secret did: its cookie's lifetime is written anew.
+  // An unchanged entry is not encrypted again, unless the secret has changed; its cookie gets a new lifetime.
   const texts = new WeakMap<ConnectionTokenSet, { readonly sessionKey: string; readonly text: string }>()
 
   async function readOne(

@@ -25,7 +25,7 @@ export interface InCookieParts {
   /** Tag of provider and client, see `StoredSession.client`. */
   readonly client: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** Whether this process knows that the session ended, whatever its cookie says. Default: it knows of none. */
+  /** Whether this process knows that the session has ended, whatever its cookie contains. Default: it never has. */
   readonly hasEnded?: (session: StoredSession) => boolean
 }
 
@@ -162,7 +162,7 @@ export function inCookie(parts: InCookieParts): CookieSessionStorage {
   const { initial, isLate, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 
-  /** A new session takes the place of all that the request carries: none of them may hide it. */
+  /** A new session replaces all sessions of the request, so that none of them hides it. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
     const replaced = (await loadAll(exchange)).filter(({ sessionKey }) => sessionKey !== session.sessionKey)
     if (replaced.length === 0) await marker.admit(exchange, session)

@@ -20,15 +20,15 @@ export interface LogoutMarkerParts {
 
 /**
  * Left in the browser by a logout, or by a login in place of another, in a cookie `<session name>__ended`: requests
- * that were on their way may still be answered with the session that ended. It is never deleted, since such an answer
- * cannot know what it means.
+ * under way may still get a response that sets the session which has ended. It is never deleted, since such a response
+ * may arrive at any time.
  */
 export interface LogoutMarker {
-  /** Whether the browser has logged out of the session. A marker that does not open says nothing about anybody. */
+  /** Whether the browser has logged out of the session. A marker that cannot be decrypted counts for no session. */
   hasEnded(exchange: RequestCookies, session: StoredSession): Promise<boolean>
   /** Stages the marker of the sessions that end now, at least one. It lasts as long as they could have. */
   leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
-  /** The same of sessions that another login takes the place of: an answer under way may bring them back as well. */
+  /** The same for sessions that another login replaces: a late response may restore them, too. */
   replace(exchange: Exchange, ended: readonly StoredSession[], begun: StoredSession): Promise<void>
   /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
@@ -46,7 +46,7 @@ function encodeMarker({ client, sessionKeys, writtenAt }: EndedSessions): Bytes 
   return utf8([version, client, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
 }
 
-/** The marker in opened bytes; null when they hold none of a version that we know. Never throws. */
+/** Decodes a marker. Returns null for another version or invalid bytes; never throws. */
 export function decodeMarker(bytes: Bytes): EndedSessions | null {
   try {
     const [, client, sessionKeys, time] = PARTS.exec(strictText(bytes)) ?? []

@@ -12,7 +12,7 @@ const STEP_UP_MEMBERS: readonly unknown[] = ['auth_time', 'acr', 'amr'] satisfie
  * authentications elsewhere at the provider. Empty where no ID token is known.
  */
 export type Authentication = Readonly<Partial<Record<(typeof MEMBERS)[number], unknown>>> & {
-  /** The kept ID token is older than this: it says nothing about the step-up that was verified after it. */
+  /** The stored ID token is older than this authentication, so it does not contain the step-up that was verified later. */
   readonly ahead?: true
 }
 
@@ -24,7 +24,7 @@ export function toAuthentication(claims: Readonly<Record<string, unknown>> = {})
   return Object.fromEntries(present.map((name) => [name, claims[name]]))
 }
 
-/** Returns what the kept ID token of a session tells, which is all that sessions of earlier formats have. */
+/** Returns the authentication in the stored ID token of a session; sessions of earlier formats have no other. */
 function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authentication {
   return toAuthentication(decodeClaims(data.tokenSet.idToken))
 }
@@ -42,7 +42,7 @@ export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>
   return session.authentication ?? authenticationInIdToken(session)
 }
 
-/** Whether nothing is lost when only the ID token is kept. */
+/** Whether the stored ID token contains all of it. */
 export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'data'>): boolean {
   const { authentication } = session
   if (!authentication) return true
@@ -56,7 +56,7 @@ export function readAuthentication(stored: unknown): Authentication | undefined 
   return { ...toAuthentication(claims), ...(ahead === true ? { ahead } : {}) }
 }
 
-/** Returns what is proven after a step-up whose ID token is not kept: how the user authenticated, and nothing else. */
+/** Returns the authentication after a step-up whose ID token is not stored: only how the user authenticated. */
 export function steppedUpBy(
   session: Pick<StoredSession, 'authentication' | 'data'>,
   claims: Readonly<Record<string, unknown>>,

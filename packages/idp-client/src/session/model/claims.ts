@@ -47,7 +47,7 @@ export function withoutProtocolClaims(session: SessionData): SessionData {
   return { ...session, user: filterDefaultIdTokenClaims(session.user) }
 }
 
-/** All claims in a kept ID token, which was validated when it came; undefined when there is nothing to read. */
+/** Returns all claims of a stored ID token, which was validated when it was received; undefined without a readable one. */
 export function decodeClaims(idToken: string | undefined): User | undefined {
   const payload = fromBase64url(idToken?.split('.')[1] ?? '')
   if (!payload || payload.length === 0) return undefined

@@ -35,7 +35,7 @@ export function remaining(times: SessionTimes, rules: LifetimeRules, now: number
 const ROLL_SHARE = 0.1
 const ROLL_SECONDS = 300
 
-/** Whether use is worth a write: once per 10 % of the inactivity window, at most every five minutes. */
+/** Whether the time of use is written: once per 10 % of the inactivity window, at most every five minutes. */
 export function rollIsDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
   if (!rules.rolling) return false
   return now - times.usedAt >= Math.min(rules.inactivityDuration * ROLL_SHARE, ROLL_SECONDS)

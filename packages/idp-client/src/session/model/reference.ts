@@ -19,7 +19,7 @@ export function encodeReference({ client, sessionKey, writtenAt }: SessionRefere
   return utf8([VERSION, client, sessionKey, writtenAt.toString(36)].join('.'))
 }
 
-/** The reference in opened bytes; null when they hold none of a version that we know. Never throws. */
+/** Decodes a reference. Returns null for another version or invalid bytes; never throws. */
 export function decodeReference(bytes: Bytes): SessionReference | null {
   try {
     const [, client, sessionKey, time] = PARTS.exec(strictText(bytes)) ?? []

@@ -1,4 +1,4 @@
-/** Scopes are sets written as text (RFC 6749 section 3.3): order and repetition mean nothing. */
+/** A scope is a set written as a string (RFC 6749 section 3.3): order and repetition have no meaning. */
 function splitScope(scope: string | undefined): string[] {
   return scope?.split(/\s+/).filter((part) => part !== '') ?? []
 }

@@ -30,9 +30,9 @@ export interface TokenSet {
   expiresAt: number
   idToken?: string
   refreshToken?: string
-  /** Scope that the provider granted; absent when its answer named none. */
+  /** Scope that the provider granted; absent if its response did not name one. */
   scope?: string
-  /** Scope that was asked for, which decides whether a later request is covered. */
+  /** Requested scope, which decides whether a later request is covered. */
   requestedScope?: string
   audience?: string
   /** `Bearer` or `DPoP`, in this spelling whatever the provider's. */
@@ -50,7 +50,7 @@ export interface AccessTokenSet {
   token_type?: string
 }
 
-/** An entry of `accessTokens` as it is kept. */
+/** An entry of `accessTokens` as it is stored. */
 export interface StoredAccessTokenSet extends AccessTokenSet {
   /** The verification of a factor brought it, which a refresh may not bring again. */
   verified?: true
@@ -81,9 +81,9 @@ export interface StoredInternalData extends InternalSessionData {
   id?: string
   /** Tag of provider and client. */
   client?: string
-  /** Fingerprint of what the login was asked for. */
+  /** Fingerprint of the authentication that the login requested. */
   asked?: string
-  /** Scope beyond the configured one that the application asked for. */
+  /** Scope beyond the configured one that the application requested. */
   ownScope?: string
   /** No login link of an earlier version chose the audience of the main token set. */
   ownAudience?: true

@@ -1,7 +1,7 @@
 import type { Authentication } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
-/** A session as it is kept: the application's view and what only the library knows. */
+/** A session as it is stored: the application's view and what only the library knows. */
 export interface StoredSession {
   readonly data: SessionData
   /** The session key: a secret random name, for bindings of our own; never sent anywhere in clear. */
@@ -10,7 +10,7 @@ export interface StoredSession {
   readonly usedAt: number
   /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
   readonly client?: string
-  /** Fingerprint of what the login was asked for; absent where that is what every login is asked for. */
+  /** Fingerprint of the authentication that the login requested; absent if every login requests the same. */
   readonly requestedAuthentication?: string
   /** Scope beyond the configured one that the application asked for, not a login link; guards count nothing else. */
   readonly ownScope?: string
@@ -58,7 +58,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a decoded or hook-made value has what every session must have; anything else authenticates nobody. */
+/** Whether a value from a cookie, a store or a hook has what every session must have. Anything else is no session. */
 export function isSessionData(value: unknown): value is SessionData {
   if (!isObject(value)) return false
   const { user, tokenSet, internal } = value

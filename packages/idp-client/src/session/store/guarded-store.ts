@@ -19,9 +19,9 @@ export interface GuardedStore {
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   delete(id: string): Promise<void>
   update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
-  /** How long a lease lasts. */
+  /** How long a lock lasts, in milliseconds. */
   readonly leaseMilliseconds: number
-  /** Absent where the store cannot lock. Waits until nobody else has the lease. */
+  /** Absent if the store cannot lock. Waits until the lock is free. */
   lock?(id: string): Promise<SessionLock>
   readonly log: Log
   /** Milliseconds that a change of a record waits for those before it. */
@@ -33,7 +33,7 @@ export interface GuardedStore {
 const RETRY_MILLISECONDS = 40
 /** How long to retry a failed write of rotated tokens: so long while the request waits, and once more afterwards. */
 export const INSISTENCE_MILLISECONDS = 2000
-/** How long a request waits for a lock beyond its end. */
+/** How much longer than the duration of a lock a request waits for it, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
@@ -100,7 +100,7 @@ export function guardedStore(
   const emulated = emulatedUpdate(store, isSession, inTurn)
   const update = store.update?.bind(store)
 
-  /** A change that finds no session makes none of what is there. */
+  /** Never turns a record that is not a session into one. */
   async function inStore(
     atomically: NonNullable<typeof update>,
     id: string,

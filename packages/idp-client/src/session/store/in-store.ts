@@ -49,7 +49,7 @@ function cookieWriter(
 }
 
 interface Beginning {
-  /** Whether the session is a login's that was stored here already: an identical callback shares it. */
+  /** Whether the session is from a login that this process has stored already: an identical callback shares it. */
   isBegun(given: StoredSession): boolean
   /** Stores a login's session, once; gives what it is by now, null when it has ended. */
   begin(given: StoredSession, session: StoredSession): Promise<StoredSession | null>

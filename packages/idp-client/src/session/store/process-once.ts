@@ -7,7 +7,7 @@ import { askStore } from './store-call.ts'
 
 const PROCESSED = 10_000
 
-/** How often an order is tried whose deletion fails although the store can remember its name. */
+/** How often a task is tried whose deletion fails although the store can remember its name. */
 const ATTEMPTS = 3
 
 /** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
@@ -16,7 +16,7 @@ const processed = (): Lru<string, number> => shared('mark:processed-once/2', () 
 const flights = (): SingleFlight<boolean> => shared('queue:processing-once/1', () => new SingleFlight())
 
 export interface OnceRequest extends SessionExpiry {
-  /** Names the order, and whose it is: nobody else may have one of the same name. */
+  /** Identifies the task and its client. Names are unique across clients. */
   readonly name: string
   /** Seconds since the epoch. */
   readonly now: number

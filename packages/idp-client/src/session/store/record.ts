@@ -11,7 +11,7 @@ export async function recordId(sessionKey: string): Promise<string> {
 
 const RECORD_ID = /^[\w-]{43}$/
 
-/** Whether a record of ours can have this id; no store is asked for another one. */
+/** Whether a record of ours can have this id; a store is never called with another one. */
 export function isRecordId(id: string): boolean {
   return RECORD_ID.test(id)
 }

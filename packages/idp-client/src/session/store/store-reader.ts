@@ -24,11 +24,11 @@ export interface StoreReader {
    * `MOST_REFERENCES` at most. Asks no store.
    */
   references(exchange: RequestCookies): Promise<readonly SessionReference[]>
-  /** The live session as the store had it when it was first asked for. */
+  /** The live session as the store returned it at the first read. */
   initial(exchange: RequestCookies): Promise<Snapshot | null>
   /** The same, with what the request did since. */
   current(exchange: RequestCookies): Promise<Snapshot | null>
-  /** Whether the request names a session that the store was not asked for. */
+  /** Whether the request names a session that was not read from the store. */
   hasUntried(exchange: RequestCookies): boolean
   /** Continues the request with this session; null: without one. */
   adopt(exchange: RequestCookies, session: StoredSession | null): void
