@@ -106,9 +106,8 @@ export function codeProblems(path, text, known) {
     .map((name) => `${path} names ${name}, which does not exist`)
 }
 
-/** Names of events in the text of the log module: `Event<'A'>`, `Event<'A' | 'B'>`. */
-const eventNames = (source) =>
-  [...source.matchAll(/\bEvent<((?:[\s|]*'[A-Z_]+')+)>/g)].flatMap((match) => match[1].match(/[A-Z_]+/g))
+/** Names of events in the text of the log module: the properties of `LogEventDetails`. */
+const eventNames = (source) => [...source.matchAll(/^ {2}readonly ([A-Z_]+):/gm)].map((match) => match[1])
 
 /** `source` is the text of the log module, whose union of events exists as a type only. */
 export function eventProblems(text, source) {

@@ -37,10 +37,11 @@ export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
 export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
 export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'
-export type { LogEvent, Logger, LogLevel } from './log/log.ts'
+export type { LogEvent, LogEventDetails, Logger, LogLevel } from './log/log.ts'
 export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
 export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
+export type { AuthenticationClaims } from './session/model/authentication.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/model/claims.ts'
 export type {
   AccessTokenSet,

@@ -1,6 +1,6 @@
 import type { User } from '../session/model/session-data.ts'
 import { announcedPage } from './announced-page.ts'
-import type { RouteOptions, RouteUrls } from './routes.ts'
+import type { BrowserRoutes, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'
 import { createUserStore } from './user-store.ts'
@@ -23,7 +23,13 @@ export function plainPage(): Page {
   return plain
 }
 
-export interface PageOptions extends RouteOptions {
+export interface PageOptions {
+  /** Paths that differ from the default ones; they take precedence over the variables. */
+  readonly routes?: BrowserRoutes | undefined
+  /**
+   * The application's base path; default `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. Added exactly once.
+   */
+  readonly basePath?: string | undefined
   /**
    * The user that the server has read; then no request is needed. `null`: no user is signed in. If absent, the first
    * component that needs the user requests the profile route.

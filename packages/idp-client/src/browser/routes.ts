@@ -1,3 +1,5 @@
+import type { PageOptions } from './page.ts'
+
 /** Paths of the routes that the browser requests, without base path. */
 export interface BrowserRoutes {
   /** Default `/auth/login`; variables `NEXT_PUBLIC_LOGIN_ROUTE`, `FRAMEWORK_PUBLIC_LOGIN_ROUTE`. */
@@ -14,15 +16,6 @@ export interface BrowserRoutes {
   readonly mfaAssociate?: string | undefined
   /** Default `/auth/mfa/verify`; variables `*_PUBLIC_MFA_VERIFY_ROUTE`. */
   readonly mfaVerify?: string | undefined
-}
-
-export interface RouteOptions {
-  /** Paths that differ from the default ones; they take precedence over the variables. */
-  readonly routes?: BrowserRoutes | undefined
-  /**
-   * The application's base path; default `NEXT_PUBLIC_BASE_PATH` or `FRAMEWORK_PUBLIC_BASE_PATH`. Added exactly once.
-   */
-  readonly basePath?: string | undefined
 }
 
 /** URLs as the browser requests them, including the base path. */
@@ -67,7 +60,10 @@ const variables = {
 } satisfies { readonly [Route in keyof BrowserRoutes]: Variable }
 
 /** Resolves each URL in the order option, `NEXT_PUBLIC_*`, `FRAMEWORK_PUBLIC_*`, default. */
-export function resolveRoutes({ routes = {}, basePath }: RouteOptions): RouteUrls {
+export function resolveRoutes({
+  routes = {},
+  basePath,
+}: Pick<PageOptions, 'routes' | 'basePath'>): RouteUrls {
   const bare = (basePath ?? variable(basePathVariable) ?? '').replace(/^\/+|\/+$/g, '')
   const prefix = bare && `/${bare}`
   const locate = (path: string): string => withBasePath(prefix, path)

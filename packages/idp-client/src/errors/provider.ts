@@ -18,17 +18,13 @@ export type ProviderEndpoint =
   | 'end_session'
   | 'account'
 
-/** Where a request to the provider failed, as far as it got. */
-interface Place {
+export interface DiscoveryErrorOptions extends IdpErrorOptions {
   endpoint?: ProviderEndpoint
   /** HTTP status of the response. */
   status?: number
-  /** How the system names the failure of a connection: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
+  /** The system's code for a failed connection: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
   systemCode?: string
-}
-
-export interface DiscoveryErrorOptions extends IdpErrorOptions, Place {
-  /** Of the discovery document, as it follows from the option `domain`. */
+  /** URL of the discovery document, derived from the option `domain`. */
   url?: string
 }
 
@@ -51,12 +47,12 @@ export class DiscoveryError extends IdpError<CodesOf<'DiscoveryError'>> {
   }
 }
 
-/** Whether the provider said no or could not be heard; by name, like everything that may come from another copy. */
+/** Whether a request to the provider failed. Compares names, because the error may come from another copy of the package. */
 export function isProviderError(error: unknown): error is OAuthError | DiscoveryError {
   return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
-export interface OAuthErrorOptions extends IdpErrorOptions, Place {
+export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {
   error?: string
   description?: string
   retryAfter?: number
@@ -71,15 +67,15 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
   /** @internal */
   static override readonly errorBrand = 'OAuthError'
   declare readonly name: 'OAuthError'
-  /** The `error` member of the provider's answer (RFC 6749 section 5.2), limited to the characters that it allows. */
+  /** `error` of the provider's response (RFC 6749 section 5.2), limited to the characters that the RFC allows. */
   readonly error: string | undefined
-  /** HTTP status of the provider's answer. */
+  /** HTTP status of the provider's response. */
   readonly status: number | undefined
   /** `error_description`: text of the provider, possibly influenced by an attacker. Escape it before rendering. */
   readonly description: string | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
-  /** Which of the provider's endpoints was asked; undefined for what a redirect brought. */
+  /** The endpoint that was requested; `undefined` for an error in a redirect to the application. */
   endpoint: ProviderEndpoint | undefined
   readonly systemCode: string | undefined
 
@@ -93,7 +89,7 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
     this.systemCode = options.systemCode
   }
 
-  /** Whether the same request may succeed later: no answer, 429 or 5xx. Decides between keeping a token and giving it up. */
+  /** Whether the same request may succeed later: no response, 429 or 5xx. A refresh token is only discarded if it is not. */
   get transient(): boolean {
     if (this.code === 'REQUEST_FAILED' || this.code === 'REQUEST_TIMEOUT') return true
     return this.status !== undefined && (this.status === 429 || this.status >= 500)

@@ -43,7 +43,8 @@ export type BackchannelHint =
       loginHintToken?: undefined
     }
 
-interface BackchannelRequestOptions {
+/** Options of `getTokenByBackchannelAuth`. */
+export type BackchannelAuthenticationOptions = {
   /** Message shown to the user on both devices, sent unchanged. Providers limit its length and characters. */
   bindingMessage: string
   /** Seconds until the request expires; default 300. The provider may grant fewer. */
@@ -54,10 +55,7 @@ interface BackchannelRequestOptions {
   authorizationParams?: AuthorizationParameters | undefined
   /** Stops waiting; the call then throws `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
   signal?: AbortSignal | undefined
-}
-
-/** Options of `getTokenByBackchannelAuth`. */
-export type BackchannelAuthenticationOptions = BackchannelRequestOptions & BackchannelHint
+} & BackchannelHint
 
 /** Result of an approved request. Nothing is stored: the session is unchanged. */
 export interface BackchannelAuthenticationResult {

@@ -1,4 +1,4 @@
-import type { Authentication } from '../session/model/authentication.ts'
+import type { AuthenticationClaims } from '../session/model/authentication.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
@@ -66,7 +66,7 @@ function toOwnProperties(claims: Claims = {}): Claims {
  * Returns the claims of the stored ID token, unless the session has newer proof: an ID token of a refresh may say less
  * than was proven before.
  */
-function current({ data: { tokenSet } }: Session, proven: Authentication): Claims {
+function current({ data: { tokenSet } }: Session, proven: AuthenticationClaims): Claims {
   return toOwnProperties(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
 }
 

@@ -65,7 +65,13 @@ export interface Outcome {
 /** Logs a failure and its effect on the request. */
 export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Outcome): void {
   const request = id === undefined ? {} : { id }
-  log.emitFailure({ ...toCause(error, id), outcome: { level, code, ...request, ...diagnose(error) } })
+  const outcome: Extract<LogEvent, { readonly code: OutcomeCode }> = {
+    level,
+    code,
+    ...request,
+    ...diagnose(error),
+  }
+  log.emitFailure({ ...toCause(error, id), outcome })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
 }
 

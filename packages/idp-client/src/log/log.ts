@@ -7,58 +7,56 @@ import { shared } from '../lib/registry.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-interface Event<Name extends string> {
-  readonly level: LogLevel
-  readonly code: Name
-  /** Correlation id of the request, also shown on failure pages; absent for events without a request. */
-  readonly id?: string
-}
-
-/** Effect of a failure on a request. */
-interface OutcomeEvent extends Event<'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'>, Diagnosis {}
-
-export type OutcomeCode = OutcomeEvent['code']
-
-interface ProviderFailure extends Event<'PROVIDER_FAILURE'>, Diagnosis {
-  readonly endpoint: ProviderEndpoint
-}
-
-interface StoreFailureEvent extends Event<'SESSION_STORE_FAILED'>, Diagnosis {
-  readonly operation: StoreOperation
+/** The properties of each event beside `level`, `code` and `id`, by its code. */
+export interface LogEventDetails {
+  readonly LOGIN_STARTED: {
+    readonly method: 'redirect' | 'par'
+    /** The redirect URI; it must be registered at the provider, which otherwise shows an error page of its own. */
+    readonly redirectUri: string
+  }
+  readonly LOGIN_COMPLETED: object
+  readonly LOGIN_FAILED: Diagnosis
+  readonly CONNECT_STARTED: object
+  readonly CONNECT_COMPLETED: object
+  readonly CONNECT_FAILED: Diagnosis
+  /** Any other request that failed. */
+  readonly REQUEST_FAILED: Diagnosis
+  readonly PROVIDER_FAILURE: Diagnosis & { readonly endpoint: ProviderEndpoint }
+  readonly SESSION_STORE_FAILED: Diagnosis & { readonly operation: StoreOperation }
+  readonly SESSION_ROLLED: object
+  readonly SESSION_SAVED: { readonly bytes: number; readonly cookies: number }
+  /** A session was written without tokens that can be requested again, or exceeds its recommended size. */
+  readonly SESSION_AT_LIMIT: {
+    readonly leftOut: readonly string[]
+    /** Bytes in cookies; absent if the limit is a number of tokens. */
+    readonly bytes?: number
+    readonly limit: number
+  }
+  readonly LOGOUT: { readonly strategy: 'oidc' | 'v2' | 'local' }
+  readonly BACKCHANNEL_LOGOUT: { readonly ended: 'session' | 'user' }
+  /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
+  readonly REFRESHED_ID_TOKEN_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'> & {
+    readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
+  }
+  readonly CONFIGURATION: { readonly message: string; readonly remedy?: Remedy }
+  readonly NOTICE: { readonly message: string; readonly remedy?: Remedy }
 }
 
 /**
  * Events of the library. Every property is a name from a closed set, a driver's name for a failure, a number, or our
  * own text about options, so that no token, cookie, e-mail address or other input can get into a log.
  */
-export type LogEvent =
-  | (Event<'LOGIN_STARTED'> & {
-      readonly method: 'redirect' | 'par'
-      /** The redirect URI; it must be registered at the provider, which otherwise shows an error page of its own. */
-      readonly redirectUri: string
-    })
-  | Event<'LOGIN_COMPLETED'>
-  | OutcomeEvent
-  | Event<'CONNECT_STARTED'>
-  | Event<'CONNECT_COMPLETED'>
-  | Event<'SESSION_ROLLED'>
-  | (Event<'SESSION_SAVED'> & { readonly bytes: number; readonly cookies: number })
-  /** A session was written without tokens that can be requested again, or exceeds its recommended size. */
-  | (Event<'SESSION_AT_LIMIT'> & {
-      readonly leftOut: readonly string[]
-      /** Bytes in cookies; absent if the limit is a number of tokens. */
-      readonly bytes?: number
-      readonly limit: number
-    })
-  | StoreFailureEvent
-  | (Event<'LOGOUT'> & { readonly strategy: 'oidc' | 'v2' | 'local' })
-  | (Event<'BACKCHANNEL_LOGOUT'> & { readonly ended: 'session' | 'user' })
-  | ProviderFailure
-  /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
-  | (Event<'REFRESHED_ID_TOKEN_IGNORED'> & {
-      readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
-    } & Pick<Diagnosis, 'detail' | 'remedy' | 'advice'>)
-  | (Event<'CONFIGURATION' | 'NOTICE'> & { readonly message: string; readonly remedy?: Remedy })
+export type LogEvent = {
+  readonly [Code in keyof LogEventDetails]: LogEventDetails[Code] & {
+    readonly level: LogLevel
+    readonly code: Code
+    /** Correlation id of the request, also shown on failure pages; absent for events without a request. */
+    readonly id?: string
+  }
+}[keyof LogEventDetails]
+
+/** Codes of the events that report the effect of a failure on a request. */
+export type OutcomeCode = 'LOGIN_FAILED' | 'CONNECT_FAILED' | 'REQUEST_FAILED'
 
 /** Receives every event; must not throw (exceptions are ignored). Default: warnings and errors go to the console. */
 export type Logger = (event: LogEvent) => void

@@ -3,7 +3,6 @@ import { createContext, useContext, useEffect, useInsertionEffect, useMemo, useR
 import { announcePage } from '../browser/announced-page.ts'
 import type { Page, PageOptions } from '../browser/page.ts'
 import { createPage, plainPage } from '../browser/page.ts'
-import type { RouteOptions } from '../browser/routes.ts'
 import { resolveRoutes } from '../browser/routes.ts'
 
 export interface IdpProviderProps extends PageOptions {
@@ -25,7 +24,7 @@ const PageContext: Context<Page | null> = createContext<Page | null>(null)
 export function IdpProvider({ user, routes, basePath, children }: IdpProviderProps): ReactElement {
   // As a string, so that inline `routes` are equal in every render.
   const key = JSON.stringify({ routes, basePath })
-  const urls = useMemo(() => resolveRoutes(JSON.parse(key) as RouteOptions), [key])
+  const urls = useMemo(() => resolveRoutes(JSON.parse(key) as PageOptions), [key])
   const [{ store }] = useState(() => createPage({ user, routes, basePath }))
   const page = useMemo(() => ({ store, urls }), [store, urls])
   // The earliest effect, so that effects of the page may already request a token.

@@ -9,11 +9,12 @@ export type { User } from '../session/model/session-data.ts'
 
 export type { PostgresStoreOptions }
 
-type Row = Readonly<Record<string, unknown>>
-
 /** A pool of `pg`, or any object that runs one statement with parameters `$1`, `$2`; calls may be concurrent. */
 export interface PostgresClient {
-  query(text: string, values: unknown[]): Promise<{ readonly rows: readonly Row[] }>
+  query(
+    text: string,
+    values: unknown[],
+  ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
 }
 
 export interface PostgresStore extends Required<SessionDataStore> {
@@ -23,7 +24,10 @@ export interface PostgresStore extends Required<SessionDataStore> {
   sweep(): Promise<number>
 }
 
-type Query = (text: string, ...values: unknown[]) => Promise<readonly Row[]>
+type Query = (
+  text: string,
+  ...values: unknown[]
+) => Promise<Awaited<ReturnType<PostgresClient['query']>>['rows']>
 
 const SERIALIZATION_FAILURE = '40001'
 const BATCH = 1000

@@ -6,7 +6,7 @@ import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { afterRefresh } from '../session/hooks.ts'
-import type { Authentication } from '../session/model/authentication.ts'
+import type { AuthenticationClaims } from '../session/model/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -110,7 +110,7 @@ function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: Ses
 /** Returns what a refreshed ID token is compared with: what was proven, and the nonce of the stored ID token. */
 function comparableClaims(
   { tokenSet }: SessionData,
-  proven: Authentication,
+  proven: AuthenticationClaims,
 ): Pick<Parameters<RefreshGrant>[0], 'previous'> {
   if (proven.iss === undefined) return {}
   return { previous: { ...proven, nonce: decodeClaims(tokenSet.idToken)?.['nonce'] } }

@@ -8,9 +8,12 @@ import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
 import { bindWeb, toNextResponse, writeCookies } from './web.ts'
 
-export type Method = 'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DELETE'
-
-export type AppHandlers = Readonly<Record<Method, (request: Request) => Promise<Response>>>
+export type AppHandlers = Readonly<
+  Record<
+    'GET' | 'POST' | 'HEAD' | 'OPTIONS' | 'PUT' | 'PATCH' | 'DELETE',
+    (request: Request) => Promise<Response>
+  >
+>
 
 async function respond(
   application: Application,

@@ -9,12 +9,12 @@ import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
 import { RETURN_PATH } from './forward.ts'
 
-/** Path to redirect to after the login; always on the application's origin. */
-type ReturnTo<Input> = string | ((input: Input) => string | Promise<string>)
-
 export interface PageGuardOptions<Props> extends GuardRequirements {
-  /** Default: path and query of the request in the proxy; without the proxy `signInReturnToPath`. */
-  returnTo?: ReturnTo<Props>
+  /**
+   * Path to redirect to after the login; always on the application's origin. Default: path and query of the request in
+   * the proxy; without the proxy `signInReturnToPath`.
+   */
+  returnTo?: string | ((props: Props) => string | Promise<string>)
 }
 
 export type PageComponent<Props> = (props: Props) => ReactNode | Promise<ReactNode>
@@ -23,14 +23,17 @@ export interface PagesGuardOptions<Props extends Record<string, unknown> = Recor
   extends GuardRequirements {
   /** Runs only for signed-in users. */
   getServerSideProps?: GetServerSideProps<Props>
-  /** Default: path and query of the request in the proxy; without the proxy the URL of the page. */
-  returnTo?: ReturnTo<GetServerSidePropsContext>
+  /**
+   * Path to redirect to after the login; always on the application's origin. Default: path and query of the request in
+   * the proxy; without the proxy the URL of the page.
+   */
+  returnTo?: string | ((context: GetServerSidePropsContext) => string | Promise<string>)
 }
 
 const NAME = 'withPageAuthRequired'
 
 function evaluate<Input>(
-  returnTo: ReturnTo<Input> | undefined,
+  returnTo: string | ((input: Input) => string | Promise<string>) | undefined,
   input: Input,
 ): string | undefined | Promise<string> {
   return typeof returnTo === 'function' ? returnTo(input) : returnTo

@@ -6,7 +6,7 @@ import type { Refreshed } from '../../tokens/apply.ts'
 import { freshToken } from '../../tokens/fresh-token.ts'
 import { toTokenRequest } from '../../tokens/token-request.ts'
 import { decodeSession, encodeSession } from '../cookie/codec.ts'
-import type { Authentication } from './authentication.ts'
+import type { AuthenticationClaims } from './authentication.ts'
 import { provenIn, readAuthentication, steppedUpBy, toAuthentication } from './authentication.ts'
 import { freshlyStored } from './session.ts'
 import type { StoredSession } from './stored-session.ts'
@@ -24,7 +24,7 @@ function idTokenOf(claims: object): string {
   return ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'c2ln'].join('.')
 }
 
-function sessionWith(claims: object, authentication?: Authentication): StoredSession {
+function sessionWith(claims: object, authentication?: AuthenticationClaims): StoredSession {
   const tokenSet = {
     accessToken: 'a',
     expiresAt: NOW,

@@ -1,31 +1,31 @@
 import { decodeClaims } from './claims.ts'
 import type { StoredSession } from './stored-session.ts'
 
-const MEMBERS = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
+const NAMES = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
 
 /** Claims about how the user authenticated; the others are about the user and the audience. */
-const STEP_UP_MEMBERS: readonly unknown[] = ['auth_time', 'acr', 'amr'] satisfies (typeof MEMBERS)[number][]
+const STEP_UP_NAMES: readonly string[] = ['auth_time', 'acr', 'amr'] satisfies (typeof NAMES)[number][]
 
 /**
  * Claims of the ID token that proved the user's identity in this session: of its login, or of a later step-up or MFA
- * verification. A refresh is compared with them and never changes them, since a refreshed ID token also tells of
- * authentications elsewhere at the provider. Empty where no ID token is known.
+ * verification. A refresh is compared with them and never changes them, because a refreshed ID token may describe a
+ * later authentication at the provider. Empty if no ID token is known.
  */
-export type Authentication = Readonly<Partial<Record<(typeof MEMBERS)[number], unknown>>> & {
+export type AuthenticationClaims = Readonly<Partial<Record<(typeof NAMES)[number], unknown>>> & {
   /** The stored ID token is older than this authentication, so it does not contain the step-up that was verified later. */
   readonly ahead?: true
 }
 
 /** Returns the claims of a verified ID token that are remembered. */
-export function toAuthentication(claims: Readonly<Record<string, unknown>> = {}): Authentication {
-  const present = MEMBERS.filter(
+export function toAuthentication(claims: Readonly<Record<string, unknown>> = {}): AuthenticationClaims {
+  const present = NAMES.filter(
     (name) => Object.hasOwn(claims, name) && (claims[name] ?? undefined) !== undefined,
   )
   return Object.fromEntries(present.map((name) => [name, claims[name]]))
 }
 
 /** Returns the authentication in the stored ID token of a session; sessions of earlier formats have no other. */
-function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authentication {
+function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): AuthenticationClaims {
   return toAuthentication(decodeClaims(data.tokenSet.idToken))
 }
 
@@ -33,12 +33,12 @@ function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authent
  * Returns the same after a refresh brought an ID token that is kept: a step-up before it is no longer the latest word, so
  * that guards read both.
  */
-export function besideNewIdToken({ ahead: _ahead, ...claims }: Authentication): Authentication {
+export function besideNewIdToken({ ahead: _ahead, ...claims }: AuthenticationClaims): AuthenticationClaims {
   return claims
 }
 
 /** Returns what was proven in a session. */
-export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): Authentication {
+export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): AuthenticationClaims {
   return session.authentication ?? authenticationInIdToken(session)
 }
 
@@ -50,7 +50,7 @@ export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'dat
 }
 
 /** Reads its stored form; undefined for anything but an object. */
-export function readAuthentication(stored: unknown): Authentication | undefined {
+export function readAuthentication(stored: unknown): AuthenticationClaims | undefined {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
   const { ahead, ...claims } = stored as Record<string, unknown>
   return { ...toAuthentication(claims), ...(ahead === true ? { ahead } : {}) }
@@ -60,11 +60,11 @@ export function readAuthentication(stored: unknown): Authentication | undefined 
 export function steppedUpBy(
   session: Pick<StoredSession, 'authentication' | 'data'>,
   claims: Readonly<Record<string, unknown>>,
-): Authentication {
+): AuthenticationClaims {
   const isOf =
     (wanted: boolean) =>
     ([name]: [string, unknown]): boolean =>
-      STEP_UP_MEMBERS.includes(name) === wanted
+      STEP_UP_NAMES.includes(name) === wanted
   const before = Object.entries(provenIn(session)).filter(isOf(false))
   const now = Object.entries(toAuthentication(claims)).filter(isOf(true))
   return { ...Object.fromEntries([...before, ...now]), ahead: true }

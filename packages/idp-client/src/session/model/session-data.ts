@@ -1,4 +1,4 @@
-import type { Authentication } from './authentication.ts'
+import type { AuthenticationClaims } from './authentication.ts'
 
 /**
  * Claims of the signed-in user. Any claim without a type here is `unknown`.
@@ -91,7 +91,7 @@ export interface StoredInternalData extends InternalSessionData {
   iss?: string
   sub?: string
   /** Claims of the ID token that proved the user's identity in this session. */
-  authentication?: Authentication
+  authentication?: AuthenticationClaims
 }
 
 /** A signed-in user's session, as applications read it and session stores keep it. Further keys are kept as they are. */

@@ -1,4 +1,4 @@
-import type { Authentication } from './authentication.ts'
+import type { AuthenticationClaims } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
 /** A session as it is stored: the application's view and what only the library knows. */
@@ -20,7 +20,7 @@ export interface StoredSession {
    */
   readonly ownAudience?: true
   /** The authentication that was proven in this session; absent: see the stored ID token. */
-  readonly authentication?: Authentication
+  readonly authentication?: AuthenticationClaims
   /** The access token that the latest redemption brought: it is not left out when the session is too large. */
   readonly written?: string
   /** The older copy that the browser or the store has: the next response that can should bring the new one. */
@@ -58,7 +58,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value from a cookie, a store or a hook has what every session must have. Anything else is no session. */
+/** Whether a value from a cookie, a store or a hook has the properties that every session must have. */
 export function isSessionData(value: unknown): value is SessionData {
   if (!isObject(value)) return false
   const { user, tokenSet, internal } = value
