@@ -5,11 +5,12 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
-import { publicPrefix } from '../http/public-prefix.ts'
-import { resolveReturnPath, safeReturnPath } from '../http/return-path.ts'
+import type { SafeReturnPath } from '../http/return-path.ts'
+import { publicPrefix, resolveReturnPath } from '../http/return-path.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from '../session/hooks.ts'
 import type { SessionData } from '../session/model/session-data.ts'
+import { toReturnPath } from '../transaction/destination.ts'
 
 /** Outcome of an attempt; the route turns it into a response. */
 export type AttemptOutcome =
@@ -53,15 +54,21 @@ export interface Attempt {
 }
 
 /** Context of an attempt, regardless of its outcome; passed to `onCallback`. */
-export type AttemptContext = Omit<OnCallbackContext, 'session' | 'error'>
-
-function toReturnUrl(config: Config, baseUrl: string, returnTo: string | undefined): string {
-  const path = safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(config.signInReturnToPath, baseUrl)
-  return path === null ? baseUrl : resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
+export interface AttemptContext extends Omit<OnCallbackContext, 'session' | 'error' | 'returnTo'> {
+  readonly returnTo?: SafeReturnPath
 }
 
-/** Redirects to a page of the application: `returnTo` if it is valid, otherwise `signInReturnToPath`. */
-export function redirectToApp(config: Config, baseUrl: string, returnTo: string | undefined): Redirect {
+function toReturnUrl(config: Config, baseUrl: string, returnTo: SafeReturnPath | undefined): string {
+  const path = returnTo ?? toReturnPath(config, baseUrl, returnTo)
+  return resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
+}
+
+/** Redirects to a page of the application, by default to `signInReturnToPath`. */
+export function redirectToApp(
+  config: Config,
+  baseUrl: string,
+  returnTo: SafeReturnPath | undefined,
+): Redirect {
   return { kind: 'redirect', location: toReturnUrl(config, baseUrl, returnTo) }
 }
 
@@ -116,9 +123,9 @@ export async function failAttempt(config: Config, failing: FailedAttempt): Promi
   try {
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
-    const { returnTo } = decision
-    if (returnTo === undefined || appBaseUrl === undefined)
+    if (decision.returnTo === undefined || appBaseUrl === undefined)
       return { ...failure(config, failing), ...pickNonce(decision) }
+    const returnTo = toReturnPath(config, appBaseUrl, decision.returnTo)
     return { ...redirectToApp(config, appBaseUrl, returnTo), ...pickNonce(decision), error }
   } catch (thrown) {
     return reportAsFailure(config, { ...failing, error: asIdpError(thrown) })
@@ -203,9 +210,11 @@ export async function completeAttempt(
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const stage = early ?? (await prepare())
     if (decision.kind === 'response') return { outcome: decision, stage }
-    const { returnTo = context.returnTo } = decision
+    const { appBaseUrl } = context
+    const returnTo =
+      decision.returnTo === undefined ? context.returnTo : toReturnPath(config, appBaseUrl, decision.returnTo)
     return {
-      outcome: { ...redirectToApp(config, context.appBaseUrl, returnTo), ...pickNonce(decision) },
+      outcome: { ...redirectToApp(config, appBaseUrl, returnTo), ...pickNonce(decision) },
       stage,
     }
   } catch (thrown) {

@@ -8,6 +8,9 @@ declare const safe: unique symbol
  */
 export type SafeReturnPath = string & { readonly [safe]: true }
 
+/** The root of the application. */
+export const ROOT_PATH = '/' as SafeReturnPath
+
 const MAX_BYTES = 2048
 /* Normalization shortens (dot segments, tabs), so a longer string may still become a valid path. */
 const MAX_INPUT_CHARACTERS = 16_384
@@ -52,4 +55,12 @@ export function resolveReturnPath(path: SafeReturnPath, baseUrl: string, basePat
     url.hash = target.hash
   }
   return url.origin === origin ? url.href : `${origin}${prefix}/`
+}
+
+/**
+ * Returns the path prefix of the application for browsers, `''` or `/path`: that of the base-path variable, otherwise
+ * of the base URL.
+ */
+export function publicPrefix(basePath: string, baseUrl: string): string {
+  return basePath === '' ? new URL(baseUrl).pathname.replace(/\/+$/, '') : basePath
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
-import { safeReturnPath } from '../http/return-path.ts'
+import { ROOT_PATH, safeReturnPath } from '../http/return-path.ts'
 
 /**
  * Where the provider sends the browser back to: `given` byte for byte, else the callback route. Throws
@@ -20,11 +20,11 @@ export function toRedirectUri(
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/** Returns the destination after the login: the requested path if it is allowed, else `signInReturnToPath`. */
+/** Parses an untrusted destination. Returns `signInReturnToPath` for an invalid or absent one. */
 export function toReturnPath(
   { signInReturnToPath }: Pick<Config, 'signInReturnToPath'>,
   baseUrl: string,
   returnTo: unknown,
-): SafeReturnPath | string {
-  return safeReturnPath(returnTo, baseUrl) ?? signInReturnToPath
+): SafeReturnPath {
+  return safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(signInReturnToPath, baseUrl) ?? ROOT_PATH
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { returnPath } from '../../test/support/return-path.ts'
 import type { IdpClientOptions } from '../config/options.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
@@ -18,7 +19,7 @@ async function transaction(
     codeVerifier: randomToken(),
     redirectUri: 'https://app.example.com/auth/callback',
     appBaseUrl: 'https://app.example.com',
-    returnTo: '/',
+    returnTo: returnPath('/'),
     scope: 'openid profile email offline_access',
     startedAt,
     expiresAt: startedAt + engine.config.transaction.cookie.maxAge,
@@ -131,7 +132,7 @@ describe('transactions in cookies', () => {
     const { begin, clock, cookies, find } = browser()
     const begun: Transaction[] = []
     for (let count = 0; count < 30; count++) {
-      begun.push(await begin({ returnTo: `/page/${count}?${'q'.repeat(count * 20)}` }))
+      begun.push(await begin({ returnTo: returnPath(`/page/${count}?${'q'.repeat(count * 20)}`) }))
       clock.now += 1
       expect(cookies.bytes()).toBeLessThan(3500)
     }
@@ -145,14 +146,14 @@ describe('transactions in cookies', () => {
     const scoped = await begin({
       scope: 's'.repeat(3000),
       audience: 'https://api.example',
-      returnTo: '/kept',
+      returnTo: returnPath('/kept'),
     })
     const found = await find(scoped)
     expect(found.kind === 'found' && found.transaction.returnTo).toBe('/kept')
     expect(found.kind === 'found' && 'scope' in found.transaction).toBe(false)
     // A token for another API would pass for one of the configured API.
     expect(found).toMatchObject({ transaction: { audience: 'https://api.example' } })
-    const long = await begin({ returnTo: `/${'p'.repeat(2040)}`, scope: 's'.repeat(600) })
+    const long = await begin({ returnTo: returnPath(`/${'p'.repeat(2040)}`), scope: 's'.repeat(600) })
     const kept = await find(long)
     expect(kept.kind === 'found' && kept.transaction.codeVerifier).toBe(long.codeVerifier)
   })

@@ -1,11 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import { SECRET } from '../../test/support/engine.ts'
 import { fc } from '../../test/support/fast-check.ts'
+import { HOSTILE_RETURN_PATHS, returnPath } from '../../test/support/return-path.ts'
+import { randomToken } from '../crypto/random.ts'
 import { createSealer } from '../crypto/seal.ts'
+import { utf8 } from '../lib/base64url.ts'
 import { newState, readState } from './state.ts'
 
 const sealer = createSealer([SECRET])
-const note = { issuedAt: 1_800_000_000, host: 'app.example.com', returnTo: '/orders?page=2' }
+const note = { issuedAt: 1_800_000_000, host: 'app.example.com', returnTo: returnPath('/orders?page=2') }
 
 describe('state', () => {
   test('256 random bits, different each time, and a note that only we can read', async () => {
@@ -16,13 +19,27 @@ describe('state', () => {
   })
 
   test('a long returnTo is left to the transaction', async () => {
-    const state = await newState(sealer, { ...note, returnTo: `/${'x'.repeat(256)}` })
+    const state = await newState(sealer, { ...note, returnTo: returnPath(`/${'x'.repeat(256)}`) })
     expect(await readState(sealer, state)).toEqual({ issuedAt: note.issuedAt, host: note.host })
   })
 
   test('says whether its login began by itself', async () => {
     const state = await newState(sealer, { ...note, restarted: true })
     expect(await readState(sealer, state)).toEqual({ ...note, restarted: true })
+  })
+
+  test.each(HOSTILE_RETURN_PATHS)('an invalid sealed returnTo counts as absent: %j', async (target) => {
+    const { host, issuedAt } = note
+    const content = { v: 1, i: issuedAt, o: host, r: target }
+    const state = `${randomToken(32)}.${await sealer.seal('state', utf8(JSON.stringify(content)))}`
+    expect(await readState(sealer, state)).toEqual({ host, issuedAt })
+  })
+
+  test('a sealed returnTo is normalized', async () => {
+    const { host, issuedAt } = note
+    const content = { v: 1, i: issuedAt, o: host, r: '/a/../orders\\1\t' }
+    const state = `${randomToken(32)}.${await sealer.seal('state', utf8(JSON.stringify(content)))}`
+    expect(await readState(sealer, state)).toEqual({ host, issuedAt, returnTo: '/orders/1' })
   })
 
   test('a forged state is rejected', async () => {

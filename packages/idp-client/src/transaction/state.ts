@@ -1,5 +1,7 @@
 import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
+import type { SafeReturnPath } from '../http/return-path.ts'
+import { safeReturnPath } from '../http/return-path.ts'
 import { strictText, utf8, utf8Length } from '../lib/base64url.ts'
 
 /** Data of a login that a callback can still read when its transaction cookie is gone. */
@@ -8,8 +10,8 @@ export interface StateNote {
   readonly issuedAt: number
   /** Host that the login began on. */
   readonly host: string
-  /** Same-origin path, kept when it is short. */
-  readonly returnTo?: string
+  /** Absent if it is long. */
+  readonly returnTo?: SafeReturnPath
   /** This login began by itself, in place of one whose transaction was lost. */
   readonly restarted?: true
 }
@@ -36,10 +38,11 @@ export async function readState(sealer: Sealer, state: string): Promise<StateNot
   try {
     const { v, i, o, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
+    const returnTo = safeReturnPath(r, `https://${o}`)
     return {
       issuedAt: i,
       host: o,
-      ...(typeof r === 'string' ? { returnTo: r } : {}),
+      ...(returnTo === null ? {} : { returnTo }),
       ...(a === 1 ? { restarted: true } : {}),
     }
   } catch {

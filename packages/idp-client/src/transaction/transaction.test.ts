@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import { HOSTILE_RETURN_PATHS, returnPath } from '../../test/support/return-path.ts'
+import { strictText, utf8 } from '../lib/base64url.ts'
 import type { ConnectTransaction, LoginTransaction } from './transaction.ts'
 import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
@@ -10,7 +12,7 @@ const everyField: Required<
   codeVerifier: 'verifier',
   redirectUri: 'https://app.example/auth/callback',
   appBaseUrl: 'https://app.example',
-  returnTo: '/orders',
+  returnTo: returnPath('/orders'),
   crossSitePost: true,
   startedAt: 1,
   expiresAt: 2,
@@ -30,7 +32,23 @@ const everyField: Required<
   user: 'user-hash',
 }
 
+const connection: ConnectTransaction = { ...everyField, responseType: 'connect_code' }
+
 test('the letters of a transaction differ: every field comes back', () => {
-  const transaction: ConnectTransaction = { ...everyField, responseType: 'connect_code' }
-  expect(decodeTransaction(encodeTransaction(transaction))).toEqual(transaction)
+  expect(decodeTransaction(encodeTransaction(connection))).toEqual(connection)
+})
+
+/** Decodes a transaction in which the encoded `returnTo` is replaced. */
+function decodeWithReturnTo(target: unknown) {
+  const encoded: object = JSON.parse(strictText(encodeTransaction(connection)))
+  return decodeTransaction(utf8(JSON.stringify({ ...encoded, r: target })))
+}
+
+test.each(HOSTILE_RETURN_PATHS)('an invalid encoded returnTo counts as absent: %j', (target) => {
+  const { returnTo: _valid, ...others } = connection
+  expect(decodeWithReturnTo(target)).toEqual(others)
+})
+
+test('an encoded returnTo is normalized', () => {
+  expect(decodeWithReturnTo('/a/../orders\\1\t')).toEqual({ ...connection, returnTo: '/orders/1' })
 })

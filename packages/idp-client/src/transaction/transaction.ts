@@ -1,3 +1,5 @@
+import type { SafeReturnPath } from '../http/return-path.ts'
+import { safeReturnPath } from '../http/return-path.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
@@ -9,8 +11,8 @@ interface Begun {
   /** Byte for byte as it went to the provider. */
   readonly redirectUri: string
   readonly appBaseUrl: string
-  /** Same-origin path; absent when it did not fit. */
-  readonly returnTo?: string
+  /** Absent if it did not fit. */
+  readonly returnTo?: SafeReturnPath
   /** The provider responds with a cross-site POST, so the cookie is `SameSite=None`. */
   readonly crossSitePost?: true
   /** Seconds since the epoch. */
@@ -120,15 +122,21 @@ export function decodeTransaction(bytes: Bytes): Transaction | null {
       const long = LONG[short]
       return long === undefined ? [] : [[long, value] as const]
     })
-    const fields: Record<string, unknown> = { responseType: 'code', ...Object.fromEntries(known) }
+    const { returnTo: target, ...fields }: Record<string, unknown> = {
+      responseType: 'code',
+      ...Object.fromEntries(known),
+    }
     const texts = TEXTS.get(fields['responseType'])
     if (!texts?.every((name) => typeof fields[name] === 'string')) return null
     const transaction = fields as unknown as Transaction
     const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
     if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
-    return redirectUri.startsWith('/')
-      ? { ...transaction, redirectUri: appBaseUrl + redirectUri }
-      : transaction
+    const returnTo = safeReturnPath(target, appBaseUrl)
+    return {
+      ...transaction,
+      redirectUri: redirectUri.startsWith('/') ? appBaseUrl + redirectUri : redirectUri,
+      ...(returnTo === null ? {} : { returnTo }),
+    }
   } catch {
     return null
   }

@@ -2,6 +2,7 @@ import type { SessionData } from '../../src/index.ts'
 import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { Transaction } from '../../src/transaction/transaction.ts'
 import type { Format } from './cookie-fixtures.ts'
+import { returnPath } from './return-path.ts'
 
 /* The clock of the fixtures, in seconds, and the tag of their client. */
 const NOW = 1_800_000_000
@@ -76,7 +77,7 @@ const begun = {
   codeVerifier: 'dmVyaWZpZXItb2YtdGhpcnR5LXR3by1ieXRlcy4uLi4',
   redirectUri: 'https://app.example.com/auth/callback',
   appBaseUrl: 'https://app.example.com',
-  returnTo: '/orders?page=2#top',
+  returnTo: returnPath('/orders?page=2#top'),
   startedAt: NOW - 60,
   expiresAt: NOW + 3540,
   client: CLIENT,
@@ -166,7 +167,10 @@ export const formats: Readonly<Record<string, Format>> = {
     },
   },
   'transaction-1-single': { kind: 'single transaction', content: login },
-  'state-1': { kind: 'state', content: { issuedAt: NOW, host: 'app.example.com', returnTo: '/orders' } },
+  'state-1': {
+    kind: 'state',
+    content: { issuedAt: NOW, host: 'app.example.com', returnTo: returnPath('/orders') },
+  },
   'state-1-restarted': {
     kind: 'state',
     content: { issuedAt: NOW, host: 'app.example.com', restarted: true },
