@@ -14,8 +14,7 @@ import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
 import type { InCookieParts } from './session/cookie/in-cookie.ts'
 import { inCookie } from './session/cookie/in-cookie.ts'
-import { lateStorage } from './session/late-storage.ts'
-import type { SessionStorage } from './session/storage.ts'
+import type { SessionStorage, SharedSessionStorage } from './session/storage.ts'
 import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
 import { hasEnded } from './tokens/token-family.ts'
 import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
@@ -35,12 +34,28 @@ export interface Engine {
   checkMount(exchange: Exchange): void
 }
 
-/** A cookie tells what its browser knows, so this process adds what it knows itself; a store tells what every process knows. */
+/** Loads the code of a storage on first use: without a session store it is not needed. */
+function loadedOnFirstUse(load: () => Promise<SharedSessionStorage>): SessionStorage {
+  return {
+    load: async (exchange) => (await load()).load(exchange),
+    initial: async (exchange) => (await load()).initial(exchange),
+    save: async (exchange, session, options) => (await load()).save(exchange, session, options),
+    destroy: async (exchange) => (await load()).destroy(exchange),
+    sweep: async (exchange) => (await load()).sweep(exchange),
+    shared: {
+      exclusively: async (session, work) => (await load()).shared.exclusively(session, work),
+      adopt: async (exchange, session) => (await load()).shared.adopt(exchange, session),
+      currentId: async (exchange) => (await load()).shared.currentId(exchange),
+    },
+  }
+}
+
+/** With cookies, sessions that this process has refreshed or ended are newer than the cookie; a store has them itself. */
 function createSessionStorage(parts: InCookieParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
   if (!store) return withPendingRefreshes(inCookie({ ...parts, hasEnded }), { client, config })
-  return lateStorage(
+  return loadedOnFirstUse(
     lazy(async () => {
       const { inStore } = await import('./session/store/in-store.ts')
       return inStore({ ...parts, store })

@@ -1,12 +1,11 @@
 import type { Route } from './ask-route.ts'
-import { addressWith, browserOnly, requestRoute, toProperties } from './ask-route.ts'
-import { currentUrls } from './current-urls.ts'
+import { addressWith, browserOnly, currentUrls, requestRoute, toProperties } from './ask-route.ts'
 import type { AccessTokenOptions } from './get-access-token.ts'
+import { forgetTokens } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
 import { expireTokens, obtain } from './token-cache.ts'
-import { forgetTokens } from './token-epoch.ts'
 import { isUserShown, reportFinal } from './watcher.ts'
 
 /** Implements `getAccessToken`, which loads this module. */

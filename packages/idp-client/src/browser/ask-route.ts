@@ -1,5 +1,8 @@
 import type { Code } from '../errors/codes.ts'
+import { announcedPage } from './page-state.ts'
 import { browserError } from './request-error.ts'
+import type { RouteUrls } from './routes.ts'
+import { resolveRoutes } from './routes.ts'
 import { withQuery } from './with-query.ts'
 
 /** Returns a JSON value with properties of unknown type; for anything but an object it has none. */
@@ -12,6 +15,9 @@ export function addressWith(url: string, query: { readonly [name: string]: strin
   const parameters = Object.entries(query).flatMap(([name, value]) => (value ? [[name, value]] : []))
   return parameters.length > 0 ? withQuery(url, parameters) : url
 }
+
+/** Returns the URLs of the routes of this page. */
+export const currentUrls = (): RouteUrls => announcedPage?.urls ?? resolveRoutes({})
 
 /** Throws on a server, where a request would have no cookies of the user. */
 export function browserOnly(): void {

@@ -1,7 +1,7 @@
 import type { User } from '../session/model/session-data.ts'
-import { announcePage } from './announced-page.ts'
 import type { PageOptions } from './page.ts'
 import { createPage, currentPage } from './page.ts'
+import { announcePage } from './page-state.ts'
 import type { UserEntry } from './user-store.ts'
 
 export interface UserOptions {

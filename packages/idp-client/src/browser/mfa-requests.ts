@@ -11,8 +11,8 @@ import type {
 import { requestRoute, toProperties } from './ask-route.ts'
 import type { MfaRoute } from './mfa-routes.ts'
 import { mfaUrl } from './mfa-routes.ts'
+import { forgetTokens } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { forgetTokens } from './token-epoch.ts'
 import { reportFinal } from './watcher.ts'
 
 function renameProperties(value: object, rename: (name: string) => string): object {

@@ -1,4 +1,4 @@
-import { currentUrls } from './current-urls.ts'
+import { currentUrls } from './ask-route.ts'
 import type { BrowserRoutes, Variable } from './routes.ts'
 import { variable } from './routes.ts'
 

@@ -1,5 +1,5 @@
 import type { User } from '../session/model/session-data.ts'
-import { announcedPage } from './announced-page.ts'
+import { announcedPage } from './page-state.ts'
 import type { BrowserRoutes, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'

@@ -1,13 +1,12 @@
 import type { Code } from '../errors/codes.ts'
 import { accessToken } from './access-token.ts'
-import { addressWith, toProperties } from './ask-route.ts'
-import { currentUrls } from './current-urls.ts'
+import { addressWith, currentUrls, toProperties } from './ask-route.ts'
 import type { ChallengeWithPopupOptions } from './mfa.ts'
+import { forgetTokens } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { browserError } from './request-error.ts'
 import { openChannel } from './tabs.ts'
 import type { AccessTokenResponse } from './token-cache.ts'
-import { forgetTokens } from './token-epoch.ts'
 import { isOtherShown, recheckUsers } from './watcher.ts'
 
 /** Any second factor, as defined by OpenID Provider Authentication Policy Extension 1.0. */

@@ -1,4 +1,4 @@
-import { tokenEpoch } from './token-epoch.ts'
+import { tokenEpoch } from './page-state.ts'
 
 /** Response of the access-token route. */
 export interface AccessTokenResponse {

@@ -1,10 +1,11 @@
 import type { User } from '../session/model/session-data.ts'
 import { requests } from './on-demand.ts'
+import type { UserState } from './page-state.ts'
+import { forgetTokens, known } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { forgetTokens } from './token-epoch.ts'
-import type { UserState } from './user-state.ts'
-import { known, loading } from './user-state.ts'
 import type { Watcher } from './watcher.ts'
+
+const loading: UserState = { user: null, isLoading: true, error: null }
 
 /** The user of one profile route. The functions need no `this`. */
 export interface UserEntry {

@@ -1,11 +1,10 @@
 import type { User } from '../session/model/session-data.ts'
 import type { Route } from './ask-route.ts'
-import { requestRoute, toProperties } from './ask-route.ts'
-import { currentUrls } from './current-urls.ts'
+import { currentUrls, requestRoute, toProperties } from './ask-route.ts'
+import type { UserState } from './page-state.ts'
+import { known } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen, notifyTabs } from './tabs.ts'
-import type { UserState } from './user-state.ts'
-import { known } from './user-state.ts'
 import type { Watched } from './user-store.ts'
 
 /** Keeps one entry of the user store up to date. */

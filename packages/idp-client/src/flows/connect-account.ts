@@ -9,7 +9,7 @@ import { accountToken, beginConnect } from '../oidc/account-api.ts'
 import { mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { subjectTag } from '../session/model/claims.ts'
-import type { TokenSource } from '../tokens/token-source.ts'
+import type { TokenSource } from '../tokens/token-request.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import { newState } from '../transaction/state.ts'
 

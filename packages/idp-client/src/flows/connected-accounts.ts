@@ -7,9 +7,9 @@ import type { Exchange } from '../http/exchange.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { accountToken, deleteAccount, listAccounts } from '../oidc/account-api.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { forgetConnection, keepConnections } from '../session/model/further-tokens.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { forgetConnection, keepConnections } from '../tokens/forget-connection.ts'
-import type { TokenSource } from '../tokens/token-source.ts'
+import type { TokenSource } from '../tokens/token-request.ts'
 
 /** Options of `deleteConnectedAccount`; an account from `listConnectedAccounts` can be passed as it is. */
 export interface DeleteConnectedAccountOptions {

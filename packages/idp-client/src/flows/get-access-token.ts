@@ -8,9 +8,8 @@ import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { freshToken } from '../tokens/fresh-token.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { storedEntry } from '../tokens/select.ts'
-import type { TokenRequest } from '../tokens/token-request.ts'
+import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
-import type { TokenSource } from '../tokens/token-source.ts'
 
 /** An access token as the application gets it. */
 export interface AccessToken {

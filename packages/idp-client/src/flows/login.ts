@@ -8,9 +8,9 @@ import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } f
 import { getProvider } from '../oidc/provider.ts'
 import { beyondScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/default-scope.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 import { loginAudience, mainAudience } from '../tokens/select.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/token-request.ts'
 import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
 import {
   effectiveAuthorization,

@@ -1,8 +1,8 @@
 import type { Context, ReactElement, ReactNode } from 'react'
 import { createContext, useContext, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
-import { announcePage } from '../browser/announced-page.ts'
 import type { Page, PageOptions } from '../browser/page.ts'
 import { createPage, plainPage } from '../browser/page.ts'
+import { announcePage } from '../browser/page-state.ts'
 import { resolveRoutes } from '../browser/routes.ts'
 
 export interface IdpProviderProps extends PageOptions {

@@ -1,10 +1,10 @@
 import type { Engine } from '../engine.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
 import { touchSession } from '../flows/touch-session.ts'
-import { lastValues } from '../http/query.ts'
 import { json } from '../http/responses.ts'
 import { failWithJson } from './fail-with-json.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { lastValues } from './route.ts'
 
 async function handle(engine: Engine, { exchange, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)

@@ -1,10 +1,10 @@
 import type { Engine } from '../engine.ts'
 import { connectAccount as beginConnection } from '../flows/connect-account.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
-import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { lastValues } from './route.ts'
 import { needsLogin } from './status.ts'
 
 /** Parameters of the route itself; all others are sent to the connected provider. */

@@ -4,12 +4,12 @@ import { diagnose } from '../errors/diagnosis.ts'
 import { login as beginLogin } from '../flows/login.ts'
 import { newNonce } from '../http/page.ts'
 import { popupFailurePage } from '../http/popup-page.ts'
-import { lastValues } from '../http/query.ts'
 import { isSameOrigin } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { lastValues } from './route.ts'
 import { toStatus } from './status.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */

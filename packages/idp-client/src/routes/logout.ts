@@ -1,9 +1,9 @@
 import type { Engine } from '../engine.ts'
 import { logout as endSession } from '../flows/logout.ts'
-import { lastValues } from '../http/query.ts'
 import { redirect } from '../http/responses.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
+import { lastValues } from './route.ts'
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)

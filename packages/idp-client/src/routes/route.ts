@@ -46,3 +46,8 @@ export interface Links {
   /** Link to retry; absent if that is the page that linked here. */
   readonly login?: string
 }
+
+/** Returns parameters by name; of repeated ones the last value. */
+export function lastValues(params: URLSearchParams): Map<string, string> {
+  return new Map(params)
+}

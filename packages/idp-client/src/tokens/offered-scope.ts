@@ -1,8 +1,8 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { coversScope, withoutScope } from '../session/model/scope.ts'
-import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
 import type { TokenRequest } from './token-request.ts'
+import { OFFLINE_ACCESS, usesDefaultScope } from './token-request.ts'
 
 const WITHOUT_OFFLINE_ACCESS =
   'The provider does not list offline_access in scopes_supported, so the default scope is sent without it. Set authorizationParameters.scope to the scope that you want.'

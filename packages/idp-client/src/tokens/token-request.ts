@@ -2,8 +2,9 @@ import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { OFFLINE_ACCESS, usesDefaultScope } from './default-scope.ts'
 import { loginAudience, mainAudience } from './select.ts'
+
+export const OFFLINE_ACCESS = 'offline_access'
 
 /** The token that a caller requests, with everything that the configuration adds. */
 export interface TokenRequest {
@@ -18,6 +19,20 @@ export interface TokenRequest {
   readonly isDefaultRequest: boolean
   /** The token stays in this process and is not stored in the session. */
   readonly inProcess?: true
+}
+
+/** Returns an access token of the session: the operation `getAccessToken`. */
+export type TokenSource = (
+  options: GetAccessTokenOptions,
+) => Promise<{ readonly token: string; readonly token_type?: string }>
+
+/** Whether the default scope is the configured one of an audience (default: the configured audience). */
+export function usesDefaultScope(
+  { audience: configured, scope }: AuthorizationConfig,
+  audience: string | undefined = configured,
+): boolean {
+  if (scope.kind !== 'map') return scope.kind === 'default'
+  return audience === undefined || !scope.byAudience.has(audience)
 }
 
 function configuredScope(config: AuthorizationConfig, audience: string | undefined): string {

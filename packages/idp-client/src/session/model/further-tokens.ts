@@ -60,3 +60,15 @@ export function withFewerTokens(session: StoredSession, { log }: { readonly log:
   log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(toKey), limit: FURTHER_TOKENS })
   return withoutTokens(session, new Set(leftOut))
 }
+
+/** Returns the session without the access tokens of connections for which `isKept` is false. */
+export function keepConnections(data: SessionData, isKept: (connection: string) => boolean): SessionData {
+  const { connectionTokenSets = [], ...rest } = data
+  const kept = connectionTokenSets.filter(({ connection }) => isKept(connection))
+  return { ...rest, ...(kept.length > 0 ? { connectionTokenSets: kept } : {}) } as SessionData
+}
+
+/** Returns the session without the access tokens of one connection, or of all if it is unknown which one has changed. */
+export function forgetConnection(data: SessionData, connection?: string): SessionData {
+  return keepConnections(data, (each) => connection !== undefined && each !== connection)
+}

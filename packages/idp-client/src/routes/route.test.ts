@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { lastValues } from './query.ts'
+import { lastValues } from './route.ts'
 
 describe('query', () => {
   it('takes the last of repeated parameters', () => {
