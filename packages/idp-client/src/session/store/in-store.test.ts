@@ -254,6 +254,20 @@ describe('writes that meet', () => {
     expect(await loaded(one.engine)).toMatchObject({ cart: ['book'], theme: 'dark' })
   })
 
+  test('a change of ownScope alone is written although another request records use', async () => {
+    const { engine, clock } = storeEngine()
+    await signIn({ engine, clock })
+    const [using, changing] = [cookies.exchange(), cookies.exchange()]
+    const [used, changed] = [await engine.sessions.load(using), await engine.sessions.load(changing)]
+    if (!used || !changed) throw new Error('there is a session')
+    clock.now += 1
+    await Promise.all([
+      engine.sessions.save(using, used),
+      engine.sessions.save(changing, { ...changed, ownScope: 'read:orders' }),
+    ])
+    expect(await engine.sessions.load(cookies.exchange())).toMatchObject({ ownScope: 'read:orders' })
+  })
+
   test('an update removes what it leaves out, but not what another writer wrote meanwhile', async () => {
     const one = storeEngine()
     await signIn(one)

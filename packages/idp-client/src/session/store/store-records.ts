@@ -76,6 +76,11 @@ function merge(current: StoredSession, found: StoredSession, wanted: StoredSessi
   }
 }
 
+/** Returns whether nothing but the time of use differs. */
+function hasOnlyBeenUsed({ found, session }: Change): boolean {
+  return (['data', 'authentication', 'ownScope'] as const).every((name) => isSame(found[name], session[name]))
+}
+
 const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
 
 /** A redemption that comes on top of one that no store has taken yet. */
@@ -121,16 +126,15 @@ type EndsAt = (session: StoredSession) => number
 interface Writer {
   /** Writes a change on top of the pending one. Returns the session as it is then; null when the record is gone. */
   write(id: string, change: Change): Promise<StoredSession | null>
-  /** Like `write`, for a change of nothing but the time of use. */
-  roll(id: string, change: Change): Promise<StoredSession | null>
+  /** Like `write`, for a change of nothing but the time of use: concurrent ones are written once. */
+  recordUse(id: string, change: Change): Promise<StoredSession | null>
   /** Writes nothing but the pending change, and drops it if another process has redeemed a token after it. */
   flush(id: string, late: PendingWrite): Promise<StoredSession | null>
   forget(id: string): Promise<void>
 }
 
 function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
-  /** Records of use under way: requests at the same time write it once. */
-  const rolls = new SingleFlight<StoredSession | null>()
+  const recordsOfUse = new SingleFlight<StoredSession | null>()
 
   async function forget(id: string): Promise<void> {
     pendingWrites().delete(id)
@@ -165,18 +169,18 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   const flush = (id: string, { session }: PendingWrite): Promise<StoredSession | null> =>
     update(id, session, (current) => current)
 
-  async function roll(id: string, change: Change): Promise<StoredSession | null> {
-    // A store may never end it: later requests try again.
-    const rolled = await rolls.run(id, () => write(id, change), store.patience)
-    return rolled && copySession(rolled)
+  async function recordUse(id: string, change: Change): Promise<StoredSession | null> {
+    // The store may never respond: after `patience`, later requests try again.
+    const recorded = await recordsOfUse.run(id, () => write(id, change), store.patience)
+    return recorded && copySession(recorded)
   }
 
-  return { write, roll, flush, forget }
+  return { write, recordUse, flush, forget }
 }
 
 /** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
 export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
-  const { flush, forget, roll, write } = writerTo(store, endsAt)
+  const { flush, forget, recordUse, write } = writerTo(store, endsAt)
 
   return {
     snapshot: toSnapshot,
@@ -209,8 +213,8 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       const session = withFewerTokens(given, store)
       const id = await recordId(session.sessionKey)
       const found = asFound(known)
-      const isRoll = isSame(found.data, session.data) && isSame(found.authentication, session.authentication)
-      return isRoll ? roll(id, { found, session }) : write(id, { found, session })
+      const change = { found, session }
+      return hasOnlyBeenUsed(change) ? recordUse(id, change) : write(id, change)
     },
 
     async persist(known, given) {
