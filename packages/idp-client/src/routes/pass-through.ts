@@ -4,10 +4,25 @@ import { touchSession } from '../flows/touch-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 /**
+ * Returns whether a request may carry a session, by a search for the cookie's name: false positives are possible, false
+ * negatives are not. True while the configuration is incomplete.
+ */
+export function mayCarrySession(application: Application, headers: Headers): boolean {
+  const header = headers.get('cookie')
+  if (header === null) return false
+  try {
+    return header.includes(application.engine().config.session.cookie.name)
+  } catch {
+    return true
+  }
+}
+
+/**
  * Records use of the session in a request for the application itself, if due. Never blocks the request: after a failure
  * the application still responds, without a session if it cannot be read.
  */
 export async function passThrough(application: Application, exchange: Exchange): Promise<void> {
+  if (!mayCarrySession(application, exchange.request.headers)) return
   try {
     await touchSession(application.engine(), exchange)
   } catch (error) {

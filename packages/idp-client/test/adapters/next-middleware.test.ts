@@ -43,6 +43,28 @@ describe('requests that are for the application', () => {
   })
 
   test.each([
+    ['an API call', { accept: 'application/json' }],
+    ['an image', { accept: 'image/avif,*/*', 'sec-fetch-dest': 'image', 'sec-fetch-mode': 'no-cors' }],
+  ])(
+    '%s renders no page: its headers are not forwarded, and a path from the client is removed',
+    async (_what, headers) => {
+      const idp = client()
+      for (const session of [{}, await signedIn()]) {
+        const given = { ...headers, ...session }
+        expect(forwarded(await idp.middleware(nextRequest('/data', { headers: given })))).toBeNull()
+        const claiming = nextRequest('/data', { headers: { ...given, 'x-idp-return-path': '/claimed' } })
+        expect(forwarded(await idp.middleware(claiming))).toEqual(given)
+      }
+    },
+  )
+
+  test.each(['document', 'iframe', 'empty'])('a request for %s may render a page', async (destination) => {
+    const headers = { accept: '*/*', 'sec-fetch-dest': destination }
+    const response = await client().middleware(nextRequest('/page', { headers }))
+    expect(forwarded(response)?.['x-idp-return-path']).toBe('/page')
+  })
+
+  test.each([
     ['?_rsc=1a2b', ''],
     ['?_rsc=1a2b&x=1', '?x=1'],
     ['?x=1&_rsc=1a2b', '?x=1'],

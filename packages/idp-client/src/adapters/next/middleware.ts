@@ -2,12 +2,13 @@ import type { NextRequest } from 'next/server.js'
 import { NextResponse } from 'next/server.js'
 import type { Application } from '../../engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { dispatch } from '../../routes/dispatch.ts'
-import { passThrough } from '../../routes/pass-through.ts'
+import { wantsJson } from '../../http/request-kind.ts'
+import { dispatch, matchRoute } from '../../routes/dispatch.ts'
+import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
-import { bindWeb, toNextResponse, writeCookies } from './web.ts'
+import { bindWeb, toNextResponse, toRequestView, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -26,18 +27,26 @@ function returnPath({ pathname, search }: URL): string | null {
   return pathname + withoutRouterParameter(search)
 }
 
+/** Destinations (Fetch Metadata) of requests that may render a page; the router of Next.js fetches pages as `empty`. */
+const PAGE_DESTINATIONS: ReadonlySet<string> = new Set(['document', 'empty', 'frame', 'iframe'])
+
+/** Returns whether the request may render a page. Next.js hides from its proxy which fetches are of its router. */
+function mayRenderPage(headers: Headers): boolean {
+  const destination = headers.get('sec-fetch-dest')
+  return (destination === null || PAGE_DESTINATIONS.has(destination)) && !wantsJson(headers)
+}
+
 /**
- * Forwards only the page's path. Guards may redirect signed-in users too, so it is always forwarded, and a value from
- * the client is always overwritten.
+ * Continues with the request. Forwards the page's path, for guards; they may redirect signed-in users too. A value from the
+ * client is always overwritten. Every forwarded header costs time, so requests that render no page are not changed.
  */
-function proceed(exchange: Exchange, request: Request): NextResponse {
+function proceed(request: Request): NextResponse {
   const response = NextResponse.next()
-  const { headers, url } = exchange.request
-  const path = url && returnPath(url)
+  const { headers } = request
+  const path = mayRenderPage(headers) ? returnPath(new URL(request.url)) : null
   if (path !== null || headers.has(RETURN_PATH)) {
     overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, path]])
   }
-  writeCookies(exchange.cookies, request, response)
   return response
 }
 
@@ -50,7 +59,8 @@ async function respond(
   const routeResponse = await dispatch(application, exchange, request)
   if (routeResponse) return toNextResponse(routeResponse)
   await passThrough(application, exchange)
-  const continued = proceed(exchange, request)
+  const continued = proceed(request)
+  writeCookies(exchange.cookies, request, continued)
   // Next.js passes its own event as second argument if the method itself is exported as proxy.
   if (typeof next !== 'function') return continued
   const response = await (next as NextStep)(request as NextRequest)
@@ -63,6 +73,12 @@ export async function runMiddleware(
   request: Request,
   next?: unknown,
 ): Promise<NextResponse> {
+  // Most requests of anonymous visitors: nothing of them is for this library.
+  const isForUs =
+    typeof next === 'function' ||
+    matchRoute(application.settings, toRequestView(request)) !== null ||
+    mayCarrySession(application, request.headers)
+  if (!isForUs) return proceed(request)
   const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
   const response = await respond(application, exchange, request, next)
   writeCookies(exchange.cookies, request, response)

@@ -6,7 +6,7 @@ import { headersSink } from '../../http/cookie-text.ts'
 import type { RequestView } from '../../http/exchange.ts'
 import { noStore } from '../../http/responses.ts'
 import type { WebTarget } from '../web/binding.ts'
-import { bindRequest } from '../web/binding.ts'
+import { bindRequest, WebRequestView } from '../web/binding.ts'
 import { mergedCookies, overrideRequestHeaders, passesOn } from './forward.ts'
 
 /**
@@ -26,12 +26,22 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
   return typeof cookies?.set === 'function'
 }
 
-/** Sets the path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
-function withPath(request: Request, view: RequestView): RequestView {
-  const { nextUrl } = request as Partial<NextRequest>
-  if (!nextUrl) return view
-  const { basePath, pathname } = nextUrl
-  return { ...view, path: pathname, ...(basePath ? { mount: basePath } : {}) }
+/** The path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
+class NextRequestView extends WebRequestView {
+  readonly path: string
+  readonly mount: string
+
+  constructor(request: NextRequest) {
+    super(request)
+    const { basePath, pathname } = request.nextUrl
+    this.path = pathname
+    this.mount = basePath
+  }
+}
+
+/** Returns the view of a `NextRequest` or any other Web request. */
+export function toRequestView(request: Request): RequestView {
+  return 'nextUrl' in request ? new NextRequestView(request as NextRequest) : new WebRequestView(request)
 }
 
 /*
@@ -61,13 +71,12 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
 
 /** Binds a `NextRequest` or any other Web request, and the response for its cookies, if there is one. */
 export function bindWeb(request: Request, target?: WebTarget): Binding {
-  const { exchange } = bindRequest(request)
-  const { cookies, request: view } = exchange
+  const { exchange } = bindRequest(request, target, toRequestView)
   return {
-    exchange: { ...exchange, request: withPath(request, view), canWrite: () => target !== undefined },
+    exchange,
     async commit() {
-      if (target) writeCookies(cookies, request, target)
-      return cookies.pending().length === 0
+      if (target) writeCookies(exchange.cookies, request, target)
+      return exchange.cookies.pending().length === 0
     },
   }
 }

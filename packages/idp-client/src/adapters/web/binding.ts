@@ -1,8 +1,10 @@
 import type { Binding } from '../../binding.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
+import type { RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
+import type { JsonBody } from '../../http/json-body.ts'
 import { readJson } from '../../http/json-body.ts'
 import type { RequestState } from '../../http/request-state.ts'
 import { requestState } from '../../http/request-state.ts'
@@ -14,18 +16,43 @@ function readClonedChunks(request: Request): AsyncIterable<Uint8Array> | null {
   return body && readChunks(body)
 }
 
-function getState(request: Request): RequestState {
+/** The view of a Web request. URL and body are read at their first use: most requests need neither. */
+export class WebRequestView implements RequestView {
+  readonly headers: Headers
+  readonly method: string
+  readonly #request: Request
+  #url: URL | undefined
+
+  constructor(request: Request) {
+    this.headers = request.headers
+    this.method = request.method
+    this.#request = request
+  }
+
+  get url(): URL {
+    this.#url ??= new URL(this.#request.url)
+    return this.#url
+  }
+
+  form(): Promise<URLSearchParams> {
+    return readForm(this.headers.get('content-type'), readClonedChunks(this.#request))
+  }
+
+  json(): Promise<JsonBody> {
+    return readJson(this.headers.get('content-type'), readClonedChunks(this.#request))
+  }
+}
+
+type ToView = (request: Request) => RequestView
+
+function getState(request: Request, toView: ToView): RequestState {
   return requestState(request, () => ({
-    request: {
-      headers: request.headers,
-      method: request.method,
-      url: new URL(request.url),
-      form: () => readForm(request.headers.get('content-type'), readClonedChunks(request)),
-      json: () => readJson(request.headers.get('content-type'), readClonedChunks(request)),
-    },
+    request: toView(request),
     ...requestCookies(parseCookies(request.headers.get('cookie'))),
   }))
 }
+
+const toWebView: ToView = (request) => new WebRequestView(request)
 
 /** Target of cookies: a response that the application is going to send, or its headers. */
 export type WebTarget = Response | Headers
@@ -38,8 +65,8 @@ export function flushOnto(cookies: CookieJar, headers: Headers): void {
 }
 
 /** Binds a Web request, and the response for its cookies, if there is one. */
-export function bindRequest(request: Request, target?: WebTarget): Binding {
-  const state = getState(request)
+export function bindRequest(request: Request, target?: WebTarget, toView: ToView = toWebView): Binding {
+  const state = getState(request, toView)
   const headers = target instanceof Headers ? target : target?.headers
   return {
     exchange: { ...state, canWrite: () => headers !== undefined },
@@ -52,5 +79,5 @@ export function bindRequest(request: Request, target?: WebTarget): Binding {
 
 /** Binds a request whose cookies are written later: `middleware(request, next)` adds them to the response of `next`. */
 export function bindDeferred(request: Request): Binding {
-  return { exchange: { ...getState(request), canWrite: () => true }, commit: async () => true }
+  return { exchange: { ...getState(request, toWebView), canWrite: () => true }, commit: async () => true }
 }
