@@ -15,8 +15,8 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-describe('addresses', () => {
-  it('are the default routes when nothing is set', async () => {
+describe('route URLs', () => {
+  it('are the default routes without options', async () => {
     const resolveRoutes = await load()
     expect(resolveRoutes({})).toMatchObject({
       login: '/auth/login',
@@ -32,7 +32,7 @@ describe('addresses', () => {
     ['/a/b', '/a/b/auth/profile'],
     ['/', '/auth/profile'],
     ['', '/auth/profile'],
-  ])('put the base path %j in front', async (basePath, profile) => {
+  ])('begin with the base path %j', async (basePath, profile) => {
     const resolveRoutes = await load()
     expect(resolveRoutes({ basePath }).profile).toBe(profile)
   })
@@ -46,7 +46,7 @@ describe('addresses', () => {
     ['me', '/app/me'],
     ['https://api.example.com/me', 'https://api.example.com/me'],
     ['//api.example.com/me', '//api.example.com/me'],
-  ])('carry it exactly once: %j', async (profile, expected) => {
+  ])('contain the base path exactly once: %j', async (profile, expected) => {
     const resolveRoutes = await load()
     const urls = resolveRoutes({ basePath: '/app', routes: { profile } })
     expect(urls.profile).toBe(expected)
@@ -104,7 +104,7 @@ describe('the warning about variables that do not reach the browser', () => {
     expect(text).toContain('pass routes.profile to <IdpProvider>')
   })
 
-  it('is not given when either fix is in place', async () => {
+  it('is not given after either fix', async () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
     const resolveRoutes = await load()
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/me')

@@ -19,7 +19,7 @@ describe('on a server', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('users, tokens and factors are for browsers', async () => {
+  it('users, tokens and factors are available in browsers only', async () => {
     const fetch = vi.fn()
     vi.stubGlobal('fetch', fetch)
     const calls = [

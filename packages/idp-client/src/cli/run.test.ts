@@ -6,7 +6,7 @@ import { version } from '../lib/version.ts'
 import { run } from './run.ts'
 
 describe('secret', () => {
-  test('[S047] prints one line of 64 hexadecimal digits, a new one each time', async () => {
+  test('[S047] prints one line of 64 hexadecimal digits, a different one each time', async () => {
     const outputs = await Promise.all(Array.from({ length: 20 }, () => run(['secret'])))
     for (const { code, stdout, stderr } of outputs) {
       expect([code, stderr]).toEqual([0, ''])
@@ -15,7 +15,7 @@ describe('secret', () => {
     expect(new Set(outputs.map(({ stdout }) => stdout)).size).toBe(20)
   })
 
-  test('what it prints is accepted as secret', async () => {
+  test('prints a value that is accepted as secret', async () => {
     const note = vi.fn()
     const printed = (await run(['secret'])).stdout
     expect(resolveSecrets({}, { IDP_SECRET: printed }, note)).toEqual([printed.trim()])
@@ -24,7 +24,7 @@ describe('secret', () => {
 })
 
 describe('dpop-keys', () => {
-  test('[S070] prints two lines for an environment file, a pair that the options accept, a new one each time', async () => {
+  test('[S070] prints two lines for an environment file, a different valid pair each time', async () => {
     const { code, stdout, stderr } = await run(['dpop-keys'])
     expect([code, stderr]).toEqual([0, ''])
     const env = parseEnv(stdout)
@@ -48,7 +48,7 @@ test.each(['--version', '-v'])('%s prints the version', async (parameter) => {
 })
 
 test.each([[[]], [['secrets']], [['secret', 'more']], [['']], [['constructor']]])(
-  '%j is answered with the usage and exit code 2',
+  '%j prints the usage with exit code 2',
   async (parameters) => {
     const { code, stdout, stderr } = await run(parameters)
     expect([code, stdout]).toEqual([2, ''])
@@ -65,7 +65,7 @@ describe('the command', () => {
     vi.restoreAllMocks()
   })
 
-  test('hands over parameters, texts and exit code', async () => {
+  test('passes arguments, output and exit code', async () => {
     const stdout = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
     const stderr = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     process.argv = ['node', 'idp-client', 'unknown']

@@ -14,12 +14,12 @@ function resolveIt(given?: AuthorizationParameters, appBaseUrl: AppBaseUrl | nul
 const DEFAULT = 'openid profile email offline_access'
 
 describe('scope', () => {
-  test('[S096] default', () => {
+  test('[S096] has a default', () => {
     for (const { value } of [resolveIt(), resolveIt({})])
       expect(value).toMatchObject({ scope: { kind: 'default' }, defaultScope: DEFAULT })
   })
 
-  test('[S097] null is the default, a string is kept as given', () => {
+  test('[S097] null means the default, and a string is unchanged', () => {
     expect(resolveIt({ scope: null })).toMatchObject({ value: { scope: { kind: 'default' } }, problems: [] })
     expect(resolveIt({ scope: ' openid  read:x ' })).toMatchObject({
       value: { scope: { kind: 'text', scope: ' openid  read:x ' } },
@@ -27,13 +27,13 @@ describe('scope', () => {
     })
   })
 
-  test.each(['', 'profile email', 'openid2 profile', 'xopenid', 7, ['openid']])('refuses %j', (scope) => {
+  test.each(['', 'profile email', 'openid2 profile', 'xopenid', 7, ['openid']])('rejects %j', (scope) => {
     expect(resolveIt({ scope: scope as string }).problems).toMatchObject([
       { kind: 'wrong-option', message: expect.stringMatching(/^authorizationParameters\.scope must/) },
     ])
   })
 
-  test('a map per audience keeps its entries', () => {
+  test('a map per audience is unchanged', () => {
     const { value, problems } = resolveIt({ audience: 'a', scope: { a: 'openid read:a', b: 'read:b' } })
     expect(problems).toEqual([])
     expect(value.scope.kind === 'map' && Object.fromEntries(value.scope.byAudience)).toEqual({
@@ -42,14 +42,14 @@ describe('scope', () => {
     })
   })
 
-  test('the default audience gets the default scope where the map has none for it', () => {
+  test('the default audience has the default scope if the map has no entry for it', () => {
     const { value, problems } = resolveIt({ audience: 'a', scope: { b: 'read:b' } })
     expect(problems).toEqual([])
     expect(value.scope).toEqual({ kind: 'map', byAudience: new Map([['b', 'read:b']]) })
     expect(value.defaultScope).toBe(DEFAULT)
   })
 
-  test('a map needs an audience, strings, and openid for the default audience', () => {
+  test('a map requires an audience, strings, and openid for the default audience', () => {
     expect(resolveIt({ scope: { a: 'openid' } }).problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(resolveIt({ audience: 'a', scope: { a: 'read' } }).problems).toMatchObject([
       { kind: 'wrong-option' },
@@ -75,7 +75,7 @@ describe('audience, max_age, redirect_uri', () => {
   })
 
   test.each([-1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '1e3', '', true, {}])(
-    'refuses max_age %j',
+    'rejects max_age %j',
     (given) => {
       const { value, problems } = resolveIt({ max_age: given as number })
       expect(value).not.toHaveProperty('maxAge')
@@ -83,7 +83,7 @@ describe('audience, max_age, redirect_uri', () => {
     },
   )
 
-  test('[S099] redirect_uri is kept byte for byte', () => {
+  test('[S099] redirect_uri is unchanged, byte for byte', () => {
     const uri = 'https://App.example.com:443/Callback/?b=2&a=%2f'
     expect(resolveIt({ redirect_uri: uri }).value.redirectUri).toBe(uri)
     expect(resolveIt({ redirect_uri: null }).value).not.toHaveProperty('redirectUri')
@@ -97,7 +97,7 @@ describe('audience, max_age, redirect_uri', () => {
     ' https://a.example.com',
     '',
     7,
-  ])('refuses redirect_uri %j', (uri) => {
+  ])('rejects redirect_uri %j', (uri) => {
     expect(resolveIt({ redirect_uri: uri as string }).problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
@@ -118,7 +118,7 @@ describe('audience, max_age, redirect_uri', () => {
 })
 
 describe('all other parameters', () => {
-  test('[S102,S103] are kept as given; null and undefined leave them out, empty and 0 do not', () => {
+  test('[S102,S103] are unchanged; null and undefined remove them, empty strings and 0 do not', () => {
     const { parameters, problems } = resolveIt({
       organization: 'org_1',
       prompt: 'login',
@@ -132,7 +132,7 @@ describe('all other parameters', () => {
     expect(parameters).toEqual({ organization: 'org_1', prompt: 'login', empty: '', zero: '0', yes: 'true' })
   })
 
-  test('objects become JSON', () => {
+  test('objects are serialized as JSON', () => {
     const claims = { id_token: { acr: { essential: true } } }
     const details = [{ type: 'payment', amount: 1 }]
     expect(resolveIt({ claims, authorization_details: details }).parameters).toEqual({
@@ -141,7 +141,7 @@ describe('all other parameters', () => {
     })
   })
 
-  test('what has no wire form is refused', () => {
+  test('a value that cannot be sent is rejected', () => {
     const loop: Record<string, unknown> = {}
     loop['self'] = loop
     for (const value of [loop, ['a', 'b'], () => 'x', Symbol('x')]) {
@@ -149,7 +149,7 @@ describe('all other parameters', () => {
     }
   })
 
-  test('parameters of the protocol run are dropped without a word', () => {
+  test('parameters that the library sets itself are ignored without a notice', () => {
     const { parameters, problems } = resolveIt({
       client_id: 'x',
       client_secret: 'x',
@@ -166,21 +166,21 @@ describe('all other parameters', () => {
     expect(['state', 'client_anything', 'prompt'].map(isReservedParameter)).toEqual([true, true, false])
   })
 
-  test('configured request parameters that a query may not set do pass', () => {
+  test('configured request parameters that a query cannot set are sent', () => {
     expect(resolveIt({ resource: 'urn:x', dpop_jkt: 'y' }).parameters).toEqual({
       resource: 'urn:x',
       dpop_jkt: 'y',
     })
   })
 
-  test('response_mode must be one that reaches a server', () => {
+  test('response_mode must be a mode that reaches a server', () => {
     expect(resolveIt({ response_mode: 'form_post' }).problems).toEqual([])
     expect(resolveIt({ response_mode: 'query' }).problems).toEqual([])
     expect(resolveIt({ response_mode: 'fragment' }).problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(resolveIt({ response_mode: 'query.jwt' }).problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('names from the prototype are ordinary names', () => {
+  test('names of Object.prototype are ordinary parameter names', () => {
     const given = JSON.parse('{"__proto__":"x","constructor":"y"}') as AuthorizationParameters
     expect([...resolveIt(given).value.parameters]).toEqual([
       ['__proto__', 'x'],
@@ -192,7 +192,7 @@ describe('all other parameters', () => {
     expect(resolveIt('scope' as never).problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('nothing resolved can be changed', () => {
+  test('the resolved values are frozen', () => {
     const parameters = resolveIt({ prompt: 'login' }).value.parameters as Map<string, string>
     expect(() => parameters.set('client_id', 'x')).toThrow(TypeError)
   })

@@ -46,7 +46,7 @@ function codeOf(run: () => string): string {
 }
 
 describe('resolveAppBaseUrl', () => {
-  test('[S038] one URL is the base URL, path included and without trailing slash', () => {
+  test('[S038] one URL is the base URL, with its path and without a trailing slash', () => {
     expect(resolveIt({ appBaseUrl: 'https://app.example.com' }).appBaseUrl).toEqual({
       kind: 'static',
       url: 'https://app.example.com',
@@ -71,19 +71,19 @@ describe('resolveAppBaseUrl', () => {
     })
   })
 
-  test('[S042,S255] without one it is inferred, and nothing is reported', () => {
+  test('[S042,S255] without a value it is inferred, and nothing is reported', () => {
     expect(resolveIt({})).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
     expect(resolveIt({ appBaseUrl: '' })).toEqual({ appBaseUrl: { kind: 'inferred' }, problems: [] })
   })
 
-  test('[S043] APP_BASE_URL with one value', () => {
+  test('[S043] APP_BASE_URL with one value is the base URL', () => {
     expect(resolveIt({}, { APP_BASE_URL: 'https://app.example.com' }).appBaseUrl).toEqual({
       kind: 'static',
       url: 'https://app.example.com',
     })
   })
 
-  test('[S044] APP_BASE_URL with several values is an allow-list; empty parts do not count', () => {
+  test('[S044] APP_BASE_URL with several values is an allow-list; empty parts are ignored', () => {
     expect(
       resolveIt({}, { APP_BASE_URL: 'https://a.example.com , https://b.example.com,' }).appBaseUrl,
     ).toEqual({
@@ -95,7 +95,7 @@ describe('resolveAppBaseUrl', () => {
     })
   })
 
-  test('[S003] the option wins over APP_BASE_URL', () => {
+  test('[S003] the option overrides APP_BASE_URL', () => {
     const { appBaseUrl } = resolveIt(
       { appBaseUrl: 'https://o.example.com' },
       { APP_BASE_URL: 'https://v.example.com' },
@@ -117,7 +117,7 @@ describe('resolveAppBaseUrl', () => {
     'https://app.example.com:99999',
     7,
     {},
-  ])('refuses %j as option and, in words, never repeats it', (value) => {
+  ])('rejects %j as an option, with a message that does not repeat it', (value) => {
     const { appBaseUrl, problems } = resolveIt({ appBaseUrl: value as string })
     expect(appBaseUrl).toBeNull()
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-option'])
@@ -125,26 +125,26 @@ describe('resolveAppBaseUrl', () => {
     expect(problems[0]?.message).not.toContain('app example.com')
   })
 
-  test('a wrong variable is a wrong variable', () => {
+  test('an invalid variable is reported as a variable', () => {
     expect(resolveIt({}, { APP_BASE_URL: 'app.example.com' }).problems).toMatchObject([
       { kind: 'wrong-variable' },
     ])
     expect(resolveIt({}, { APP_BASE_URL: ',' }).problems).toMatchObject([{ kind: 'wrong-variable' }])
   })
 
-  test('an empty list and a list with a bad entry are refused', () => {
+  test('an empty list and a list with an invalid entry are rejected', () => {
     expect(resolveIt({ appBaseUrl: [] }).problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(resolveIt({ appBaseUrl: ['https://a.example.com', 'b'] }).problems).toMatchObject([
       { kind: 'wrong-option' },
     ])
   })
 
-  test('one origin with two paths is a contradiction', () => {
+  test('two paths of one origin are rejected', () => {
     const { problems } = resolveIt({ appBaseUrl: ['https://a.example.com/x', 'https://a.example.com/y'] })
     expect(problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('[S151] a path together with the base-path variable is refused, by whichever way it came', () => {
+  test('[S151] a path together with the base-path variable is rejected, as an option or as a variable', () => {
     expect(resolveIt({ appBaseUrl: 'https://a.example.com/docs' }, {}, '/docs')).toMatchObject({
       appBaseUrl: null,
       problems: [{ kind: 'wrong-option', message: expect.stringContaining('FRAMEWORK_PUBLIC_BASE_PATH') }],
@@ -159,13 +159,13 @@ describe('resolveAppBaseUrl', () => {
     ).toHaveLength(1)
   })
 
-  test('a root URL and the base-path variable go together', () => {
+  test('a root URL may be combined with the base-path variable', () => {
     expect(resolveIt({ appBaseUrl: 'https://a.example.com/' }, {}, '/docs').problems).toEqual([])
   })
 })
 
 describe('baseUrlFor, fixed', () => {
-  test('[S038] nothing in a request changes a fixed base URL, and none is needed', () => {
+  test('[S038] no request changes a fixed base URL, and none is required', () => {
     const config = {
       ...inferred,
       trustProxy: true,
@@ -190,7 +190,7 @@ describe('baseUrlFor, allow-list', () => {
     ),
   }
 
-  test('[S040] the matching entry is used, path included', () => {
+  test('[S040] the matching entry is used, with its path', () => {
     expect(resolveBaseUrl(config, view({ host: 'b.example.com' }))).toBe('https://b.example.com/app')
     expect(resolveBaseUrl(config, view({ host: 'inner', 'x-forwarded-host': 'A.example.com' }))).toBe(
       'https://a.example.com',
@@ -198,7 +198,7 @@ describe('baseUrlFor, allow-list', () => {
     expect(resolveBaseUrl(config, view({ host: 'localhost:3000' }))).toBe('http://localhost:3000')
   })
 
-  test('an http entry is reached in production when it is what the request says', () => {
+  test('an http entry matches an http request in production', () => {
     expect(resolveBaseUrl(config, view({ host: 'intranet:8080' }))).toBe('http://intranet:8080')
     const proxied = view({ host: 'intranet:8080', 'x-forwarded-proto': 'https' })
     expect(codeOf(() => resolveBaseUrl(config, proxied))).toBe('BASE_URL_NOT_ALLOWED')
@@ -214,7 +214,7 @@ describe('baseUrlFor, allow-list', () => {
     expect(codeOf(() => resolveBaseUrl(config, view({ host })))).toBe('BASE_URL_NOT_ALLOWED')
   })
 
-  test('[S041] hostile hosts never resolve to anything but an entry', () => {
+  test('[S041] hostile hosts never resolve to anything but an entry of the list', () => {
     const urls = new Set([
       'https://a.example.com',
       'https://b.example.com/app',
@@ -234,13 +234,13 @@ describe('baseUrlFor, allow-list', () => {
     )
   })
 
-  test('without a request nothing can be chosen', () => {
+  test('without a request no entry is selected', () => {
     expect(codeOf(() => resolveBaseUrl(config, null))).toBe('BASE_URL_UNKNOWN')
   })
 })
 
 describe('baseUrlFor, inferred', () => {
-  test('[S042] host and protocol of the request', () => {
+  test('[S042] is host and protocol of the request', () => {
     expect(resolveBaseUrl(inferred, view({ host: 'App.Example.com:3000' }))).toBe(
       'http://app.example.com:3000',
     )
@@ -252,13 +252,13 @@ describe('baseUrlFor, inferred', () => {
     expect(resolveBaseUrl(inferred, view({ host: 'app.example.com:80' }))).toBe('http://app.example.com')
   })
 
-  test('a Web request without Host header is known by its URL', () => {
+  test('the URL of a Web request is used if it has no Host header', () => {
     expect(resolveBaseUrl(inferred, view({}, 'https://app.example.com/x'))).toBe('https://app.example.com')
     expect(codeOf(() => resolveBaseUrl(inferred, view({}, null)))).toBe('BASE_URL_UNKNOWN')
     expect(codeOf(() => resolveBaseUrl(inferred, null))).toBe('BASE_URL_UNKNOWN')
   })
 
-  test('a host that tells no URL is http outside production', () => {
+  test('a request without a protocol is http outside production', () => {
     expect(resolveBaseUrl(inferred, view({ host: 'localhost:3000' }, null))).toBe('http://localhost:3000')
   })
 
@@ -273,11 +273,11 @@ describe('baseUrlFor, inferred', () => {
     ['[::1]:3000', 'http://[::1]:3000'],
     ['localhost.evil.example', 'https://localhost.evil.example'],
     ['10.0.0.7', 'https://10.0.0.7'],
-  ])('in production %s gives %s although the request came by http', (host, expected) => {
+  ])('in production %s becomes %s although the request used http', (host, expected) => {
     expect(resolveBaseUrl(inProduction, view({ host }))).toBe(expected)
   })
 
-  test('forwarded headers count only with trustProxy', () => {
+  test('forwarded headers are used only with trustProxy', () => {
     const request = view({
       host: 'inner:3000',
       'x-forwarded-host': 'app.example.com, inner',
@@ -288,12 +288,12 @@ describe('baseUrlFor, inferred', () => {
     expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
-  test('a proxy cannot talk production out of https', () => {
+  test('a proxy cannot disable https in production', () => {
     const request = view({ host: 'app.example.com', 'x-forwarded-proto': 'http' })
     expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
-  test('an empty forwarded header counts as absent; a broken one is refused, not skipped', () => {
+  test('an empty forwarded header is ignored; an invalid one is rejected, not ignored', () => {
     const trusting = { ...inferred, trustProxy: true }
     expect(resolveBaseUrl(trusting, view({ host: 'a.example.com', 'x-forwarded-host': ' ' }))).toBe(
       'http://a.example.com',
@@ -347,13 +347,13 @@ describe('baseUrlFor, inferred', () => {
     `${'a.'.repeat(200)}com`,
     'javascript:alert(1)',
     '',
-  ])('refuses the host %j', (host) => {
+  ])('rejects the host %j', (host) => {
     for (const config of [inferred, inProduction]) {
       expect(codeOf(() => resolveBaseUrl(config, view({ host })))).toBe('BASE_URL_UNKNOWN')
     }
   })
 
-  test('a hostile host either is refused or gives exactly itself as origin', () => {
+  test('a hostile host is either rejected or is exactly the host of the origin', () => {
     fc.assert(
       fc.property(hostileHeader(), fc.boolean(), (host, production) => {
         const outcome = codeOf(() => resolveBaseUrl({ ...inferred, production }, view({ host })))
@@ -367,7 +367,7 @@ describe('baseUrlFor, inferred', () => {
     )
   })
 
-  test('one request never influences the next', () => {
+  test('no request influences a later one', () => {
     const clean = view({ host: 'app.example.com' })
     const before = resolveBaseUrl(inProduction, clean)
     codeOf(() => resolveBaseUrl(inProduction, view({ host: 'evil.example' })))
@@ -375,7 +375,7 @@ describe('baseUrlFor, inferred', () => {
     expect(resolveBaseUrl(inProduction, clean)).toBe(before)
   })
 
-  test('errors do not reflect what the request said', () => {
+  test('errors do not contain values of the request', () => {
     try {
       resolveBaseUrl(inferred, view({ host: 'user@evil.example' }))
       expect.unreachable()

@@ -29,7 +29,7 @@ describe('secret', () => {
     })
   })
 
-  test('[S028] IDP_CLIENT_SECRET supplies it, the option wins', () => {
+  test('[S028] IDP_CLIENT_SECRET sets it, the option overrides it', () => {
     const env = { IDP_CLIENT_SECRET: 'by-variable' }
     expect(resolveIt({}, env).auth).toEqual({ kind: 'secret', secret: 'by-variable' })
     expect(resolveIt({ clientSecret: 'by-option' }, env).auth).toEqual({
@@ -38,7 +38,7 @@ describe('secret', () => {
     })
   })
 
-  test('[S252,S253] neither secret nor key: every way is named', () => {
+  test('[S252,S253] without secret and key the message names every way to set them', () => {
     const { auth, problems } = resolveIt({})
     expect(auth).toBeUndefined()
     expect(problems).toMatchObject([{ kind: 'missing' }])
@@ -61,7 +61,7 @@ describe('secret', () => {
 })
 
 describe('key', () => {
-  test('PEM text wins over a secret', () => {
+  test('PEM text takes precedence over a secret', () => {
     const options = { clientSecret: 's', clientAssertionSigningKey: pem, clientAssertionSigningAlg: 'ES256' }
     expect(resolveIt(options)).toEqual({
       auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256' },
@@ -74,7 +74,7 @@ describe('key', () => {
     })
   })
 
-  test('[S031,S034] variables supply key and algorithm; line breaks may be written as \\n', () => {
+  test('[S031,S034] variables set key and algorithm; line breaks may be written as \\n', () => {
     const env = {
       IDP_CLIENT_ASSERTION_SIGNING_KEY: pem.replaceAll('\n', '\\n'),
       IDP_CLIENT_ASSERTION_SIGNING_ALG: 'ES256',
@@ -107,7 +107,7 @@ describe('key', () => {
     ['SEC1', sec1, /openssl pkcs8/],
     ['a public key', spki, /PKCS#8/],
     ['an encrypted key', encrypted, /not be encrypted/],
-  ])('refuses %s, says why, and repeats nothing of it', (_what, key, why) => {
+  ])('rejects %s with the reason, and does not repeat the key', (_what, key, why) => {
     const { auth, problems } = resolveIt({ clientSecret: 's', clientAssertionSigningKey: key })
     expect(auth).toBeUndefined()
     expect(problems).toMatchObject([{ kind: 'wrong-option', message: expect.stringMatching(why) }])
@@ -117,7 +117,7 @@ describe('key', () => {
     ])
   })
 
-  test.each(['HS256', 'none', 'RS1', 'es256'])('refuses the algorithm %s', (alg) => {
+  test.each(['HS256', 'none', 'RS1', 'es256'])('rejects the algorithm %s', (alg) => {
     const options = { clientAssertionSigningKey: pem, clientAssertionSigningAlg: alg }
     expect(resolveIt(options).problems).toMatchObject([
       { kind: 'wrong-option', message: expect.stringContaining('RS256') },
@@ -129,7 +129,7 @@ describe('key', () => {
     [{ type: 'ec', namedCurve: 'P-384' }, ['ES384']],
     [{ type: 'ec', namedCurve: 'P-521' }, ['ES512']],
     [{ type: 'ed25519' }, ['EdDSA', 'Ed25519']],
-  ])('what a PEM text of %j can sign with', (kind, algorithms) => {
+  ])('PEM text of %j allows exactly the algorithms that it can sign with', (kind, algorithms) => {
     const { type, ...parameters } = kind
     const key = generateKeyPairSync(type as 'rsa', parameters as { modulusLength: number }).privateKey
     const text = key.export({ type: 'pkcs8', format: 'pem' }).toString().trim()
@@ -143,7 +143,7 @@ describe('key', () => {
     [{ name: 'ECDSA', namedCurve: 'P-521' }, ['ES512']],
     [{ name: 'Ed25519' }, ['EdDSA', 'Ed25519']],
     [{ name: 'HMAC', hash: 'SHA-256' }, undefined],
-  ])('what a CryptoKey of %j can sign with', async (kind, algorithms) => {
+  ])('a CryptoKey of %j allows exactly the algorithms that it can sign with', async (kind, algorithms) => {
     const rsa = kind.name.startsWith('RSA')
       ? { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) }
       : {}
@@ -157,7 +157,7 @@ describe('key', () => {
     else expect(problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test('an algorithm that the key cannot sign with is refused, for PEM text and CryptoKey', async () => {
+  test('an algorithm that the key cannot sign with is rejected, for PEM text and CryptoKey', async () => {
     const pair = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
       'sign',
       'verify',
@@ -178,7 +178,7 @@ describe('key', () => {
     expect(resolveIt({}, env).problems).toMatchObject([{ kind: 'wrong-variable' }])
   })
 
-  test('a key of a kind that nothing signs with is refused', () => {
+  test('a key of a type that cannot sign is rejected', () => {
     const secp = generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey
     const text = secp.export({ type: 'pkcs8', format: 'pem' }).toString()
     expect(resolveIt({ clientAssertionSigningKey: text }).problems).toMatchObject([
@@ -188,7 +188,7 @@ describe('key', () => {
     expect(resolveIt({ clientAssertionSigningKey: bytes }).problems).toHaveLength(1)
   })
 
-  test('an algorithm without key is reported', () => {
+  test('an algorithm without a key is reported', () => {
     expect(resolveIt({ clientSecret: 's', clientAssertionSigningAlg: 'ES256' }).problems).toMatchObject([
       { kind: 'notice' },
     ])
@@ -197,7 +197,7 @@ describe('key', () => {
     ])
   })
 
-  test('the key id is taken as it is', () => {
+  test('the key id is unchanged', () => {
     const options = { clientAssertionSigningKey: pem, clientAssertionSigningKeyId: 'key-1' }
     expect(resolveIt(options)).toMatchObject({ auth: { keyId: 'key-1' }, problems: [] })
     const wrong = { clientAssertionSigningKey: pem, clientAssertionSigningKeyId: 7 as never }
@@ -207,7 +207,7 @@ describe('key', () => {
 
 describe('[B4] tokenEndpointAuthMethod', () => {
   test.each(['client_secret_basic', 'client_secret_post'] as const)(
-    '%s, by option and variable',
+    '%s is accepted as an option and as a variable',
     (method) => {
       const auth = { kind: 'secret', secret: 's', method }
       expect(resolveIt({ clientSecret: 's', tokenEndpointAuthMethod: method })).toEqual({
@@ -222,7 +222,7 @@ describe('[B4] tokenEndpointAuthMethod', () => {
   )
 
   test.each(['private_key_jwt', 'none', 'client_secret_jwt', 7, true, ['client_secret_post']])(
-    '%j is refused',
+    '%j is rejected',
     (value) => {
       expect(resolveIt({ clientSecret: 's', tokenEndpointAuthMethod: value as never }).problems).toEqual([
         {
@@ -233,12 +233,12 @@ describe('[B4] tokenEndpointAuthMethod', () => {
     },
   )
 
-  test('a variable of another value is refused at the first use', () => {
+  test('an invalid variable is rejected at the first use', () => {
     const env = { IDP_CLIENT_SECRET: 's', IDP_TOKEN_ENDPOINT_AUTH_METHOD: 'tls_client_auth' }
     expect(resolveIt({}, env).problems).toMatchObject([{ kind: 'wrong-variable' }])
   })
 
-  test('beside a key it is a contradiction, with or without a secret', () => {
+  test('a method of the secret together with a key is rejected, with or without a secret', () => {
     for (const further of [{}, { clientSecret: 's' }]) {
       const options = {
         clientAssertionSigningKey: pem,
@@ -260,7 +260,7 @@ describe('[B4] tokenEndpointAuthMethod', () => {
     ])
   })
 
-  test('secret and key without it: the key', () => {
+  test('the key is used if both secret and key are set', () => {
     expect(resolveIt({ clientSecret: 's', clientAssertionSigningKey: pem })).toMatchObject({
       auth: { kind: 'assertion' },
       problems: [],
@@ -269,7 +269,7 @@ describe('[B4] tokenEndpointAuthMethod', () => {
 })
 
 describe('[B6] clientAssertionAudience', () => {
-  test('by option and variable; the issuer is the default', () => {
+  test('is set by option and variable; the default is the issuer', () => {
     const key = { clientAssertionSigningKey: pem }
     expect(resolveIt({ ...key, clientAssertionAudience: 'token_endpoint' }).auth).toMatchObject({
       audience: 'token_endpoint',
@@ -279,7 +279,7 @@ describe('[B6] clientAssertionAudience', () => {
     expect(resolveIt({ ...key, clientAssertionAudience: 'issuer' }, env).auth).not.toHaveProperty('audience')
   })
 
-  test.each(['https://idp.example/token', 'tokenEndpoint', 1])('%j is refused', (value) => {
+  test.each(['https://idp.example/token', 'tokenEndpoint', 1])('%j is rejected', (value) => {
     const options = { clientAssertionSigningKey: pem, clientAssertionAudience: value as never }
     expect(resolveIt(options).problems).toEqual([
       { kind: 'wrong-option', message: "clientAssertionAudience must be one of 'issuer', 'token_endpoint'." },
@@ -322,7 +322,7 @@ describe('[B9] idTokenSignedResponseAlg', () => {
     expect(algorithms(given, variable)).toEqual({ names, problems: [] })
   })
 
-  test('nothing pins nothing', () => {
+  test('an empty value sets no algorithm', () => {
     for (const given of [undefined, null, '', ' '])
       expect(algorithms(given)).toEqual({ names: undefined, problems: [] })
   })
@@ -339,7 +339,7 @@ describe('[B9] idTokenSignedResponseAlg', () => {
     [7],
     7,
     { RS256: true },
-  ])('%j is refused', (given) => {
+  ])('%j is rejected', (given) => {
     expect(algorithms(given)).toMatchObject({
       names: undefined,
       problems: [
@@ -348,7 +348,7 @@ describe('[B9] idTokenSignedResponseAlg', () => {
     })
   })
 
-  test('a wrong variable is named', () => {
+  test('an invalid variable is named', () => {
     expect(algorithms(undefined, 'HS512').problems).toMatchObject([
       {
         kind: 'wrong-variable',

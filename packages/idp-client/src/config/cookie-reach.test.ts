@@ -48,7 +48,7 @@ test.each<[string, IdpClientOptions, Env]>([
   expect(messages(options, env)).toEqual([expect.stringContaining(`notice: ${what} the ${route} route`)])
 })
 
-test('that of transactions too', () => {
+test('a path of transactionCookie that does not contain the login route is reported', () => {
   expect(messages({ transactionCookie: { path: '/auth/callback' } })).toEqual([
     expect.stringContaining('notice: transactionCookie.path does not contain the login route'),
   ])

@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 
 describe('keys', () => {
-  test('[S068] off by default; keys in the variables are there for fetchers that ask for them', () => {
+  test('[S068] is off by default; keys in variables are available to fetchers with DPoP', () => {
     expect(resolveIt({})).toMatchObject({ dpop: { enabled: false, keys: { kind: 'none' } }, problems: [] })
     expect(resolveIt({}, variables)).toMatchObject({
       dpop: { enabled: false, keys: { kind: 'pem' } },
@@ -43,14 +43,14 @@ describe('keys', () => {
     })
   })
 
-  test('[S069,S104] the option wins over the variables', () => {
+  test('[S069,S104] the option overrides the variables', () => {
     expect(resolveIt({ useDPoP: true, dpopKeyPair: pair }, variables)).toMatchObject({
       dpop: { enabled: true, keys: { kind: 'pair', ...pair } },
       problems: [],
     })
   })
 
-  test('[S070] PEM texts from the variables, line breaks also as \\n', () => {
+  test('[S070] PEM text in variables is accepted, with line breaks also as \\n', () => {
     const escaped = { ...variables, IDP_DPOP_PRIVATE_KEY: pems.privateKey.replaceAll('\n', '\\n') }
     expect(resolveIt({ useDPoP: true }, escaped)).toMatchObject({
       dpop: { keys: { kind: 'pem', publicKey: pems.publicKey.trim(), privateKey: pems.privateKey.trim() } },
@@ -59,7 +59,7 @@ describe('keys', () => {
   })
 
   test.each([{}, { IDP_DPOP_PUBLIC_KEY: pems.publicKey }, { IDP_DPOP_PRIVATE_KEY: pems.privateKey }])(
-    'missing keys are named with all ways to give them',
+    'missing keys are reported with every way to set them',
     (env) => {
       const { dpop, problems } = resolveIt({ useDPoP: true }, env)
       expect(dpop.keys).toEqual({ kind: 'none' })
@@ -69,7 +69,7 @@ describe('keys', () => {
     },
   )
 
-  test('texts in the wrong variable are refused', () => {
+  test("keys in each other's variables are rejected", () => {
     const swapped = { IDP_DPOP_PUBLIC_KEY: pems.privateKey, IDP_DPOP_PRIVATE_KEY: pems.publicKey }
     expect(
       resolveIt({ useDPoP: true }, swapped).problems.map(({ kind, message }) => [
@@ -82,7 +82,7 @@ describe('keys', () => {
     ])
   })
 
-  test('another curve, swapped halves and other values are refused', async () => {
+  test('another curve, swapped keys and other values are rejected', async () => {
     const wrong = [
       await pairOn('P-384'),
       { publicKey: pair.privateKey, privateKey: pair.publicKey },
@@ -101,7 +101,7 @@ describe('keys', () => {
     ['rsa', { modulusLength: 2048 }],
     ['ec', { namedCurve: 'P-384' }],
     ['ed25519', {}],
-  ])('%s %j in the variables is refused at once', (type, parameters) => {
+  ])('%s %j in a variable is rejected immediately', (type, parameters) => {
     const { privateKey, publicKey } = generateKeyPairSync(type as 'rsa', {
       ...(parameters as { modulusLength: number }),
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -117,7 +117,7 @@ describe('keys', () => {
     })
   })
 
-  test('halves of two pairs in the variables are refused at once', () => {
+  test('keys of two different pairs in variables are rejected immediately', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
     const env = {
       ...variables,
@@ -129,7 +129,7 @@ describe('keys', () => {
     })
   })
 
-  test('a pair without useDPoP is reported', () => {
+  test('a key pair without useDPoP is reported', () => {
     expect(resolveIt({ dpopKeyPair: pair })).toMatchObject({
       dpop: { enabled: false, keys: { kind: 'pair' } },
       problems: [{ kind: 'notice', message: expect.stringContaining('no effect') }],
@@ -138,7 +138,7 @@ describe('keys', () => {
 })
 
 describe('options', () => {
-  test('defaults', () => {
+  test('have defaults', () => {
     expect(resolveIt({}).dpop).toEqual({
       enabled: false,
       keys: { kind: 'none' },
@@ -148,7 +148,7 @@ describe('options', () => {
     })
   })
 
-  test('[S106,S108,S110,S112] variables supply each, options win', () => {
+  test('[S106,S108,S110,S112] variables set each, options override them', () => {
     const env = {
       IDP_DPOP_CLOCK_TOLERANCE: '10',
       IDP_DPOP_CLOCK_SKEW: '-5',
@@ -161,7 +161,7 @@ describe('options', () => {
     expect(resolveIt({ dpopOptions: byOption }, env)).toMatchObject({ dpop: byOption, problems: [] })
   })
 
-  test('a long tolerance is reported', () => {
+  test('a tolerance of several minutes is reported', () => {
     expect(resolveIt({ dpopOptions: { clockTolerance: 300 } }).problems).toEqual([])
     expect(resolveIt({ dpopOptions: { clockTolerance: 301 } }).problems).toMatchObject([{ kind: 'notice' }])
   })
@@ -172,7 +172,7 @@ describe('options', () => {
     { clockSkew: '5' },
     { retry: { delay: -1 } },
     { retry: { jitter: 'yes' } },
-  ])('refuses %j', (dpopOptions) => {
+  ])('rejects %j', (dpopOptions) => {
     expect(resolveIt({ dpopOptions: dpopOptions as DpopOptions }).problems).toMatchObject([
       { kind: 'wrong-option' },
     ])

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('reads every variable it knows, without the blanks around it', () => {
+test('reads every known variable, trimmed', () => {
   for (const name of variableNames) vi.stubEnv(name, ` value of ${name}\n`)
   const env = readEnv({ publicPrefixes: ['NEXT_PUBLIC_'] })
   expect(env).toEqual(Object.fromEntries(variableNames.map((name) => [name, `value of ${name}`])))
@@ -20,7 +20,7 @@ test('an empty variable is absent', () => {
   expect(readEnv()).not.toHaveProperty('IDP_CLIENT_ID')
 })
 
-test('variables of a host count only where the host asks for them', () => {
+test('variables of a host are read only for that host', () => {
   vi.stubEnv('NEXT_PUBLIC_LOGIN_ROUTE', '/next')
   vi.stubEnv('FRAMEWORK_PUBLIC_LOGIN_ROUTE', '/framework')
   expect(readEnv()).toMatchObject({ FRAMEWORK_PUBLIC_LOGIN_ROUTE: '/framework' })
@@ -35,7 +35,7 @@ test('reads at the call, not at import', () => {
   expect(readEnv().IDP_DOMAIN).toBe('two.example.com')
 })
 
-test('works where `process` is absent and where reading it throws', () => {
+test('works if `process` is absent or reading it throws', () => {
   const original = globalThis.process
   try {
     vi.stubGlobal('process', undefined)
@@ -55,7 +55,7 @@ test('works where `process` is absent and where reading it throws', () => {
   }
 })
 
-test('writes out every name, since bundlers replace nothing else', () => {
+test('contains every name literally, because bundlers replace nothing else', () => {
   const source = readFileSync(new URL('./env.ts', import.meta.url), 'utf8').replace(/\s+/g, ' ')
   for (const name of variableNames) expect(source).toContain(`=> process.env.${name},`)
 })
@@ -64,11 +64,11 @@ test('[S148] logout, callback, connect-account and back-channel logout have no p
   expect(variableNames.filter((name) => /LOGOUT|CALLBACK|CONNECT/.test(name))).toEqual([])
 })
 
-test('[S050] no variable belongs to the transaction cookie', () => {
+test('[S050] the transaction cookie has no variable', () => {
   expect(variableNames.filter((name) => /TRANSACTION|TXN/.test(name))).toEqual([])
 })
 
-test('every variable of the library has one of its prefixes', () => {
+test('every variable of the library has one of the documented prefixes', () => {
   const foreign = variableNames.filter((name) => !/^(?:IDP_|FRAMEWORK_PUBLIC_|NEXT_PUBLIC_)/.test(name))
   // These two are names of the environment, not ours.
   expect(foreign).toEqual(['NODE_ENV', 'APP_BASE_URL'])

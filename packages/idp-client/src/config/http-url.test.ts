@@ -69,28 +69,31 @@ const wrong: readonly [host: string, hint: RegExp | null][] = [
   ['\\\\example.com', null],
 ]
 
-describe('[E1] what no host can be', () => {
-  test.each(wrong)('%s is refused in appBaseUrl and domain, by option and by variable', (host, hint) => {
-    const url = `https://${host}`
-    const messages = [
-      problemsOf({ appBaseUrl: url }),
-      problemsOf({ appBaseUrl: [url] }),
-      problemsOf({ appBaseUrl: ['https://a.example.com', url] }),
-      problemsOf({}, { APP_BASE_URL: url }),
-      problemsOf({}, { APP_BASE_URL: `https://a.example.com,${url}` }),
-      problemsOf({ domain: url }),
-      problemsOf({ domain: undefined }, { IDP_DOMAIN: url }),
-      ...(host === '' || host.includes('//') ? [] : [problemsOf({ domain: host })]),
-    ]
-    for (const problems of messages) {
-      expect(problems).toHaveLength(1)
-      expect(problems[0]?.kind).toMatch(/^wrong-/)
-      expect(problems[0]?.message).toMatch(/^(?:appBaseUrl|APP_BASE_URL|domain|IDP_DOMAIN) /)
-      if (hint) expect(problems[0]?.message).toMatch(hint)
-    }
-  })
+describe('[E1] a host that cannot exist', () => {
+  test.each(wrong)(
+    '%s is rejected in appBaseUrl and domain, as an option and as a variable',
+    (host, hint) => {
+      const url = `https://${host}`
+      const messages = [
+        problemsOf({ appBaseUrl: url }),
+        problemsOf({ appBaseUrl: [url] }),
+        problemsOf({ appBaseUrl: ['https://a.example.com', url] }),
+        problemsOf({}, { APP_BASE_URL: url }),
+        problemsOf({}, { APP_BASE_URL: `https://a.example.com,${url}` }),
+        problemsOf({ domain: url }),
+        problemsOf({ domain: undefined }, { IDP_DOMAIN: url }),
+        ...(host === '' || host.includes('//') ? [] : [problemsOf({ domain: host })]),
+      ]
+      for (const problems of messages) {
+        expect(problems).toHaveLength(1)
+        expect(problems[0]?.kind).toMatch(/^wrong-/)
+        expect(problems[0]?.message).toMatch(/^(?:appBaseUrl|APP_BASE_URL|domain|IDP_DOMAIN) /)
+        if (hint) expect(problems[0]?.message).toMatch(hint)
+      }
+    },
+  )
 
-  test('a comma: the message names the list', () => {
+  test('for a comma the message mentions the list', () => {
     const several = 'https://a.example.com,https://b.example.com'
     expect(problemsOf({ appBaseUrl: several })).toEqual([
       {
@@ -124,13 +127,13 @@ describe('[E1] what no host can be', () => {
     'example.com/tenant.example.com/B2C_1_sign-in/v2.0/',
     'example.com/a~b/@x:y/$(1)+2=3&4!',
     'example.com//',
-  ])('%s is one', (host) => {
+  ])('%s is a valid host', (host) => {
     expect(problemsOf({ appBaseUrl: `https://${host}` })).toEqual([])
     expect(problemsOf({ domain: host })).toEqual([])
     expect(problemsOf({ domain: ` https://${host}\n` })).toEqual([])
   })
 
-  test('what is accepted is what was written', () => {
+  test('an accepted URL is unchanged', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -6,33 +6,39 @@ const refusal = (detail: string) =>
 
 const nothing: readonly unknown[] = [undefined, null, 'text', 7, {}]
 
-describe('the token', () => {
-  test('is a text', () => {
+describe('mfaToken', () => {
+  test('is a string', () => {
     expect(readMfaToken({ mfaToken: 'sealed' })).toBe('sealed')
   })
 
-  test.each([...nothing, { mfaToken: '' }, { mfaToken: 7 }, { mfaToken: ['sealed'] }])('%j', (options) => {
-    expect(() => readMfaToken(options)).toThrow(refusal('mfaToken'))
-  })
+  test.each([...nothing, { mfaToken: '' }, { mfaToken: 7 }, { mfaToken: ['sealed'] }])(
+    '%j is rejected',
+    (options) => {
+      expect(() => readMfaToken(options)).toThrow(refusal('mfaToken'))
+    },
+  )
 })
 
 describe('a challenge', () => {
   test.each([{ challengeType: 'otp' }, { challengeType: 'oob', authenticatorId: 'sms|dev_1' }])(
-    '%j',
+    '%j is rejected',
     (options) => {
       expect(readChallenge({ mfaToken: 'sealed', ...options })).toEqual(options)
     },
   )
 
-  test('null and undefined are left out', () => {
+  test('null and undefined properties are ignored', () => {
     expect(readChallenge({ challengeType: 'otp', authenticatorId: null })).toEqual({ challengeType: 'otp' })
   })
 
-  test.each([...nothing, { challengeType: 'sms' }, { challengeType: ['otp'] }])('%j', (options) => {
-    expect(() => readChallenge(options)).toThrow(refusal('challengeType'))
-  })
+  test.each([...nothing, { challengeType: 'sms' }, { challengeType: ['otp'] }])(
+    '%j is rejected',
+    (options) => {
+      expect(() => readChallenge(options)).toThrow(refusal('challengeType'))
+    },
+  )
 
-  test.each([' ', 7, 'x'.repeat(9000)])('an id %j', (authenticatorId) => {
+  test.each([' ', 7, 'x'.repeat(9000)])('an id %j is rejected', (authenticatorId) => {
     expect(() => readChallenge({ challengeType: 'otp', authenticatorId })).toThrow(refusal('authenticatorId'))
   })
 })
@@ -56,7 +62,7 @@ describe('an enrolment', () => {
       { authenticatorTypes: ['oob'], oobChannels: ['voice', 'sms'], phoneNumber },
       { type: 'oob', channels: ['voice', 'sms'], phoneNumber },
     ],
-  ])('%j', (options, expected) => {
+  ])('%j is accepted', (options, expected) => {
     expect(readEnrollment(options)).toEqual(expected)
   })
 
@@ -77,7 +83,7 @@ describe('an enrolment', () => {
     [{ factorType: 'voice', phoneNumber: '' }, 'phoneNumber'],
     [{ authenticatorTypes: ['oob'], oobChannels: ['email', 'sms'] }, 'phoneNumber'],
     [{ factorType: 'email', email: 7 }, 'email'],
-  ])('%j: %s', (options, detail) => {
+  ])('%j is rejected: %s', (options, detail) => {
     expect(() => readEnrollment(options)).toThrow(refusal(detail))
   })
 })
@@ -94,7 +100,7 @@ describe('a proof', () => {
       { recoveryCode: 'r', otp: undefined },
       { kind: 'recovery-code', recoveryCode: 'r' },
     ],
-  ])('%j', (options, expected) => {
+  ])('%j is rejected', (options, expected) => {
     expect(readProof(options)).toEqual(expected)
   })
 
@@ -110,7 +116,7 @@ describe('a proof', () => {
     expect(() => readProof(options)).toThrow(refusal(detail))
   })
 
-  test('what was given is in no message', () => {
+  test('no message contains the given value', () => {
     const message = expect.not.stringMatching(/424242|secret-code/)
     const given = { otp: '424242', recoveryCode: 'secret-code' }
     expect(() => readProof(given)).toThrow(expect.objectContaining({ message }))

@@ -14,7 +14,7 @@ function resolveIt(options: IdpClientOptions, env: Env = {}, insecure = false) {
 }
 
 describe('domain', () => {
-  test('[S022] names the provider; both spellings of its issuer are accepted', () => {
+  test('[S022] sets the provider; both spellings of its issuer are accepted', () => {
     expect(resolveIt({ domain: 'tenant.example.com' })).toEqual({
       provider: {
         url: 'https://tenant.example.com',
@@ -24,7 +24,7 @@ describe('domain', () => {
     })
   })
 
-  test('[S023] IDP_DOMAIN supplies domain, the option wins', () => {
+  test('[S023] IDP_DOMAIN sets domain, the option overrides it', () => {
     const env = { IDP_DOMAIN: 'variable.example.com' }
     expect(resolveIt({}, env).provider?.url).toBe('https://variable.example.com')
     expect(resolveIt({ domain: 'option.example.com' }, env).provider?.url).toBe('https://option.example.com')
@@ -50,7 +50,7 @@ describe('domain', () => {
     })
   })
 
-  test('with a path the issuer is exactly what is written', () => {
+  test('with a path the issuer is exactly the given URL', () => {
     expect(resolveIt({ domain: 'https://idp.example.com/realms/a' }).provider).toEqual({
       url: 'https://idp.example.com/realms/a',
       issuers: ['https://idp.example.com/realms/a'],
@@ -75,20 +75,20 @@ describe('domain', () => {
     'https://idp.example.com/.well-known/openid-configuration',
     7,
     {},
-  ])('refuses %j without repeating it', (domain) => {
+  ])('rejects %j without repeating it', (domain) => {
     const { provider, problems } = resolveIt({ domain: domain as string })
     expect(provider).toBeUndefined()
     expect(problems).toMatchObject([{ kind: 'wrong-option', message: expect.stringMatching(/^domain must/) }])
     expect(problems[0]?.message).not.toContain('idp')
   })
 
-  test('a wrong IDP_DOMAIN is a wrong variable', () => {
+  test('an invalid IDP_DOMAIN is reported as a variable', () => {
     expect(resolveIt({}, { IDP_DOMAIN: 'a b' }).problems).toMatchObject([
       { kind: 'wrong-variable', message: expect.stringMatching(/^IDP_DOMAIN must/) },
     ])
   })
 
-  test('[S249,S253] missing: both ways to set it are named', () => {
+  test('[S249,S253] if it is missing, the message names both ways to set it', () => {
     for (const domain of [undefined, '', null]) {
       expect(resolveIt({ domain: domain as undefined }).problems).toEqual([
         { kind: 'missing', message: expect.stringMatching(/option domain or the variable IDP_DOMAIN/) },
@@ -96,7 +96,7 @@ describe('domain', () => {
     }
   })
 
-  test('[S058] plain http is refused', () => {
+  test('[S058] plain http is rejected', () => {
     expect(resolveIt({ domain: 'http://localhost:4000' })).toMatchObject({
       provider: undefined,
       problems: [{ kind: 'wrong-option', message: expect.stringMatching(/allowInsecureRequests/) }],
@@ -106,7 +106,7 @@ describe('domain', () => {
     ])
   })
 
-  test('[S059] and permitted where insecure requests are; a bare host stays https', () => {
+  test('[S059] plain http is accepted with allowInsecureRequests; a bare host stays https', () => {
     expect(resolveIt({ domain: 'http://localhost:4000' }, {}, true)).toEqual({
       provider: {
         url: 'http://localhost:4000',
@@ -117,7 +117,7 @@ describe('domain', () => {
     expect(resolveIt({ domain: 'localhost:4000' }, {}, true).provider?.url).toBe('https://localhost:4000')
   })
 
-  test('any text gives an https origin or exactly one problem', () => {
+  test('any string gives an https origin or exactly one problem', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.webAuthority({ withPort: true })), (domain) => {
         const { provider, problems } = resolveIt({ domain })
@@ -143,15 +143,15 @@ describe('allowInsecureRequests', () => {
     return { insecure, problems }
   }
 
-  test('[S058] false by default', () => {
+  test('[S058] is false by default', () => {
     expect(run(undefined, false)).toEqual({ insecure: false, problems: [] })
   })
 
-  test('[S059] true outside production', () => {
+  test('[S059] is true outside production', () => {
     expect(run(true, false)).toEqual({ insecure: true, problems: [] })
   })
 
-  test('[S060] without effect in production, and reported', () => {
+  test('[S060] has no effect in production, and is reported', () => {
     expect(run(true, true)).toMatchObject({
       insecure: false,
       problems: [{ kind: 'notice', message: expect.stringMatching(/no effect in production/) }],

@@ -21,7 +21,7 @@ function collect() {
 }
 
 describe('order of sources', () => {
-  test('[S003] the variable counts only while the option is left out', () => {
+  test('[S003] the variable is used only if the option is not set', () => {
     const { note: addIssue, problems } = collect()
     const env = { IDP_CLIENT_ID: 'from-env' }
     expect(readText(field('clientId', {}, env), addIssue)).toBe('from-env')
@@ -46,7 +46,7 @@ describe('order of sources', () => {
     expect(isPresent(value)).toBe(expected)
   })
 
-  test('a mistake is named by where it was made', () => {
+  test('an issue names the option or the variable that caused it', () => {
     const env = { IDP_COOKIE_SECURE: 'perhaps' }
     const byVariable = field('session.cookie.secure', {}, env)
     const byOption = field(
@@ -65,7 +65,7 @@ describe('order of sources', () => {
     ])
   })
 
-  test('what can be set in one way only is not said to have a variable', () => {
+  test('an issue of an option without a variable names no variable', () => {
     expect(waysToSet(field('session.rolling', {}))).toBe('set the option session.rolling')
     expect(waysToSet(field('domain', {}, {}))).toBe('set the option domain or the variable IDP_DOMAIN')
   })
@@ -78,13 +78,13 @@ describe('readFlag', () => {
     ['1', true],
     ['false', false],
     ['0', false],
-  ])('the variable text %s is %s', (text, expected) => {
+  ])('the variable value %s is %s', (text, expected) => {
     const { note: addIssue, problems } = collect()
     expect(readFlag(field('session.cookie.secure', {}, { IDP_COOKIE_SECURE: text }), addIssue)).toBe(expected)
     expect(problems).toEqual([])
   })
 
-  test('an option must be a boolean, not something that looks like one', () => {
+  test('an option must be a boolean, not a string or a number', () => {
     const { note: addIssue, problems } = collect()
     expect(readFlag(field('trustProxy', { trustProxy: 'false' as never }), addIssue)).toBeUndefined()
     expect(readFlag(field('useDPoP', { useDPoP: 0 as never }), addIssue)).toBe(false)
@@ -94,7 +94,7 @@ describe('readFlag', () => {
 
 describe('readNumber', () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, 0, 31_536_001, '5', true, {}])(
-    'refuses the option %j',
+    'rejects the option %j',
     (value) => {
       const { note: addIssue, problems } = collect()
       expect(readNumber(field('mfaTokenTtl', { mfaTokenTtl: value as never }, {}), addIssue)).toBe(300)
@@ -104,20 +104,20 @@ describe('readNumber', () => {
     },
   )
 
-  test.each(['-1', '1e1', '0x10', '5s', 'NaN', '31536001'])('refuses the variable %s', (text) => {
+  test.each(['-1', '1e1', '0x10', '5s', 'NaN', '31536001'])('rejects the variable %s', (text) => {
     const { note: addIssue, problems } = collect()
     expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: text }), addIssue)).toBe(300)
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-variable'])
   })
 
-  test('keeps whole seconds', () => {
+  test('accepts integers of seconds', () => {
     const { note: addIssue } = collect()
     expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 2.9 }), addIssue)).toBe(2)
     expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 0 }), addIssue)).toBe(0)
     expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: '60' }), addIssue)).toBe(60)
   })
 
-  test('another setting may decide a part of the row', () => {
+  test('the range of an option may depend on another option', () => {
     const { note: addIssue } = collect()
     const setting = field('mfaTokenTtl', { mfaTokenTtl: 0 }, {})
     expect(readNumber(withRow<NumberRow>(setting, { min: 0 }), addIssue)).toBe(0)
@@ -127,7 +127,7 @@ describe('readNumber', () => {
 })
 
 describe('readOneOf', () => {
-  test('takes a listed value; variables in any case', () => {
+  test('accepts listed values; variables in any case', () => {
     const { note: addIssue } = collect()
     const transactionCookie = { sameSite: 'none' } as const
     expect(readOneOf(field('transactionCookie.sameSite', { transactionCookie }), addIssue)).toBe('none')
@@ -135,7 +135,7 @@ describe('readOneOf', () => {
     expect(readOneOf(setting, addIssue)).toBe('none')
   })
 
-  test('names what is allowed, never what was given', () => {
+  test('an issue names the allowed values, never the given one', () => {
     const { note: addIssue, problems } = collect()
     const setting = field('logoutStrategy', { logoutStrategy: 'OIDC-secret' as never })
     expect(readOneOf(setting, addIssue)).toBe('auto')
@@ -149,7 +149,7 @@ describe('readOneOf', () => {
 })
 
 describe('readFunction and readGroup', () => {
-  test('a function passes as it is', () => {
+  test('a function is returned unchanged', () => {
     const { note: addIssue, problems } = collect()
     const hook = () => undefined
     expect(readFunction('onCallback', hook, addIssue)).toBe(hook)
@@ -165,14 +165,14 @@ describe('readFunction and readGroup', () => {
     expect(problems).toEqual([{ kind: 'wrong-option', message: 'session must be an object.' }])
   })
 
-  test('a group left out is empty', () => {
+  test('a missing group is empty', () => {
     const { note: addIssue, problems } = collect()
     expect(readGroup('session', undefined, addIssue)).toEqual({})
     expect(readGroup('session', null as never, addIssue)).toEqual({})
     expect(problems).toEqual([])
   })
 
-  test('options in a group that is not an object count as absent', () => {
+  test('options in a group that is not an object are absent', () => {
     const { note: addIssue, problems } = collect()
     for (const session of ['x', ['x'], null, { cookie: 'app' }]) {
       expect(readText(field('session.cookie.name', { session } as never), addIssue)).toBe('__session')

@@ -25,8 +25,8 @@ const complete = {
   secret: '0123456789abcdef'.repeat(4),
 }
 
-describe('[A5] several evaluations of the module in one process, as in next build', () => {
-  test('say the same once, and something else again', async () => {
+describe('[A5] several evaluations of the module in one process, as in next build,', () => {
+  test('report the same problem once, and another problem again', async () => {
     const events: LogEvent[] = []
     const logger = (event: LogEvent) => events.push(event)
     const incomplete = { ...complete, clientId: undefined, seldom: 1, logger } as IdpClientOptions
@@ -54,11 +54,11 @@ describe('[A5] several evaluations of the module in one process, as in next buil
 })
 
 describe('report', () => {
-  test('nothing is said about a complete configuration', () => {
+  test('a complete configuration reports nothing', () => {
     expect(construct(complete)).toEqual({ events: [], thrown: undefined })
   })
 
-  test('[S249,S250,S251,S252,S253,S254] one warning names all that is missing, with option and variable', () => {
+  test('[S249,S250,S251,S252,S253,S254] one warning names everything that is missing, with option and variable', () => {
     const { events, thrown } = construct({})
     expect(thrown).toBeUndefined()
     expect(events).toMatchObject([{ level: 'warn', code: 'CONFIGURATION' }])
@@ -70,14 +70,14 @@ describe('report', () => {
       expect(text).toContain(name)
   })
 
-  test('a wrong variable is part of the same warning', () => {
+  test('an invalid variable is part of the same warning', () => {
     const { events, thrown } = construct({ ...complete, domain: undefined }, { IDP_COOKIE_SECURE: 'perhaps' })
     expect(thrown).toBeUndefined()
     expect(events).toHaveLength(1)
     expect(JSON.stringify(events)).toMatch(/domain is missing.*IDP_COOKIE_SECURE must be true or false/)
   })
 
-  test('[S245] a wrong option throws, and the error lists what is missing as well', () => {
+  test('[S245] an invalid option throws, and the error also lists what is missing', () => {
     const { events, thrown } = construct({ ...complete, clientId: undefined, logoutStrategy: 'x' as 'v2' })
     expect(thrown).toBeInstanceOf(InvalidConfigurationError)
     expect(isIdpError(thrown, 'INVALID_CONFIGURATION')).toBe(true)
@@ -85,7 +85,7 @@ describe('report', () => {
     expect(events).toEqual([])
   })
 
-  test('each oddity is one notice, also beside a warning or an error', () => {
+  test('each notice is reported separately, also after a warning or an error', () => {
     const odd = { session: { rollingDuration: 1 }, transactionCookie: { duration: 1 } } as IdpClientOptions
     expect(construct({ ...complete, ...odd }).events.map(({ code }) => code)).toEqual(['NOTICE', 'NOTICE'])
     expect(construct(odd).events.map(({ code }) => code)).toEqual(['NOTICE', 'NOTICE', 'CONFIGURATION'])
@@ -95,7 +95,7 @@ describe('report', () => {
     ])
   })
 
-  test('a logger that throws does not end construction', () => {
+  test('a logger that throws does not interrupt the construction', () => {
     const logger = () => {
       throw new Error('full disk')
     }
@@ -104,7 +104,7 @@ describe('report', () => {
 })
 
 describe('configurationError', () => {
-  test('lists what blocks, not the notices', () => {
+  test('lists the issues that prevent a configuration, not the notices', () => {
     const error = configurationError([
       { kind: 'missing', message: 'domain is missing.' },
       { kind: 'notice', message: 'x is not a known option.' },

@@ -30,7 +30,7 @@ const kindsOf = (options: IdpClientOptions, env: Env = {}) =>
 afterEach(() => vi.unstubAllGlobals())
 
 describe('complete configurations', () => {
-  test('[S054,S061,S062,S064,S066,S071,S257] defaults', () => {
+  test('[S054,S061,S062,S064,S066,S071,S257] have defaults', () => {
     expect(configOf()).toMatchObject({
       production: false,
       basePath: '',
@@ -55,7 +55,7 @@ describe('complete configurations', () => {
     expect(configOf().clock).toBe(systemClock)
   })
 
-  test('[S003,S023,S026,S028,S043,S046] everything required may come from variables', () => {
+  test('[S003,S023,S026,S028,S043,S046] may take every required option from variables', () => {
     const env = {
       IDP_DOMAIN: 'tenant.example.com',
       IDP_CLIENT_ID: 'client-1',
@@ -70,30 +70,33 @@ describe('complete configurations', () => {
     expect(fromEnv).toEqual(fromOptions)
   })
 
-  test('[S025,S026] clientId by option, by variable', () => {
+  test('[S025,S026] clientId is set by option or variable', () => {
     expect(configOf({ clientId: 'by-option' }, { IDP_CLIENT_ID: 'by-variable' }).clientId).toBe('by-option')
     expect(configOf({ clientId: undefined }, { IDP_CLIENT_ID: 'by-variable' }).clientId).toBe('by-variable')
   })
 
-  test('[S048] signInReturnToPath', () => {
+  test('[S048] signInReturnToPath is a path of the application', () => {
     expect(configOf({ signInReturnToPath: '/home?tab=1#top' }).signInReturnToPath).toBe('/home?tab=1#top')
   })
 
-  test.each(['auto', 'oidc', 'v2', 'local'] as const)('[S054, J7] logoutStrategy %s', (logoutStrategy) => {
-    expect(configOf({ logoutStrategy }).logoutStrategy).toBe(logoutStrategy)
-  })
+  test.each(['auto', 'oidc', 'v2', 'local'] as const)(
+    '[S054, J7] logoutStrategy %s is accepted',
+    (logoutStrategy) => {
+      expect(configOf({ logoutStrategy }).logoutStrategy).toBe(logoutStrategy)
+    },
+  )
 
-  test('[S061,S063,S071] given values', () => {
+  test('[S061,S063,S071] given values are used', () => {
     const given = { httpTimeout: 250, enableTelemetry: false, mfaTokenTtl: 60 }
     expect(configOf(given)).toMatchObject({ httpTimeout: 250, telemetry: false, mfaTokenTtl: 60 })
   })
 
-  test('[S072] IDP_MFA_TOKEN_TTL supplies mfaTokenTtl', () => {
+  test('[S072] IDP_MFA_TOKEN_TTL sets mfaTokenTtl', () => {
     expect(configOf({}, { IDP_MFA_TOKEN_TTL: '120' }).mfaTokenTtl).toBe(120)
     expect(configOf({ mfaTokenTtl: 10 }, { IDP_MFA_TOKEN_TTL: '120' }).mfaTokenTtl).toBe(10)
   })
 
-  test('[S059,S060] allowInsecureRequests ends at production', () => {
+  test('[S059,S060] allowInsecureRequests has no effect in production', () => {
     const options = { ...complete, domain: 'http://localhost:4000', allowInsecureRequests: true }
     expect(resolve(options, {}).config?.provider.url).toBe('http://localhost:4000')
     const inProduction = resolve(options, { NODE_ENV: 'production' })
@@ -104,11 +107,11 @@ describe('complete configurations', () => {
     )
   })
 
-  test('[S065] the access-token route is off without its option', () => {
+  test('[S065] the access-token route is not mounted if its option is false', () => {
     expect(configOf({ enableAccessTokenEndpoint: false }).disabledRoutes.has('accessToken')).toBe(true)
   })
 
-  test('hooks, vendor values, clock and fetch as given', async () => {
+  test('hooks, vendor values, clock and fetch are unchanged', async () => {
     const beforeSessionSaved = vi.fn()
     const onCallback = vi.fn()
     const clock = fakeClock()
@@ -124,7 +127,7 @@ describe('complete configurations', () => {
     expect(config).toMatchObject({ vendor: { logoutPath: '/out' }, clock, fetch: carrier })
   })
 
-  test('the default fetch is the global one of the moment', async () => {
+  test('the default fetch is the global one at the time of the request', async () => {
     const config = configOf()
     const later = vi.fn(async () => new Response('later'))
     vi.stubGlobal('fetch', later)
@@ -149,13 +152,13 @@ describe('complete configurations', () => {
     expect(configOf(options, env).trustProxy).toBe(expected)
   })
 
-  test('form_post reaches the transaction cookie only', () => {
+  test('form_post affects the transaction cookie only', () => {
     const config = configOf({ authorizationParameters: { response_mode: 'form_post' } })
     expect(config.transaction.cookie).toMatchObject({ sameSite: 'none', secure: true })
     expect(config.session.cookie).toMatchObject({ sameSite: 'lax', secure: 'from-base-url' })
   })
 
-  test('nothing of it can be changed, and nothing given is frozen', () => {
+  test('the result is frozen, the given options are not', () => {
     const routes = { login: '/in' }
     const session = { cookie: { path: '/x' } }
     const config = configOf({
@@ -174,10 +177,10 @@ describe('complete configurations', () => {
   })
 })
 
-describe('[E2] blanks', () => {
+describe('[E2] white space', () => {
   const credentials = ['clientId', 'clientSecret', 'domain'] as const
 
-  test.each(['', ' ', '\t\n', '\r\n'])('%j is left out', (blank) => {
+  test.each(['', ' ', '\t\n', '\r\n'])('%j counts as absent', (blank) => {
     for (const name of [...credentials, 'secret']) {
       const { config, problems } = resolve({ ...complete, [name]: blank }, {})
       expect(config).toBeNull()
@@ -197,7 +200,7 @@ describe('[E2] blanks', () => {
   })
 
   test.each(['\n', '\r\n', ' ', '\n\n'])(
-    'around a text %j does not count: the file that it came from ends so',
+    '%j around a value is ignored, because files often end with a line break',
     (end) => {
       const options = Object.fromEntries(
         [...credentials, 'secret' as const].map((name) => [name, `${end}${complete[name]}${end}`]),
@@ -217,7 +220,7 @@ describe('[E2] blanks', () => {
   test.each([
     ['transactionCookie.maxAge', { transactionCookie: { maxAge: 0 } }],
     ['mfaTokenTtl', { mfaTokenTtl: 0 }],
-  ])('%s of 0 is refused: every attempt would be too late', (name, options) => {
+  ])('%s of 0 is rejected, because every attempt would exceed it', (name, options) => {
     expect(resolve({ ...complete, ...options }, {}).problems).toEqual([
       {
         kind: 'wrong-option',
@@ -226,7 +229,7 @@ describe('[E2] blanks', () => {
     ])
   })
 
-  test('an unknown row of vendor is reported with the right name, and has no effect', () => {
+  test('an unknown key of vendor is reported with the nearest name, and has no effect', () => {
     const vendor = { logoutPth: '/a', mfaOTPGrantType: 'b', somethingElse: 'c', 'a b\n': 'd', logoutPath: '' }
     const { config, problems } = resolve({ ...complete, vendor } as IdpClientOptions, {})
     expect(problems.map(({ kind, message }) => `${kind}: ${message}`)).toEqual([
@@ -249,13 +252,13 @@ describe('[E4] sessionLockTimeout', () => {
     [{ sessionLockTimeout: 20_000 }, 20_000],
     [{ sessionLockTimeout: 20_000, httpTimeout: 250 }, 20_000],
     [{ sessionLockTimeout: 5500, httpTimeout: 250 }, 5500],
-  ])('%j: %i ms', (options, expected) => {
+  ])('%j is %i ms', (options, expected) => {
     const { config, problems } = resolve({ ...complete, ...options }, {})
     expect(problems).toEqual([])
     expect(config?.sessionLockTimeout).toBe(expected)
   })
 
-  test('one that ends before a refresh does is used, and reported', () => {
+  test('a timeout that is shorter than a refresh is used, and reported', () => {
     const { config, problems } = resolve({ ...complete, sessionLockTimeout: 14_999 }, {})
     expect(config?.sessionLockTimeout).toBe(14_999)
     expect(problems).toEqual([
@@ -263,13 +266,13 @@ describe('[E4] sessionLockTimeout', () => {
     ])
   })
 
-  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '15000', 2 ** 31])('%j is refused', (value) => {
+  test.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '15000', 2 ** 31])('%j is rejected', (value) => {
     expect(kindsOf({ ...complete, sessionLockTimeout: value as number })).toEqual(['wrong-option'])
   })
 })
 
-describe('what is missing or wrong', () => {
-  test('[S249,S250,S251,S252,S254] with nothing given four things are missing, and nothing throws', () => {
+describe('missing or invalid options', () => {
+  test('[S249,S250,S251,S252,S254] without any option four are reported as missing, and nothing throws', () => {
     const { config, settings, problems } = resolve({}, {})
     expect(config).toBeNull()
     expect(problems.map(({ kind }) => kind)).toEqual(['missing', 'missing', 'missing', 'missing'])
@@ -299,7 +302,7 @@ describe('what is missing or wrong', () => {
     expect(config?.appBaseUrl).toEqual({ kind: 'inferred' })
   })
 
-  test('mistakes elsewhere are found also while something is missing', () => {
+  test('invalid options are also found if another one is missing', () => {
     expect(kindsOf({ logoutStrategy: 'both' as 'auto' })).toEqual([
       'missing',
       'missing',
@@ -341,21 +344,21 @@ describe('what is missing or wrong', () => {
     [{ clientId: 7 }, 'clientId'],
     [{ [customFetch]: 'fetch' }, '[customFetch]'],
     [{ [customClock]: 7 }, '[customClock]'],
-  ])('refuses %j', (wrong, name) => {
+  ])('%j is rejected', (wrong, name) => {
     const { config, problems } = resolve({ ...complete, ...(wrong as IdpClientOptions) }, {})
     expect(config).toBeNull()
     expect(problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(problems[0]?.message.startsWith(`${name} `)).toBe(true)
   })
 
-  test('options that are no object are refused', () => {
+  test('options that are not an object are rejected', () => {
     for (const options of ['x', 7, []]) {
       expect(kindsOf(options as never)).toContain('wrong-option')
     }
     expect(kindsOf(null as never)).not.toContain('wrong-option')
   })
 
-  test('DPoP keys that are missing or wrong keep the client from working', () => {
+  test('missing or invalid DPoP keys prevent a config', () => {
     expect(kindsOf({ ...complete, useDPoP: true })).toEqual(['missing'])
     const env = { IDP_DPOP_PUBLIC_KEY: 'x', IDP_DPOP_PRIVATE_KEY: 'y' }
     expect(resolve({ ...complete, useDPoP: true }, env)).toMatchObject({
@@ -364,11 +367,11 @@ describe('what is missing or wrong', () => {
     })
   })
 
-  test('an unusable signing key is a configuration error', () => {
+  test('a signing key that cannot be used is a configuration error', () => {
     expect(resolve(complete, { IDP_CLIENT_ASSERTION_SIGNING_KEY: 'x' }).config).toBeNull()
   })
 
-  test('[S239,S246,S247] inferred base URL in production and Secure', () => {
+  test('[S239,S246,S247] an inferred base URL in production requires Secure', () => {
     const options = { ...complete, appBaseUrl: undefined }
     const env = { NODE_ENV: 'production' }
     const { config } = resolve(options, env)
@@ -379,13 +382,13 @@ describe('what is missing or wrong', () => {
     expect(kindsOf(options, { IDP_COOKIE_SECURE: 'false' })).toEqual([])
   })
 
-  test('[S151] base path and a base URL with a path', () => {
+  test('[S151] a base path together with a path in the base URL is rejected', () => {
     const options = { ...complete, appBaseUrl: 'https://app.example.com/docs' }
     expect(kindsOf(options, { FRAMEWORK_PUBLIC_BASE_PATH: '/docs' })).toEqual(['wrong-option'])
     expect(kindsOf(options, { NEXT_PUBLIC_BASE_PATH: '/docs' })).toEqual(['wrong-option'])
   })
 
-  test('[S076,S095] names of the examples have no effect', () => {
+  test("[S076,S095] option names of the specification's examples have no effect", () => {
     const options = {
       session: { rollingDuration: 1 },
       transactionCookie: { duration: 600 },
@@ -405,7 +408,7 @@ describe('any input', () => {
   )
   const anyEnv = fc.dictionary(fc.constantFrom(...variableNames), fc.string())
 
-  test('is resolved without a throw, and a config exists exactly when only notices do', () => {
+  test('never throws, and gives a config exactly if all issues are notices', () => {
     fc.assert(
       fc.property(anyOptions, anyEnv, (options, env) => {
         const { config, problems } = resolve({ ...complete, ...options } as IdpClientOptions, env as Env)

@@ -57,7 +57,7 @@ describe('paths', () => {
     )
   })
 
-  test('the variable of the host stands in, and must not say something else', () => {
+  test('the variable of the host is used, and must not differ', () => {
     expect(resolveIt({}, { NEXT_PUBLIC_LOGIN_ROUTE: '/n' })).toMatchObject({
       routes: { login: '/n' },
       problems: [],
@@ -105,7 +105,7 @@ describe('paths', () => {
     '/auth\u0000login',
     7,
     {},
-  ])('refuses %j', (path) => {
+  ])('rejects %j', (path) => {
     const { routes, problems } = resolveIt({ routes: { login: path as string } })
     expect(routes.login).toBe('/auth/login')
     expect(problems).toMatchObject([
@@ -113,7 +113,7 @@ describe('paths', () => {
     ])
   })
 
-  test('a wrong variable is reported as such', () => {
+  test('an invalid variable is reported as a variable', () => {
     expect(resolveIt({}, { FRAMEWORK_PUBLIC_LOGIN_ROUTE: 'https://x.example/' }).problems).toMatchObject([
       {
         kind: 'wrong-variable',
@@ -122,7 +122,7 @@ describe('paths', () => {
     ])
   })
 
-  test('two routes cannot share a path', () => {
+  test('two routes cannot have the same path', () => {
     expect(resolveIt({ routes: { login: '/auth/logout' } }).problems).toEqual([
       {
         kind: 'wrong-option',
@@ -137,12 +137,12 @@ describe('paths', () => {
     ])
   })
 
-  test('a route that is switched off takes no path away', () => {
+  test('a disabled route reserves no path', () => {
     const routes: RoutesOptions = { login: '/auth/connect', logout: '/auth/access-token' }
     expect(resolveIt({ routes, enableAccessTokenEndpoint: false }).problems).toEqual([])
   })
 
-  test('a route that has the base path already is reported', () => {
+  test('a route that already contains the base path is reported', () => {
     const { problems } = resolveIt({ routes: { login: '/docs/login' } }, {}, '/docs')
     expect(problems).toMatchObject([
       { kind: 'notice', message: expect.stringMatching(/^routes\.login begins/) },
@@ -151,22 +151,22 @@ describe('paths', () => {
   })
 })
 
-describe('what is mounted', () => {
-  test('[S064,S144] the access-token route by default', () => {
+describe('mounted routes', () => {
+  test('[S064,S144] the access-token route is mounted by default', () => {
     expect(resolveIt({}).disabledRoutes.has('accessToken')).toBe(false)
     expect(resolveIt({ enableAccessTokenEndpoint: true }).disabledRoutes.has('accessToken')).toBe(false)
   })
 
-  test('[S065] not with enableAccessTokenEndpoint: false', () => {
+  test('[S065] the access-token route is not mounted with enableAccessTokenEndpoint: false', () => {
     expect(resolveIt({ enableAccessTokenEndpoint: false }).disabledRoutes.has('accessToken')).toBe(true)
   })
 
-  test('the connect-account route only with enableConnectAccountEndpoint', () => {
+  test('the connect-account route is mounted only with enableConnectAccountEndpoint', () => {
     expect(resolveIt({}).disabledRoutes.has('connectAccount')).toBe(true)
     expect(resolveIt({ enableConnectAccountEndpoint: true }).disabledRoutes.has('connectAccount')).toBe(false)
   })
 
-  test('[S138,S140,S141,S142,S147] all others always', () => {
+  test('[S138,S140,S141,S142,S147] all other routes are always mounted', () => {
     const { disabledRoutes } = resolveIt({ enableAccessTokenEndpoint: false })
     expect([...disabledRoutes]).toEqual(['accessToken', 'connectAccount'])
   })
@@ -180,11 +180,11 @@ describe('base path', () => {
     ['docs', '/docs'],
     ['/docs/', '/docs'],
     ['/docs/v1', '/docs/v1'],
-  ])('[S150] %s gives %j', (value, path) => {
+  ])('[S150] %s becomes %j', (value, path) => {
     expect(basePath({ FRAMEWORK_PUBLIC_BASE_PATH: value })).toEqual({ path, problems: [] })
   })
 
-  test('the variable of the host stands in', () => {
+  test('the variable of the host is used', () => {
     expect(basePath({ NEXT_PUBLIC_BASE_PATH: '/docs' })).toEqual({ path: '/docs', problems: [] })
     expect(
       basePath({ NEXT_PUBLIC_BASE_PATH: '/docs', FRAMEWORK_PUBLIC_BASE_PATH: '/other' }).problems,
@@ -192,7 +192,7 @@ describe('base path', () => {
   })
 
   test.each(['https://evil.example/docs', '//evil.example', '/docs?x', '/a/../b', '/a b'])(
-    'refuses %s',
+    'rejects %s',
     (value) => {
       expect(basePath({ FRAMEWORK_PUBLIC_BASE_PATH: value })).toMatchObject({
         path: '',

@@ -16,22 +16,22 @@ const hex = '0123456789abcdef'.repeat(4)
 const second = 'fedcba9876543210'.repeat(4)
 const text32 = 'correct horse battery staple 123'
 
-describe('accepted', () => {
-  test('[S045] one text', () => {
+describe('valid secrets', () => {
+  test('[S045] one string is accepted', () => {
     expect(resolveIt({ secret: text32 })).toEqual({ secrets: [text32], problems: [] })
   })
 
-  test('[S046] IDP_SECRET supplies it, the option wins', () => {
+  test('[S046] IDP_SECRET sets it, the option overrides it', () => {
     expect(resolveIt({}, { IDP_SECRET: text32 }).secrets).toEqual([text32])
     expect(resolveIt({ secret: hex }, { IDP_SECRET: text32 }).secrets).toEqual([hex])
   })
 
-  test('[S047,S256] 64 hexadecimal digits, or any 32 characters', () => {
+  test('[S047,S256] 64 hexadecimal digits or any 32 characters are accepted', () => {
     expect(resolveIt({ secret: hex })).toEqual({ secrets: [hex], problems: [] })
     expect(text32).toHaveLength(32)
   })
 
-  test('a list keeps its order, the first one seals', () => {
+  test('a list keeps its order, and its first secret encrypts', () => {
     expect(resolveIt({ secret: [second, hex, second] })).toEqual({ secrets: [second, hex], problems: [] })
   })
 
@@ -43,13 +43,13 @@ describe('accepted', () => {
   })
 })
 
-describe('too weak', () => {
+describe('weak secrets', () => {
   test.each([
     ['short', 'a'.repeat(15) + 'b'.repeat(16)],
     ['one repeated character', 'x'.repeat(64)],
     ['a short one in a list', [hex, 'short']],
     ['a repeated one in a list', [hex, '0'.repeat(64)]],
-  ])('[S256] %s', (_what, secret) => {
+  ])('[S256] %s is rejected', (_what, secret) => {
     const { secrets, problems } = resolveIt({ secret })
     expect(secrets).toBeUndefined()
     expect(problems).toEqual([
@@ -57,7 +57,7 @@ describe('too weak', () => {
     ])
   })
 
-  test('[S256] a weak variable is named; nothing of it is repeated', () => {
+  test('[S256] a weak variable is named, and its value is not repeated', () => {
     const { problems } = resolveIt({}, { IDP_SECRET: 'hunter2' })
     expect(problems).toEqual([
       { kind: 'missing', message: expect.stringContaining('IDP_SECRET is too weak') },
@@ -65,16 +65,16 @@ describe('too weak', () => {
     expect(problems[0]?.message).not.toContain('hunter2')
   })
 
-  test('a weak option does not fall back to a good variable', () => {
+  test('the variable is not used in place of a weak option', () => {
     expect(resolveIt({ secret: 'weak' }, { IDP_SECRET: hex }).secrets).toBeUndefined()
   })
 
-  test('each part of a split variable is judged', () => {
+  test('each part of a split variable is checked', () => {
     expect(resolveIt({}, { IDP_SECRET: `${hex},${'0'.repeat(40)}` }).secrets).toBeUndefined()
   })
 })
 
-test('[S251,S253] missing: both ways and the command are named', () => {
+test('[S251,S253] if it is missing, the message names both ways to set it and the command', () => {
   for (const options of [{}, { secret: '' }, { secret: [] }]) {
     expect(resolveIt(options)).toEqual({
       secrets: undefined,
@@ -88,6 +88,6 @@ test('[S251,S253] missing: both ways and the command are named', () => {
   }
 })
 
-test.each([7, {}, [hex, 7], [null]])('refuses %j', (secret) => {
+test.each([7, {}, [hex, 7], [null]])('rejects %j', (secret) => {
   expect(resolveIt({ secret: secret as string }).problems).toMatchObject([{ kind: 'wrong-option' }])
 })

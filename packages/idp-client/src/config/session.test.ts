@@ -45,7 +45,7 @@ function transaction(
 }
 
 describe('session', () => {
-  test('[S049,S073,S074,S075,S077,S078,S081,S083,S085] defaults', () => {
+  test('[S049,S073,S074,S075,S077,S078,S081,S083,S085] has defaults', () => {
     const { value, problems } = session(undefined)
     expect(problems).toEqual([])
     expect(value).toEqual({
@@ -64,13 +64,13 @@ describe('session', () => {
     expect(value.cookie).not.toHaveProperty('domain')
   })
 
-  test('[S049] fields left out keep their defaults beside given ones', () => {
+  test('[S049] missing fields have their defaults beside given ones', () => {
     const { value } = session({ absoluteDuration: 600, cookie: { path: '/app' } })
     expect(value).toMatchObject({ rolling: true, absoluteDuration: 600, inactivityDuration: 86_400 })
     expect(value.cookie).toMatchObject({ path: '/app', name: '__session', sameSite: 'lax' })
   })
 
-  test('[S077,S079,S081,S083,S085,S087] every field as given', () => {
+  test('[S077,S079,S081,S083,S085,S087] every given field is used', () => {
     const cookie = {
       name: 'sid',
       secure: true,
@@ -95,7 +95,7 @@ describe('session', () => {
     })
   })
 
-  test.each([0, 0.9, -1])('[E2] a lifetime of %j signs nobody in, and is refused', (seconds) => {
+  test.each([0, 0.9, -1])('[E2] a lifetime of %j is rejected', (seconds) => {
     for (const name of ['absoluteDuration', 'inactivityDuration'] as const) {
       const { problems } = session({ [name]: seconds })
       expect(problems).toEqual([
@@ -123,7 +123,7 @@ describe('session', () => {
     expect(value.cookie).toMatchObject(expected)
   })
 
-  test('[S003] options win over the cookie variables', () => {
+  test('[S003] options override the cookie variables', () => {
     const env = {
       IDP_COOKIE_SECURE: 'true',
       IDP_COOKIE_SAME_SITE: 'strict',
@@ -147,7 +147,7 @@ describe('session', () => {
     ['IDP_COOKIE_PATH', 'app'],
     ['IDP_COOKIE_DOMAIN', 'https://example.com'],
     ['IDP_COOKIE_TRANSIENT', 'maybe'],
-  ] as const)('a wrong %s is a wrong variable', (variable, text) => {
+  ] as const)('an invalid %s is reported as a variable', (variable, text) => {
     const { problems } = session({}, { [variable]: text })
     expect(problems).toMatchObject([
       { kind: 'wrong-variable', message: expect.stringMatching(`^${variable} `) },
@@ -174,21 +174,21 @@ describe('session', () => {
     [{ cookie: { domain: 'example.com:3000' } }, 'session.cookie.domain'],
     [{ cookie: { transient: 1 } }, 'session.cookie.transient'],
     [{ cookie: { maxBytes: 0 } }, 'session.cookie.maxBytes'],
-  ])('refuses %j', (given, name) => {
+  ])('rejects %j', (given, name) => {
     const { problems } = session(given as SessionConfiguration)
     expect(problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
   })
 
-  test('the longest lifetime is what browsers keep', () => {
+  test('the maximum lifetime is the one that browsers accept', () => {
     expect(session({ absoluteDuration: 34_560_000 }).problems).toEqual([])
   })
 
-  test('a leading dot of the domain means nothing', () => {
+  test('a leading dot of the domain is ignored', () => {
     expect(session({ cookie: { domain: '.example.com' } }).value.cookie.domain).toBe('example.com')
   })
 
-  test('a domain that cannot hold the host of the application is reported', () => {
+  test('a domain that does not contain the host of the application is reported', () => {
     expect(session({ cookie: { domain: 'other.example' } }).problems).toMatchObject([{ kind: 'notice' }])
     expect(session({ cookie: { domain: 'pp.example.com' } }).problems).toMatchObject([{ kind: 'notice' }])
     expect(session({ cookie: { domain: 'app.example.com' } }).problems).toEqual([])
@@ -198,7 +198,7 @@ describe('session', () => {
 describe('Secure', () => {
   const insecure = { cookie: { secure: false } }
 
-  test('[S078] follows the base URL, decided per request', () => {
+  test('[S078] depends on the base URL of each request', () => {
     expect(session({}, {}, { production: false, appBaseUrl: http }).value.cookie.secure).toBe('from-base-url')
     expect(session({}, {}, { production: true, appBaseUrl: https }).value.cookie.secure).toBe('from-base-url')
     expect(session({}, {}, { production: false, appBaseUrl: inferred }).value.cookie.secure).toBe(
@@ -206,12 +206,12 @@ describe('Secure', () => {
     )
   })
 
-  test('[S239] always set in production with an inferred base URL', () => {
+  test('[S239] is always set in production with an inferred base URL', () => {
     expect(session({}, {}, inferredInProduction).value.cookie.secure).toBe(true)
     expect(transaction({}, inferredInProduction).value.cookie.secure).toBe(true)
   })
 
-  test('[S246] an explicit false there is refused, by option or variable', () => {
+  test('[S246] cannot be false in production with an inferred base URL, by option or variable', () => {
     const byOption = session(insecure, {}, inferredInProduction).problems
     expect(byOption).toMatchObject([
       { kind: 'wrong-option', message: expect.stringContaining('session.cookie.secure') },
@@ -222,13 +222,13 @@ describe('Secure', () => {
     ])
   })
 
-  test('[S247] and so it is for the transaction cookie', () => {
+  test('[S247] cannot be false for the transaction cookie either', () => {
     expect(transaction({ secure: false }, inferredInProduction).problems).toMatchObject([
       { kind: 'wrong-option', message: expect.stringContaining('transactionCookie.secure') },
     ])
   })
 
-  test('[S079,S091] an explicit false is honoured elsewhere, and reported on https', () => {
+  test('[S079,S091] may be false elsewhere, and is reported on https', () => {
     const onHttps = session(insecure, {}, { production: true, appBaseUrl: https })
     expect(onHttps.value.cookie.secure).toBe(false)
     expect(onHttps.problems).toMatchObject([{ kind: 'notice' }])
@@ -244,7 +244,7 @@ describe('Secure', () => {
     })
   })
 
-  test('an explicit true on plain http is reported, but for local hosts', () => {
+  test('is reported if it is true on plain http, except on local hosts', () => {
     const secure = { cookie: { secure: true } }
     expect(session(secure, {}, { production: false, appBaseUrl: http }).problems).toMatchObject([
       { kind: 'notice' },
@@ -252,7 +252,7 @@ describe('Secure', () => {
     expect(session(secure, {}, { production: false, appBaseUrl: local }).problems).toEqual([])
   })
 
-  test('SameSite=None demands it', () => {
+  test('is required by SameSite=None', () => {
     expect(session({ cookie: { sameSite: 'none' } })).toMatchObject({
       value: { cookie: { secure: true } },
       problems: [],
@@ -265,7 +265,7 @@ describe('Secure', () => {
     expect(onHttp.problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test.each(['__Host-sid', '__Secure-sid', '__host-sid'])('a name like %s demands it', (name) => {
+  test.each(['__Host-sid', '__Secure-sid', '__host-sid'])('is required by a name like %s', (name) => {
     expect(session({ cookie: { name } })).toMatchObject({ value: { cookie: { secure: true } }, problems: [] })
     expect(session({ cookie: { name, secure: false } }).problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(transaction({ prefix: name, secure: false }).problems).toMatchObject([{ kind: 'wrong-option' }])
@@ -286,7 +286,7 @@ describe('Secure', () => {
     expect(transaction({ prefix: '__Host-txn_', path: '/app' }).problems).toHaveLength(1)
   })
 
-  test('nothing is judged against a base URL that is itself wrong', () => {
+  test('is not compared with a base URL that is itself invalid', () => {
     const unknown = { production: true, appBaseUrl: null }
     expect(session(insecure, {}, unknown).problems).toEqual([])
     expect(session({ cookie: { sameSite: 'none' } }, {}, unknown).problems).toEqual([])
@@ -294,7 +294,7 @@ describe('Secure', () => {
 })
 
 describe('transaction', () => {
-  test('[S050,S090,S091,S092,S093,S094] defaults', () => {
+  test('[S050,S090,S091,S092,S093,S094] has defaults', () => {
     expect(transaction(undefined)).toEqual({
       value: {
         parallel: true,
@@ -304,7 +304,7 @@ describe('transaction', () => {
     })
   })
 
-  test('[S090,S091,S092,S093,S094] every field as given', () => {
+  test('[S090,S091,S092,S093,S094] every given field is used', () => {
     const cookie = { prefix: 'login_', secure: true, sameSite: 'strict', path: '/auth', maxAge: 600 } as const
     const { value, problems } = transaction(cookie, {}, { enableParallelTransactions: false })
     expect(problems).toEqual([])
@@ -318,7 +318,7 @@ describe('transaction', () => {
     [{ maxAge: 34_560_001 }, 'transactionCookie.maxAge'],
     [{ path: '', sameSite: 'x' }, 'transactionCookie.sameSite'],
     [{ secure: 'no' }, 'transactionCookie.secure'],
-  ])('refuses %j', (given, name) => {
+  ])('rejects %j', (given, name) => {
     const { problems } = transaction(given as TransactionCookieOptions)
     expect(problems).toMatchObject([{ kind: 'wrong-option' }])
     expect(problems[0]?.message.startsWith(`${name} must`)).toBe(true)
@@ -334,7 +334,7 @@ describe('transaction', () => {
     ])
   })
 
-  test('an answer by cross-site POST makes it SameSite=None and Secure', () => {
+  test('a response by cross-site POST makes it SameSite=None and Secure', () => {
     const crossSitePost = true
     expect(transaction({}, { crossSitePost })).toMatchObject({
       value: { cookie: { sameSite: 'none', secure: true } },
@@ -365,14 +365,14 @@ describe('session store', () => {
   const resolveIt = (given: unknown) =>
     collect((addIssue) => resolveSessionStore({ sessionStore: given as SessionDataStore }, addIssue))
 
-  test('three functions are enough', () => {
+  test('requires three functions only', () => {
     expect(resolveIt(store)).toEqual({ value: store, problems: [] })
     expect(resolveIt({ ...store, deleteByLogoutToken: async () => undefined }).problems).toEqual([])
     expect(resolveIt(undefined)).toEqual({ value: undefined, problems: [] })
   })
 
   test.each(['redis', {}, { ...store, delete: undefined }, { ...store, deleteByLogoutToken: true }])(
-    'refuses %j',
+    'rejects %j',
     (given) => {
       expect(resolveIt(given)).toMatchObject({ value: undefined, problems: [{ kind: 'wrong-option' }] })
     },
@@ -382,7 +382,7 @@ describe('session store', () => {
     [() => store, 'call it, as in memoryStore()'],
     [{ get: async () => null, sendCommand: async () => null }, 'pass redisStore(client)'],
     [{ query: async () => ({ rows: [] }) }, 'pass postgresStore(pool)'],
-  ])('says what %o should have been', (given, advice) => {
+  ])('names the expected type instead of %o', (given, advice) => {
     expect(resolveIt(given).problems).toMatchObject([{ message: expect.stringContaining(advice) }])
   })
 })

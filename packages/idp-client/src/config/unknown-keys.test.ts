@@ -31,7 +31,7 @@ test.each([
   ['a name of another library', { baseURL: 'x' }, 'appBaseUrl'],
   ['a deep slip', { dpopOptions: { retry: { delai: 1 } } }, 'dpopOptions.retry.delay'],
   ['an expert switch written as text', { fetch: () => undefined }, '[customFetch]'],
-])('%s is reported with the right name', (_what, options, meant) => {
+])('%s is reported with the nearest name', (_what, options, meant) => {
   expect(messages(options)).toEqual([
     expect.stringMatching(/is not a known option and has no effect\. Did you mean /),
   ])
@@ -58,7 +58,7 @@ test('[S089] httpOnly is not an option', () => {
   ])
 })
 
-test('a path as a key is not known, since only nested objects are read', () => {
+test('a path as a key is not an option, because only nested objects are read', () => {
   const flat = {
     'session.cookie.secure': true,
     'session.cookie': { secure: true },
@@ -69,18 +69,18 @@ test('a path as a key is not known, since only nested objects are read', () => {
   )
 })
 
-test('names that are like nothing get no suggestion, odd ones are not repeated', () => {
+test('names without a similar option have no suggestion, and unprintable ones are not repeated', () => {
   expect(messages({ somethingElse: 1 })).toEqual(['somethingElse is not a known option and has no effect.'])
   expect(messages({ 'a b\n': 1 })).toEqual(['A key in the options is not a known option and has no effect.'])
   expect(messages(JSON.parse('{"__proto__":1,"constructor":2}'))).toHaveLength(2)
 })
 
-test('members that belong to the application are free', () => {
+test('unknown keys of authorizationParameters, vendor and sessionStore are accepted', () => {
   expect(messages({ authorizationParameters: { anything: 1 }, vendor: { anything: 'x' } })).toEqual([])
   expect(messages({ sessionStore: { get() {}, more() {} }, [customFetch]: fetch })).toEqual([])
 })
 
-test('a group that is not an object is invalid at any depth; an absent one is valid', () => {
+test('a group that is not an object is invalid at any depth; a missing one is valid', () => {
   const problems: Problem[] = []
   const options = {
     routes: ['/in'],

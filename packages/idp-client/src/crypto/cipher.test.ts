@@ -11,12 +11,12 @@ const binary = (maxLength = 300) => fc.uint8Array({ maxLength }).map((bytes) => 
 const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 describe.each(ciphers)('cipher of $kind', (cipher) => {
-  it('hashes as FIPS 180-4 says', async () => {
+  it('hashes like FIPS 180-4', async () => {
     const digest = await cipher.sha256(utf8('abc'))
     expect(hex(digest)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
   })
 
-  it('derives as RFC 5869 says, with text for input and without salt', async () => {
+  it('derives keys like RFC 5869, from text and without a salt', async () => {
     // Case 3 of its appendix has binary input; 22 times 0x0b is also text.
     const bytes = await cipher.deriveBytes('\u000b'.repeat(22), '', 42)
     expect(hex(bytes)).toBe(
@@ -24,7 +24,7 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     )
   })
 
-  it('returns null for a changed or cut tag, a changed ciphertext, other associated data and another IV', async () => {
+  it('returns null for a changed or truncated tag, a changed ciphertext, other associated data and another IV', async () => {
     const key = await cipher.deriveKey('a secret', 'test')
     const iv = cipher.randomBytes(12)
     const aad = utf8('aad')
@@ -48,7 +48,7 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     expect(await open({}, aad, new Uint8Array())).toBeNull()
   })
 
-  it('encodes as Node does and decodes what it encoded', () => {
+  it('encodes like Node, and decodes what it encoded', () => {
     fc.assert(
       fc.property(binary(), (bytes) => {
         const text = cipher.toBase64url(bytes)
@@ -58,12 +58,12 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     )
   })
 
-  it('encodes a view into a larger buffer, not the buffer', () => {
+  it('encodes a view of a larger buffer, not the whole buffer', () => {
     const view = new Uint8Array([1, 2, 3, 4, 5, 6]).subarray(2, 5)
     expect(cipher.toBase64url(view)).toBe('AwQF')
   })
 
-  it('decodes only text that encoding would give', () => {
+  it('decodes only canonical text', () => {
     for (const text of [
       'A',
       'AA==',
@@ -91,7 +91,7 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     )
   })
 
-  it('takes megabytes', () => {
+  it('encrypts megabytes', () => {
     const bytes = cipher.randomBytes(3_000_001)
     expect(bytes.subarray(-64).some((byte) => byte !== 0)).toBe(true)
     const decoded = cipher.fromBase64url(cipher.toBase64url(bytes))
@@ -100,7 +100,7 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
 })
 
 describe('both ciphers', () => {
-  it('open what the other sealed', async () => {
+  it('decrypt the ciphertext of each other', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string(), fc.string(), binary(2000), async (secret, info, plaintext) => {
         for (const [from, to] of [

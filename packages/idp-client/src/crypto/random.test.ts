@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { constantTimeEqual, hashToken, randomToken } from './random.ts'
 
 describe('randomToken', () => {
-  it('is base64url text of that many fresh bytes', () => {
+  it('is base64url of that many random bytes', () => {
     expect(randomToken()).toMatch(/^[\w-]{43}$/)
     expect(randomToken(9)).toMatch(/^[\w-]{12}$/)
     expect(new Set(Array.from({ length: 1000 }, () => randomToken())).size).toBe(1000)
@@ -17,7 +17,7 @@ describe('hashToken', () => {
 })
 
 describe('constantTimeEqual', () => {
-  it('[I2] agrees with equality for every pair of short texts', () => {
+  it('[I2] agrees with equality for every pair of short strings', () => {
     // Two of them differ in the upper byte of a UTF-16 code unit only.
     const units = ['a', 'b', '\u0161', '\ud800']
     const longer = (texts: string[]): string[] => texts.flatMap((text) => units.map((unit) => text + unit))
@@ -28,7 +28,7 @@ describe('constantTimeEqual', () => {
     expect(wrong).toEqual([])
   })
 
-  it('[I2] tells every bit of every unit apart', () => {
+  it('[I2] detects a difference in any bit of any character', () => {
     const text = 'random-token'
     for (let at = 0; at < text.length; at += 1) {
       for (let bit = 0; bit < 16; bit += 1) {

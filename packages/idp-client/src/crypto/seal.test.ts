@@ -53,7 +53,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(await sealer.keyId).toBe(keyIdFor(secret))
   })
 
-  it('seals what jose opens', async () => {
+  it('encrypts values that jose decrypts', async () => {
     for (const purpose of purposes) {
       const opened = await compactDecrypt(await sealer.seal(purpose, utf8('größe')), keyFor(secret, purpose))
       expect(text(new Uint8Array(opened.plaintext))).toBe('größe')
@@ -61,7 +61,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     }
   })
 
-  it('opens what jose sealed', async () => {
+  it('decrypts values that jose encrypted', async () => {
     const header = { alg: 'dir', enc: 'A256GCM', typ: 'session', kid: keyIdFor(secret) }
     const sealed = await new CompactEncrypt(utf8('from jose'))
       .setProtectedHeader(header)
@@ -69,7 +69,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(plain(await sealer.open('session', sealed))).toBe('from jose')
   })
 
-  it('opens no JWE of jose with any other header, though the key is right', async () => {
+  it('rejects a JWE of jose with any other header, even with the right key', async () => {
     const kid = keyIdFor(secret)
     const base = { alg: 'dir', enc: 'A256GCM', typ: 'session', kid }
     const headers = [
@@ -90,7 +90,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     }
   })
 
-  it('opens nothing after a change of header, structure or any bit', async () => {
+  it('rejects a value after a change of header, structure or any bit', async () => {
     const sealed = await sealer.seal('session', utf8('the plaintext of a session'))
     const [header, , iv, body, tag] = parts(sealed)
     expect(plain(await sealer.open('session', [header, '', iv, body, tag].join('.')))).toBe(
@@ -131,7 +131,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     }
   })
 
-  it('refuses base64url that is not canonical, though it stands for the same bytes', async () => {
+  it('rejects base64url that is not canonical, although it decodes to the same bytes', async () => {
     // 25 bytes leave two letters in the last group, whose last four bits mean nothing.
     const sealed = await sealer.seal('session', utf8('p'.repeat(25)))
     const [header, , iv, body, tag] = parts(sealed)
@@ -146,7 +146,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(await sealer.open('session', [header, '', iv, `${body}==`, tag].join('.'))).toBeNull()
   })
 
-  it('opens a value for the purpose it was sealed for and no other', async () => {
+  it('decrypts a value only for the purpose that it was encrypted for', async () => {
     for (const from of purposes) {
       const sealed = await sealer.seal(from, utf8(from))
       for (const to of purposes) {
@@ -155,7 +155,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     }
   })
 
-  it('opens an empty plaintext, and nothing above 64 KiB', async () => {
+  it('decrypts an empty plaintext, and nothing above 64 KiB', async () => {
     expect(await sealer.open('state', await sealer.seal('state', utf8('')))).toHaveLength(0)
     const fits = await sealer.seal('session', new Uint8Array(49_000))
     expect(await sealer.open('session', fits)).toHaveLength(49_000)
@@ -164,7 +164,7 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     expect(await sealer.open('session', large)).toBeNull()
   })
 
-  it('opens with every secret, seals with the first, and forgets a removed one', async () => {
+  it('decrypts with every secret, encrypts with the first, and rejects values of a removed one', async () => {
     const old = createSealer([secret], cipher)
     const both = createSealer([other, secret], cipher)
     const fresh = createSealer([other], cipher)
@@ -189,13 +189,13 @@ describe.each(ciphers)('sealer on $kind', (cipher) => {
     }
   })
 
-  it('opens what the sealer of the other platform sealed', async () => {
+  it('decrypts values of the other platform', async () => {
     const counterpart = createSealer([secret], cipher.kind === 'node' ? web : node)
     const sealed = await counterpart.seal('connection', utf8('across'))
     expect(plain(await sealer.open('connection', sealed))).toBe('across')
   })
 
-  it('derives the keys of a secret once per process, however many sealers use it', async () => {
+  it('derives the keys of a secret once per process, for any number of sealers', async () => {
     let derivations = 0
     const counting: Cipher = {
       ...cipher,
@@ -239,8 +239,8 @@ function fuzzed(sealed: string): fc.Arbitrary<string> {
   )
 }
 
-describe('sealer against foreign texts', () => {
-  it('opens no fuzzed cookie and never throws', () => {
+describe('sealer with invalid input', () => {
+  it('rejects every fuzzed cookie and never throws', () => {
     const sealer = createSealer([secret])
     const sealed = sealer.seal('session', utf8('{"user":{"sub":"alice"}}'))
     if (typeof sealed !== 'string') throw new Error('sealing is synchronous on Node')
@@ -252,7 +252,7 @@ describe('sealer against foreign texts', () => {
     )
   })
 
-  it('opens no fuzzed cookie on the web platform', async () => {
+  it('rejects every fuzzed cookie on the web platform', async () => {
     const sealer = createSealer([secret], web)
     const sealed = await sealer.seal('session', utf8('{"user":{"sub":"alice"}}'))
     await fc.assert(
@@ -263,14 +263,14 @@ describe('sealer against foreign texts', () => {
     )
   })
 
-  it('looks at a hostile text of megabytes only for its length', () => {
+  it('reads only the length of a hostile string of megabytes', () => {
     const sealer = createSealer([secret])
     for (const hostile of ['A'.repeat(5_000_000), '.'.repeat(5_000_000), `${'A'.repeat(65_536)}.`]) {
       expect(sealer.open('session', hostile)).toBeNull()
     }
   })
 
-  it('repeats no IV in 100 000 seals', async () => {
+  it('never repeats an IV in 100 000 values', async () => {
     const sealer: Sealer = createSealer([secret])
     const seen = new Set<string>()
     for (let round = 0; round < 100_000; round++) {

@@ -44,28 +44,25 @@ const classes = {
 }
 
 describe('the table of codes', () => {
-  test.each(Object.entries(codes))(
-    '%s says what happened, what to do, and under which status',
-    (code, row) => {
-      expect(code).toMatch(/^[A-Z][A-Z_]*[A-Z]$/)
-      expect(row.message).toMatch(/\.$/)
-      expect(remedies[code as Code]).toMatch(/\.$/)
-      expect(row.status).toBeGreaterThanOrEqual(400)
-      expect(row.status).toBeLessThan(600)
-      expect(Object.keys(classes)).toContain(row.class)
-    },
-  )
+  test.each(Object.entries(codes))('%s has a message, a fix and a status', (code, row) => {
+    expect(code).toMatch(/^[A-Z][A-Z_]*[A-Z]$/)
+    expect(row.message).toMatch(/\.$/)
+    expect(remedies[code as Code]).toMatch(/\.$/)
+    expect(row.status).toBeGreaterThanOrEqual(400)
+    expect(row.status).toBeLessThan(600)
+    expect(Object.keys(classes)).toContain(row.class)
+  })
 })
 
 describe('IdpError', () => {
-  test('has the message of its code, and text of ours after it', () => {
+  test('has the message of its code, followed by its detail', () => {
     expect(new IdpError('INTERNAL_ERROR').message).toBe(codes.INTERNAL_ERROR.message)
     expect(new IdpError('INVALID_REQUEST', { detail: 'Parameter: max_age.' }).message).toBe(
       `${codes.INVALID_REQUEST.message} Parameter: max_age.`,
     )
   })
 
-  test('keeps its cause unchanged, and has none without one', () => {
+  test('keeps its cause unchanged, and has no cause without one', () => {
     const cause = { odd: true }
     expect(new IdpError('INTERNAL_ERROR', { cause }).cause).toBe(cause)
     expect('cause' in new IdpError('INTERNAL_ERROR')).toBe(false)
@@ -90,7 +87,7 @@ describe('IdpError', () => {
       OAuthError: new OAuthError('OAUTH_ERROR'),
       SessionStoreError: new SessionStoreError('SESSION_TOO_LARGE', { bytes: 1, fields: {} }),
     }),
-  )('[S243,S245] %s is exported, an Error and an IdpError, and named', (name, error) => {
+  )('[S243,S245] %s is exported, is an Error and an IdpError, and has its name', (name, error) => {
     expect(entry).toHaveProperty(name)
     expect(error).toBeInstanceOf(Error)
     expect(error).toBeInstanceOf(IdpError)
@@ -100,13 +97,13 @@ describe('IdpError', () => {
   })
 })
 
-test('[S243] a request without a session gets the code of the contract', () => {
+test('[S243] a request without a session gets the specified code', () => {
   for (const Class of [AccessTokenError, AccessTokenForConnectionError, ConnectAccountError]) {
     expect(new Class('MISSING_SESSION').code).toBe('MISSING_SESSION')
   }
 })
 
-test('[S244] MfaRequiredError carries the token as it was given, and goes over the wire flat', () => {
+test('[S244] MfaRequiredError contains the token unchanged, and its JSON is flat', () => {
   const requirements = { challenge: [{ type: 'otp' }] }
   const error = new MfaRequiredError({ mfaToken: 'sealed', requirements })
   const body = {
@@ -121,7 +118,7 @@ test('[S244] MfaRequiredError carries the token as it was given, and goes over t
 })
 
 describe('isIdpError', () => {
-  test('knows errors of another copy of the package, by brand and code', () => {
+  test('recognizes errors of another copy of the package, by brand and code', () => {
     class Foreign extends Error {
       code = 'MISSING_STATE'
     }
@@ -132,14 +129,14 @@ describe('isIdpError', () => {
   })
 
   test.each([undefined, null, 'MISSING_STATE', new Error('x'), { code: 'MISSING_STATE' }, () => 1])(
-    '%s is not one of our errors',
+    '%s is not an error of the library',
     (value) => {
       expect(isIdpError(value)).toBe(false)
       expect(isIdpError(value, 'MISSING_STATE')).toBe(false)
     },
   )
 
-  test('the brand does not show up in logs or copies', () => {
+  test('the brand does not appear in logs or copies', () => {
     const error = new IdpError('INTERNAL_ERROR')
     expect(Object.getOwnPropertySymbols({ ...error })).toEqual([])
     expect(JSON.stringify(error)).toBe(
@@ -189,12 +186,12 @@ test.each([
     ],
   ],
   [entry.SessionStoreErrorCode, ['SESSION_STORE_FAILED', 'SESSION_STORE_UNSUPPORTED', 'SESSION_TOO_LARGE']],
-])('%j are exactly the codes of a class, each under its own name', (constants, expected) => {
+])('%j has exactly the codes of its class', (constants, expected) => {
   for (const [key, value] of Object.entries(constants)) expect(value).toBe(key)
   expect(Object.keys(constants).sort()).toEqual(expected)
 })
 
-test('a row names classes that exist, and each of them once', () => {
+test('a row names existing classes, each of them once', () => {
   for (const row of Object.values<CodeEntry>(codes)) {
     const names = [row.class, ...(row.also ?? [])]
     expect(new Set(names).size).toBe(names.length)
@@ -202,7 +199,7 @@ test('a row names classes that exist, and each of them once', () => {
   }
 })
 
-test('the type of a code follows from the rows, those of other classes included', () => {
+test('the type of the codes of a class is derived from the rows, including codes of other classes', () => {
   expectTypeOf<ConnectedAccountsError['code']>().toEqualTypeOf<
     'MISSING_SESSION' | 'FAILED_TO_LIST' | 'FAILED_TO_DELETE'
   >()
@@ -213,7 +210,7 @@ test('the type of a code follows from the rows, those of other classes included'
 })
 
 describe('OAuthError', () => {
-  test('carries what the provider said in fields, not in the message', () => {
+  test('has the values of the provider in its properties, not in its message', () => {
     const error = new OAuthError('OAUTH_ERROR', {
       error: 'invalid_grant',
       description: '<script>',
@@ -238,12 +235,12 @@ describe('OAuthError', () => {
     ['OAUTH_ERROR', undefined, false],
     ['RESPONSE_INVALID', 200, false],
     ['ID_TOKEN_INVALID', undefined, false],
-  ] as const)('%s with status %s may pass later: %s', (code, status, transient) => {
+  ] as const)('%s with status %s: transient is %s', (code, status, transient) => {
     expect(new OAuthError(code, status === undefined ? {} : { status }).transient).toBe(transient)
   })
 })
 
-test('SessionStoreError names the bytes per field', () => {
+test('SessionStoreError contains the bytes per field', () => {
   const error = new SessionStoreError('SESSION_TOO_LARGE', {
     bytes: 9000,
     fields: { user: 8000, tokenSet: 900 },

@@ -71,12 +71,12 @@ function classesOf(errors: Errors, error: unknown): string[] {
 describe('instanceof of an exported class', () => {
   const names = Object.keys(errorsOf(entry))
 
-  test('every exported class is covered here', () => {
+  test('every exported class is tested here', () => {
     const exported = Object.keys(entry).filter((name) => /^[A-Z].*Error$/.test(name))
     expect(exported.sort()).toEqual([...names, 'isIdpError'].filter((name) => name !== 'isIdpError').sort())
   })
 
-  test.each(names)('[G2] %s is recognised across two bundled copies, as that class and IdpError', (name) => {
+  test.each(names)('[G2] %s is recognized across two bundled copies, as that class and IdpError', (name) => {
     const expected = [...new Set(['IdpError', name])].sort()
     for (const [thrower, catcher] of [
       [one, one],
@@ -99,7 +99,7 @@ describe('instanceof of an exported class', () => {
     },
   )
 
-  test('[G2] a class of the application is told apart by the prototype chain', () => {
+  test('[G2] a class of the application is recognized by its prototype chain', () => {
     class OrderError extends one.AccessTokenError {}
     class PaymentError extends one.AccessTokenError {}
     const error = new OrderError('MISSING_SESSION')
@@ -112,7 +112,7 @@ describe('instanceof of an exported class', () => {
     expect(classesOf(other, error).sort()).toEqual(['AccessTokenError', 'IdpError'])
   })
 
-  test('[G2] a subclass with a name of its own keeps its class in other copies', () => {
+  test('[G2] a subclass with its own name keeps its class in other copies', () => {
     class OrderError extends one.AccessTokenError {
       override readonly name: 'AccessTokenError' = 'OrderError' as 'AccessTokenError'
     }
@@ -131,7 +131,7 @@ describe('instanceof of an exported class', () => {
     Object.assign(new Error('x'), { name: 'MfaRequiredError', code: 'MFA_REQUIRED' }),
     { name: 'IdpError' },
     () => 1,
-  ])('%o is an instance of none', (value) => {
+  ])('%o is not an instance of any', (value) => {
     expect(classesOf(entry, value)).toEqual([])
   })
 })

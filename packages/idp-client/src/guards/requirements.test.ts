@@ -93,7 +93,7 @@ function expected(states: Record<Name, State>): Unmet | null {
 }
 
 describe('truth table', () => {
-  test('[CVE-2026-42349] all combinations of five requirements, each absent, met or unmet', () => {
+  test('all combinations of five requirements, each absent, met or unmet, have the expected result', () => {
     const table = combinations()
     expect(table).toHaveLength(243)
     const seen = new Map<Unmet | null, number>()
@@ -112,7 +112,7 @@ describe('truth table', () => {
     expect(Object.fromEntries(seen)).toEqual({ authentication: 171, organization: 24, scope: 16, null: 32 })
   })
 
-  test('[CVE-2026-42349] each requirement alone is enough to reject a session, and without requirements every session is accepted', () => {
+  test('each requirement alone can reject a session, and without requirements every session is accepted', () => {
     for (const name of names) {
       const { demand, missing } = rows[name]
       expect(unmet(demand, sessionOf({}), reading), name).toBe(missing)
@@ -127,11 +127,11 @@ describe('maxAge', () => {
     [NOW - 361, false],
     [NOW + 60, true],
     [NOW + 61, false],
-  ])('auth_time %i with 60 s of tolerance on both sides', (authTime, met) => {
+  ])('auth_time %i is compared with 60 s of tolerance in both directions', (authTime, met) => {
     expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading) === null).toBe(met)
   })
 
-  test('0 means just now', () => {
+  test('0 accepts only an authentication of this moment', () => {
     expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 60 }), reading)).toBeNull()
     expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 61 }), reading)).toBe('authentication')
     const exact = { ...reading, tolerance: 0 }
@@ -139,19 +139,19 @@ describe('maxAge', () => {
   })
 
   test.each([[undefined], [null], [String(NOW)], [[NOW]], [{}], [true]])(
-    'an auth_time that is no number (%j) is too old',
+    'an auth_time that is not a number (%j) is too old',
     (authTime) => {
       expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading)).toBe('authentication')
     },
   )
 
-  test('the age of the session is not that of the authentication', () => {
+  test('the age of the session does not count as that of the authentication', () => {
     const session = { ...sessionOf({ auth_time: NOW - 4000 }), internal: { createdAt: NOW } }
     expect(unmet({ maxAge: 300 }, session, reading)).toBe('authentication')
   })
 })
 
-describe('what does not count', () => {
+describe('values that do not meet a requirement', () => {
   const all: [string, Requirements, object][] = [
     ['an acr in other letters', { acr: ['gold'] }, { acr: 'Gold' }],
     ['a list as acr', { acr: ['gold'] }, { acr: ['gold'] }],
@@ -169,11 +169,11 @@ describe('what does not count', () => {
     ['a name in full width', { organization: ['acme'] }, { org_name: 'ａcme' }],
     ['part of a name', { organization: ['acme'] }, { org_name: 'acme-corp' }],
   ]
-  test.each(all)('%s', (_what, requirements, claims) => {
+  test.each(all)('%s does not count', (_what, requirements, claims) => {
     expect(unmet(requirements, sessionOf(claims), reading)).not.toBeNull()
   })
 
-  test('claims of the user, which hooks write', () => {
+  test('claims of the user do not count, because hooks write them', () => {
     const strong = { auth_time: NOW, acr: 'gold', amr: ['otp'], org_id: 'org_1', org_name: 'acme' }
     for (const name of ['maxAge', 'amr', 'organization'] as const) {
       const session = sessionOf({})
@@ -189,13 +189,13 @@ describe('what does not count', () => {
     ['one whose payload is no object', idTokenOf('gold')],
     ['one whose payload is null', idTokenOf(null)],
     ['one about nobody', idTokenOf({ acr: 'gold' })],
-  ])('%s', (_what, idToken) => {
+  ])('%s does not count', (_what, idToken) => {
     const { idToken: _none, ...tokens } = sessionOf({}).tokenSet
     const session = { ...sessionOf({}), tokenSet: { ...tokens, ...(idToken ? { idToken } : {}) } }
     expect(unmet({ acr: ['gold'] }, session, reading)).toBe('authentication')
   })
 
-  test('what every object inherits', () => {
+  test('inherited properties do not count', () => {
     const claims = JSON.parse('{"__proto__": {"acr": "gold"}}') as object
     expect(unmet({ acr: ['gold'] }, sessionOf(claims), reading)).toBe('authentication')
     const prototype = Object.prototype as { acr?: string }
@@ -209,14 +209,14 @@ describe('what does not count', () => {
 })
 
 describe('organization and scope', () => {
-  test('an organization by id, or by name in any case', () => {
+  test('an organization matches by id, or by name in any case', () => {
     const session = sessionOf({ org_id: 'org_A', org_name: 'Acme' })
     for (const organization of [['org_A'], ['acme'], ['ACME'], ['other', 'acme']]) {
       expect(unmet({ organization }, session, reading)).toBeNull()
     }
   })
 
-  test('[C8] of a requested scope only what the application requested counts', () => {
+  test('[C8] only the part of the requested scope that the application requested counts', () => {
     const session = sessionOf({}, { requestedScope: 'openid a b c' })
     const byLink = (scope: string) => unmetIn({ scope: [scope] }, { data: session, ownScope: 'b' }, reading)
     expect([byLink('a'), byLink('b'), byLink('c')]).toEqual([null, null, 'scope'])
@@ -226,7 +226,7 @@ describe('organization and scope', () => {
     expect(unmetIn({ scope: ['a'] }, { data: narrower, ownScope: 'a' }, reading)).toBe('scope')
   })
 
-  test('the scope that was asked for counts only where the provider named none', () => {
+  test("the requested scope counts only if the provider's response named none", () => {
     const demand = { scope: ['a'] }
     expect(unmet(demand, sessionOf({}, { requestedScope: 'openid a' }), reading)).toBeNull()
     expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: 'openid' }), reading)).toBe('scope')

@@ -41,11 +41,11 @@ const joinAll = (...jars: readonly ReadonlyMap<string, string>[]): string[] =>
 const join = (cookies: ReadonlyMap<string, string>): string | null => joinAll(cookies)[0] ?? null
 
 describe('splitCookie', () => {
-  it('keeps a small value under the bare name', () => {
+  it('keeps a small value under the plain name', () => {
     expect(splitCookie(name, 'small', attributes)).toEqual([{ name, value: 'small' }])
   })
 
-  it('writes no cookie above 4096 bytes, the Expires that a host may add included', () => {
+  it('writes no cookie above 4096 bytes, including an Expires that a host may add', () => {
     const wide: CookieAttributes = {
       ...attributes,
       domain: 'a.rather.long.domain.example',
@@ -61,7 +61,7 @@ describe('splitCookie', () => {
     }
   })
 
-  it('takes the bare name exactly as long as it fits', () => {
+  it('uses the plain name for every value that fits', () => {
     const sizes = Array.from({ length: 200 }, (_, at) => 3900 + at)
     const bare = sizes.filter((length) => splitCookie(name, value(length, 2), attributes).length === 1)
     const limit = Math.max(...bare)
@@ -70,7 +70,7 @@ describe('splitCookie', () => {
     expect(line.length + '; Expires=Thu, 01 Jan 1970 00:00:00 GMT'.length).toBe(MAX_COOKIE_BYTES)
   })
 
-  it('gives back the value, whatever its length', () => {
+  it('returns a value of any length unchanged after joining', () => {
     fc.assert(
       fc.property(fc.integer({ min: 8, max: 60_000 }), fc.nat(9999), (length, seed) => {
         const whole = value(length, seed)
@@ -79,7 +79,7 @@ describe('splitCookie', () => {
     )
   })
 
-  it('refuses what would need more cookies than it would ever read', () => {
+  it('rejects a value that needs more cookies than it would read', () => {
     const largest = splitCookie(name, value(120_000, 1), attributes)
     expect(largest.length).toBeLessThanOrEqual(MAX_CHUNKS)
     expect(join(jarOf(largest))).toHaveLength(120_000)
@@ -101,13 +101,13 @@ describe('joinedCookies', () => {
   const second = splitCookie(name, value(9000, 2), attributes)
   const longer = splitCookie(name, value(13_000, 3), attributes)
 
-  it('lets a non-empty bare cookie win, and ignores an empty one', () => {
+  it('prefers a non-empty plain cookie, and ignores an empty one', () => {
     expect(join(jarOf(first, [{ name, value: 'bare' }]))).toBe('bare')
     expect(join(jarOf(first, [{ name, value: '' }]))).toBe(value(9000, 1))
     expect(join(new Map())).toBeNull()
   })
 
-  it('[C1] names the cookies of each value, and tells when there are more than it looks at', () => {
+  it('[C1] names the cookies of each value, and reports if there are more than it reads', () => {
     const all = valuesIn(jarOf(first, [{ name, value: 'bare' }]))
     expect([...joinedCookies(name, all)]).toEqual([
       { value: 'bare', names: [name] },
@@ -121,7 +121,7 @@ describe('joinedCookies', () => {
     }
   })
 
-  it('never joins parts of two sets', () => {
+  it('never joins parts of two values', () => {
     expect(first).toHaveLength(3)
     for (const at of [0, 1, 2]) {
       const mixed = jarOf(first, second.slice(at, at + 1))
@@ -130,12 +130,12 @@ describe('joinedCookies', () => {
     expect(join(jarOf(longer, first.slice(0, 1)))).toBeNull()
   })
 
-  it('survives growing and shrinking when a deletion was missed', () => {
+  it('joins the current value after it grew or shrank without a deletion', () => {
     expect(join(jarOf(longer, first))).toBe(value(9000, 1))
     expect(join(jarOf(first, longer))).toBe(value(13_000, 3))
   })
 
-  it('refuses a dropped, reordered, duplicated or altered part', () => {
+  it('rejects a dropped, reordered, duplicated or altered part', () => {
     const cookies = jarOf(first)
     const [zero = '', one = '', two = ''] = first.map((cookie) => cookie.value)
     const names = first.map((cookie) => cookie.name)
@@ -152,27 +152,32 @@ describe('joinedCookies', () => {
     expect(set(zero.replace('.3.', '.2.'), one.replace('.3.', '.2.'), two)).toBeNull()
   })
 
-  it('refuses counts that it does not write', () => {
+  it('rejects counts that it does not write', () => {
     for (const count of ['0', '1', '33', '99', '100', '007', '-3', '3e0', '', ' 3', '99999999', '\u0663']) {
       const forged = first.map((cookie) => ({ ...cookie, value: cookie.value.replace('.3.', `.${count}.`) }))
       expect(join(jarOf(forged)), count).toBeNull()
     }
   })
 
-  it.each([32, 33, 99])('looks at few cookies, however many there are and say to be: %i', (count) => {
-    const looked: string[] = []
-    const flood = new Map(Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, `abcdefgh.${count}.x`]))
-    flood.set(`${name}__99999999`, `abcdefgh.${count}.x`)
-    const all: CookieValues = (key) => {
-      looked.push(key)
-      return valuesIn(flood)(key)
-    }
-    expect([...joinedCookies(name, all)]).toEqual([])
-    expect(looked.length).toBeLessThanOrEqual(MAX_CHUNKS + 2)
-    expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
-  })
+  it.each([32, 33, 99])(
+    'reads a limited number of cookies, whatever their number and their counts: %i',
+    (count) => {
+      const looked: string[] = []
+      const flood = new Map(
+        Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, `abcdefgh.${count}.x`]),
+      )
+      flood.set(`${name}__99999999`, `abcdefgh.${count}.x`)
+      const all: CookieValues = (key) => {
+        looked.push(key)
+        return valuesIn(flood)(key)
+      }
+      expect([...joinedCookies(name, all)]).toEqual([])
+      expect(looked.length).toBeLessThanOrEqual(MAX_CHUNKS + 2)
+      expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
+    },
+  )
 
-  it('finds every whole set among cookies of the same names, in the order of the first ones', () => {
+  it('finds every complete value among cookies of the same names, in the order of the first ones', () => {
     const bare = jarOf([{ name, value: 'bare' }])
     const tossed = jarOf([{ name, value: 'tossed' }])
     expect(joinAll(jarOf(first), jarOf(second))).toEqual([value(9000, 1), value(9000, 2)])
@@ -183,7 +188,7 @@ describe('joinedCookies', () => {
     ])
   })
 
-  it('builds no set from parts of several, whatever the order in which they came', () => {
+  it('never combines parts of several values, in any order', () => {
     const whole = [value(9000, 1), value(9000, 2), value(13_000, 3)]
     const parts = [first, second, longer].flatMap((set) => set.map((cookie) => jarOf([cookie])))
     fc.assert(
@@ -197,12 +202,12 @@ describe('joinedCookies', () => {
     )
   })
 
-  it('looks at a few values of one name, however many there are', () => {
+  it('reads a limited number of values of one name', () => {
     const jars = Array.from({ length: 500 }, (_, at) => jarOf([{ name, value: `v${at}` }]))
     expect(joinAll(...jars)).toHaveLength(16)
   })
 
-  it('never throws on foreign chunks', () => {
+  it('never throws for foreign cookies', () => {
     const chunk = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(...first.map((cookie) => cookie.value)),
@@ -217,7 +222,7 @@ describe('joinedCookies', () => {
 })
 
 describe('chunkNames', () => {
-  it('finds the bare cookie and every chunk, and nothing else', () => {
+  it('finds the plain cookie and every chunk, and nothing else', () => {
     const present = [name, `${name}__0`, `${name}__17`, `${name}__99999999`]
     const others = [
       '__sessio',
@@ -232,7 +237,7 @@ describe('chunkNames', () => {
     expect(chunkNames(name, [...others, ...present])).toEqual(present)
   })
 
-  it('takes a name with characters that mean something elsewhere', () => {
+  it('accepts a name with characters that are special in regular expressions', () => {
     expect(chunkNames('a.*+', ['a.*+__0', 'abb__0', 'a.*+'])).toEqual(['a.*+__0', 'a.*+'])
   })
 })

@@ -11,7 +11,7 @@ function recorder(): { sink: CookieSink; written: StagedCookie[] } {
 }
 
 describe('CookieJar', () => {
-  it('reads what the request carried, and staged writes before that', () => {
+  it('reads staged writes before the cookies of the request', () => {
     const jar = new CookieJar(
       new Map([
         ['session', 'old'],
@@ -26,7 +26,7 @@ describe('CookieJar', () => {
     expect(jar.names()).toEqual(['theme'])
   })
 
-  it('undoes percent-encoding of a host writer, and leaves malformed sequences alone', () => {
+  it('decodes percent-encoding of a host, and keeps malformed sequences', () => {
     const jar = new CookieJar(
       new Map([
         ['__txn_a', '123%3Aabc'],
@@ -39,7 +39,7 @@ describe('CookieJar', () => {
     expect(jar.get('bytes')).toBe('%ff')
   })
 
-  it('shows every value of a name that came several times, until one is staged', () => {
+  it('returns every value of a repeated name, until one is staged', () => {
     const jar = new CookieJar(
       new Map<string, string | string[]>([
         ['session', ['tossed', 'o%3Awn']],
@@ -63,7 +63,7 @@ describe('CookieJar', () => {
     expect(jar.entries()).toEqual([['theme', 'dark']])
   })
 
-  it('forwards received values letter for letter', () => {
+  it('forwards received values unchanged', () => {
     const jar = new CookieJar(
       new Map([
         ['theirs', 'a%3Bb'],
@@ -84,7 +84,7 @@ describe('CookieJar', () => {
     ])
   })
 
-  it('[S089] writes HttpOnly always, and deletes with the attributes of the write', () => {
+  it('[S089] always writes HttpOnly, and deletes with the attributes of the write', () => {
     const { sink, written } = recorder()
     const jar = new CookieJar(new Map())
     jar.set(spec, 'v', 60)
@@ -97,7 +97,7 @@ describe('CookieJar', () => {
     ])
   })
 
-  it('[S087] writes no Max-Age unless it is given one', () => {
+  it('[S087] writes Max-Age only if it is set', () => {
     const { sink, written } = recorder()
     const jar = new CookieJar(new Map())
     jar.set(spec, 'v')
@@ -105,7 +105,7 @@ describe('CookieJar', () => {
     expect(written[0]?.attributes).not.toHaveProperty('maxAge')
   })
 
-  it('writes each name once, the last write, and nothing twice', () => {
+  it('writes each name once with its last value, and nothing twice', () => {
     const { sink, written } = recorder()
     const jar = new CookieJar(new Map())
     jar.set(spec, 'first')
@@ -117,7 +117,7 @@ describe('CookieJar', () => {
     expect(jar.get('session')).toBe('second')
   })
 
-  it('keeps everything pending when the host refuses the first write', () => {
+  it('keeps everything pending if the host rejects the first write', () => {
     const jar = new CookieJar(new Map())
     jar.set(spec, 'a')
     jar.set({ name: 'other', scope }, 'b')

@@ -26,7 +26,7 @@ describe('parseCookies', () => {
     expect(parseCookies('').size).toBe(0)
   })
 
-  it('keeps all values of a name that came several times, in their order, also empty ones', () => {
+  it('keeps all values of a repeated name in their order, including empty ones', () => {
     const parsed = parseCookies('s=own; a=1; s=tossed;s=; b=2')
     expect([...parsed]).toEqual([
       ['s', ['own', 'tossed', '']],
@@ -38,7 +38,7 @@ describe('parseCookies', () => {
     expect([...parseCookies('a=1;; ;b=2;')]).toEqual([...parseCookies('a=1; b=2')])
   })
 
-  it('treats names of object members as names', () => {
+  it('treats names of Object.prototype as names', () => {
     const parsed = parseCookies('__proto__=evil; constructor=c; toString=t')
     expect(parsed.get('__proto__')).toBe('evil')
     expect(parsed.get('constructor')).toBe('c')
@@ -64,7 +64,7 @@ describe('serializeCookie', () => {
     expect(text).toBe('__session=v; Max-Age=3600; Domain=app.example; Path=/; HttpOnly; Secure; SameSite=Lax')
   })
 
-  it('[S081] [S092] spells SameSite as browsers do', () => {
+  it('[S081] [S092] writes SameSite in the spelling of the specification', () => {
     for (const [sameSite, spelled] of [
       ['lax', 'Lax'],
       ['strict', 'Strict'],
@@ -76,20 +76,20 @@ describe('serializeCookie', () => {
     }
   })
 
-  it('writes values as they are', () => {
+  it('writes values unchanged', () => {
     expect(serializeCookie({ name: '__txn_x', value: '1700000000:ab-_.c', attributes })).toMatch(
       /^__txn_x=1700000000:ab-_\.c;/,
     )
   })
 
-  it('leaves out Secure, Domain and Max-Age when they are not set', () => {
+  it('omits Secure, Domain and Max-Age if they are not set', () => {
     const { maxAge: _, ...session } = attributes
     expect(serializeCookie({ name: 'n', value: '', attributes: { ...session, secure: false } })).toBe(
       'n=; Path=/; HttpOnly; SameSite=Lax',
     )
   })
 
-  it('names no value when something cannot stand in a cookie', () => {
+  it('an error about an invalid value does not contain the value', () => {
     const cases = [
       { name: 'bad name', value: 'topsecret', attributes },
       { name: 'n', value: 'topsecret; Domain=evil.example', attributes },
@@ -115,7 +115,7 @@ function thrownBy(action: () => unknown): unknown {
 }
 
 describe('headersSink', () => {
-  it('appends one line per cookie', () => {
+  it('appends one header per cookie', () => {
     const headers = new Headers({ 'Set-Cookie': 'theirs=1' })
     const sink = headersSink(headers)
     sink.set('a', '1', attributes)
@@ -125,7 +125,7 @@ describe('headersSink', () => {
 })
 
 describe('cookieHeader', () => {
-  it('keeps values that a header can carry, and encodes what would break it', () => {
+  it('keeps values that a header can contain, and encodes others', () => {
     const entries = [
       ['a', 'x%3By'],
       ['json', '{"a": "b,c"}'],
@@ -138,11 +138,11 @@ describe('cookieHeader', () => {
     )
   })
 
-  it('writes every value of a name that came several times', () => {
+  it('writes every value of a repeated name', () => {
     expect(cookieHeader(parseCookies('s=own; a=1; s=tossed'))).toBe('s=own; s=tossed; a=1')
   })
 
-  it('leaves out names that no cookie has', () => {
+  it('omits names that no cookie can have', () => {
     expect(
       cookieHeader([
         ['a b', '1'],
@@ -153,7 +153,7 @@ describe('cookieHeader', () => {
     ).toBe('e=4')
   })
 
-  it('gives back what was parsed, and never throws', () => {
+  it('returns parsed cookies unchanged, and never throws', () => {
     const value = fc.string({ unit: fc.constantFrom(...'abc019%-_.:"{},=') })
     const name = fc.string({ unit: fc.constantFrom(...'abc_-'), minLength: 1 })
     fc.assert(

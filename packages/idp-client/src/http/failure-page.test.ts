@@ -25,7 +25,7 @@ const titleOf = async (change: Partial<Failure>): Promise<string | undefined> =>
   /<title>([^<]*)<\/title>/.exec(await html(change))?.[1]
 
 describe('failurePage', () => {
-  it('carries a policy that allows its own style and nothing else', () => {
+  it('has a policy that allows its own style and nothing else', () => {
     const { headers, status } = failurePage(failure)
     expect(status).toBe(400)
     expect(headers.get('Content-Type')).toBe('text/html; charset=utf-8')
@@ -43,7 +43,7 @@ describe('failurePage', () => {
     expect(await html()).not.toMatch(/ style=|<script|<img|<link| on\w+=/)
   })
 
-  it('shows a way on, the code and the correlation id', async () => {
+  it('shows a link, the code and the correlation id', async () => {
     const page = await html()
     expect(page).toContain('href="/app/auth/login?returnTo=%2Fa%3Fb%3D1&amp;x=y">Try again</a>')
     expect(page).toContain('href="/app/">Home</a>')
@@ -55,7 +55,7 @@ describe('failurePage', () => {
     expect(await failurePage(without).text()).not.toContain('Try again')
   })
 
-  it('restarts the login by itself only when it is told to', async () => {
+  it('restarts the login automatically only if requested', async () => {
     const page = await html({ restartUrl: '/app/auth/login?returnTo=%2Fa&b=1' })
     expect(page).toContain(
       '<meta http-equiv="refresh" content="0;url=/app/auth/login?returnTo=%2Fa&amp;b=1">',
@@ -63,7 +63,7 @@ describe('failurePage', () => {
     expect(page).toContain('href="/app/auth/login?returnTo=%2Fa&amp;b=1">Try again</a>')
   })
 
-  it('escapes and drops what could be more than a link', async () => {
+  it('escapes links, and drops those with another scheme', async () => {
     const hostile = '"><script>alert(1)</script>'
     const page = await html({
       id: hostile,
@@ -86,7 +86,7 @@ describe('failurePage', () => {
     }
   })
 
-  it('words what happened by its kind', async () => {
+  it('has a text for each kind of failure', async () => {
     const words: [Code, number, RegExp][] = [
       ['AUTHORIZATION_ERROR', 400, /not completed/],
       ['EXPIRED_STATE', 400, /no longer valid/],
@@ -114,15 +114,12 @@ describe('failurePage', () => {
     ['CONNECTION_REFUSED', /cannot be used right now/],
     ['PROVIDER_TIMEOUT', /cannot be used right now/],
     ['PROVIDER_UNAVAILABLE', /cannot be used right now/],
-  ] as const)(
-    '[A1] does not suggest to try again where a developer has to act: %s',
-    async (remedy, title) => {
-      const diagnosis = diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', remedy)
-      expect(await titleOf({ diagnosis, status: 502 })).toMatch(title)
-    },
-  )
+  ] as const)('[A1] does not suggest a retry if a developer has to act: %s', async (remedy, title) => {
+    const diagnosis = diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', remedy)
+    expect(await titleOf({ diagnosis, status: 502 })).toMatch(title)
+  })
 
-  it('[A1] says in development what the log says, and in production nothing of it', async () => {
+  it('[A1] shows the diagnosis of the log in development, and none of it in production', async () => {
     const diagnosis = {
       ...diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', 'CLIENT_REFUSED'),
       detail: 'Be<cause.',
@@ -144,7 +141,7 @@ describe('failurePage', () => {
     }
   })
 
-  it('has words for every code', async () => {
+  it('has a text for every code', async () => {
     for (const code of Object.keys(codes) as Code[]) {
       expect(await titleOf({ diagnosis: diagnosisOf(code), status: codes[code].status }), code).toMatch(
         /^[A-Z][^<]+$/,
@@ -152,7 +149,7 @@ describe('failurePage', () => {
     }
   })
 
-  it('answers JSON to a client that asked for it', async () => {
+  it('responds with JSON to a client that accepts only JSON', async () => {
     const response = failurePage({ ...failure, json: true })
     expect(response.status).toBe(400)
     expect(response.headers.get('Content-Type')).toBe('application/json')

@@ -51,7 +51,7 @@ describe('an operation with options', () => {
     'undefined, undefined, options',
     'undefined, options',
     'undefined',
-  ])('[G1] takes (%s)', (call) => {
+  ])('[G1] accepts (%s)', (call) => {
     for (const request of [web, node]) {
       for (const response of targets) {
         expect(readArguments('getAccessToken', argumentsOf(call, request, response))).toEqual({
@@ -73,7 +73,7 @@ describe('an operation with options', () => {
     'request, request',
     'options, options',
     'request, response, options, options',
-  ])('[G1] refuses (%s) with a sentence that names what it takes', (call) => {
+  ])('[G1] rejects (%s) with a sentence that names what it accepts', (call) => {
     const order = call.replace('undefined, ', '')
     for (const response of targets) {
       expect(messageOf(() => readArguments('getAccessToken', argumentsOf(call, web, response)))).toContain(
@@ -97,7 +97,7 @@ describe('an operation with options', () => {
     expect(message).not.toContain('secret')
   })
 
-  test('takes options of another realm and options without a prototype', () => {
+  test('accepts options of another realm and options without a prototype', () => {
     for (const value of [runInNewContext('({ audience: 1 })'), Object.create(null)]) {
       expect(readArguments('getAccessToken', [value]).options).toBe(value)
     }
@@ -130,11 +130,11 @@ describe('an operation with a session', () => {
     expect(readSession('updateSession', given)).toEqual({ ...explicit, options: session })
   })
 
-  test.each([null, 'text', 7, [], new Map()])('leaves it to the operation to check %o', (value) => {
+  test.each([null, 'text', 7, [], new Map()])('passes %o to the operation, which validates it', (value) => {
     expect(readSession('updateSession', [web, response, value]).options).toBe(value)
   })
 
-  test('[G1] refuses more than one', () => {
+  test('[G1] rejects more than one', () => {
     expect(messageOf(() => readSession('updateSession', [session, session]))).toContain(
       'updateSession takes (session), (request, response, session) or (session, request, response), not',
     )

@@ -12,7 +12,7 @@ async function bodyOf(init: RequestInit | null): Promise<string | null> {
   return init && new Response(init.body ?? null).text()
 }
 
-describe('what can be sent again', () => {
+describe('a request that can be sent again', () => {
   test.each<[string, BodyInit]>([
     ['text', 'abc'],
     ['bytes', new TextEncoder().encode('abc')],
@@ -27,12 +27,12 @@ describe('what can be sent again', () => {
     expect(await bodyOf(again)).toBe('abc')
   })
 
-  test('a request without a body', async () => {
+  test('has no body', async () => {
     expect(await toRepetition(null, { method: 'GET' })()).toEqual({ method: 'GET' })
     expect(await toRepetition(new Request('https://api.example.com/'), {})()).toEqual({})
   })
 
-  test('a body of a Request, while the Request itself is sent', async () => {
+  test('has a body in a Request, while the Request itself is sent', async () => {
     const request = post('abc')
     const repetition = toRepetition(request, { keepalive: true })
     expect(await request.text()).toBe('abc')
@@ -41,7 +41,7 @@ describe('what can be sent again', () => {
     expect(await bodyOf(again)).toBe('abc')
   })
 
-  test('exactly 1 MiB of a Request', async () => {
+  test('has exactly 1 MiB in a Request', async () => {
     const request = post('x'.repeat(MIB))
     const repetition = toRepetition(request, {})
     expect((await request.text()).length).toBe(MIB)
@@ -49,21 +49,21 @@ describe('what can be sent again', () => {
   })
 })
 
-describe('what cannot', () => {
-  test('a stream of init, which stays unread', async () => {
+describe('a request that cannot be sent again', () => {
+  test('has a stream in init, which is not read', async () => {
     const stream = new Blob(['abc']).stream()
     expect(await toRepetition(null, { body: stream })()).toBeNull()
     expect(await new Response(stream).text()).toBe('abc')
   })
 
-  test('more than 1 MiB of a Request, which is sent in full', async () => {
+  test('has more than 1 MiB in a Request, which is sent completely', async () => {
     const request = post('x'.repeat(3 * MIB))
     const repetition = toRepetition(request, {})
     expect((await request.text()).length).toBe(3 * MIB)
     expect(await repetition()).toBeNull()
   })
 
-  test('a body of a Request that fails on the way', async () => {
+  test('has a body in a Request that fails while it is read', async () => {
     const broken = new ReadableStream({ pull: (controller) => controller.error(new Error('lost')) })
     const request = post(broken)
     const repetition = toRepetition(request, {})

@@ -191,7 +191,7 @@ describe('classify', () => {
     expect(classify({ method, headers: new Headers(headers) })).toBe(kind)
   })
 
-  it.each(rows)('agrees with its predicates: $name', ({ headers, kind, method = 'GET' }) => {
+  it.each(rows)('agrees with the predicates: $name', ({ headers, kind, method = 'GET' }) => {
     const all = new Headers(headers)
     expect(isPrefetch(all)).toBe(kind === 'prefetch')
     if (kind === 'prefetch') return
@@ -202,13 +202,13 @@ describe('classify', () => {
 })
 
 describe('isPrefetch', () => {
-  it('takes any value of the router header but an empty or negative one', () => {
+  it('accepts any value of the router header except an empty or negative one', () => {
     const of = (value: string): boolean => isPrefetch(new Headers({ 'next-router-prefetch': value }))
     expect(['1', '2', '3', 'true', 'yes', '4'].map(of)).toEqual(Array(6).fill(true))
     expect(['', '0', 'false', 'False', ' 0 '].map(of)).toEqual(Array(5).fill(false))
   })
 
-  it('is not misled by other purposes', () => {
+  it('ignores other purposes', () => {
     expect(isPrefetch(new Headers({ purpose: 'preview' }))).toBe(false)
     expect(isPrefetch(new Headers({ 'x-middleware-prefetch': '0' }))).toBe(false)
     expect(isPrefetch(new Headers({ 'sec-purpose': '' }))).toBe(false)

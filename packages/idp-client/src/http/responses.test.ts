@@ -7,7 +7,7 @@ const isNotStored = (response: Response): void => {
 }
 
 describe('responses', () => {
-  it('replaces what was said about caching', () => {
+  it('replace caching headers', () => {
     const headers = new Headers({
       'Cache-Control': 'public, s-maxage=3600',
       Expires: 'Thu, 01 Jan 2099 00:00:00 GMT',
@@ -20,7 +20,7 @@ describe('responses', () => {
     })
   })
 
-  it('redirects with 302, or 303 after a POST', () => {
+  it('redirect with 302, or 303 after a POST', () => {
     const response = redirect('https://op.example/authorize?a=b')
     expect(response.status).toBe(302)
     expect(response.headers.get('Location')).toBe('https://op.example/authorize?a=b')
@@ -30,13 +30,13 @@ describe('responses', () => {
     expect(redirect('/', 303).status).toBe(303)
   })
 
-  it('leaves headers writable, for the cookies that follow', () => {
+  it('have mutable headers, for the cookies that are added later', () => {
     const response = redirect('/')
     response.headers.append('Set-Cookie', 'a=1')
     expect(response.headers.getSetCookie()).toEqual(['a=1'])
   })
 
-  it('answers JSON that no browser takes for something else', async () => {
+  it('have JSON that no browser interprets as another type', async () => {
     const response = json(200, { sub: '</script>' }, { Allow: 'GET' })
     expect(response.status).toBe(200)
     expect(response.headers.get('Content-Type')).toBe('application/json')
@@ -46,7 +46,7 @@ describe('responses', () => {
     isNotStored(response)
   })
 
-  it('answers without a body', async () => {
+  it('may have no body', async () => {
     const response = empty(405, { Allow: 'GET, POST' })
     expect(response.status).toBe(405)
     expect(response.headers.get('Allow')).toBe('GET, POST')
@@ -55,7 +55,7 @@ describe('responses', () => {
     expect(empty(204).status).toBe(204)
   })
 
-  it('nests code and message of an error', async () => {
+  it('nest code and message of an error', async () => {
     const response = errorJson(401, 'MISSING_SESSION')
     expect(response.status).toBe(401)
     expect(await response.json()).toEqual({

@@ -145,7 +145,7 @@ function destination(path: SafeReturnPath, base: string): string {
 }
 
 describe('safeReturnPath', () => {
-  it(`leaves the origin for none of ${corpus.length} hostile targets`, () => {
+  it(`rejects each of ${corpus.length} hostile targets or keeps it on the origin`, () => {
     expect(corpus.length).toBeGreaterThan(500)
     for (const target of corpus) {
       for (const base of bases) {
@@ -161,7 +161,7 @@ describe('safeReturnPath', () => {
     }
   })
 
-  it('refuses every scheme but the web, and every other origin', () => {
+  it('rejects every scheme but http and https, and every other origin', () => {
     for (const target of schemes) expect(safeReturnPath(target, origin), target).toBeNull()
     for (const target of [
       '//evil.example',
@@ -195,11 +195,11 @@ describe('safeReturnPath', () => {
     [' /a ', '/a'],
     ['?a=b', '/?a=b'],
     ['#a', '/#a'],
-  ])('normalises %j to %j', (target, expected) => {
+  ])('normalizes %j to %j', (target, expected) => {
     expect(safeReturnPath(target, origin)).toBe(expected)
   })
 
-  it('takes nothing but non-empty text', () => {
+  it('accepts only non-empty strings', () => {
     for (const value of [
       '',
       undefined,
@@ -214,13 +214,13 @@ describe('safeReturnPath', () => {
     }
   })
 
-  it('is null for every target when the base is not an HTTP URL', () => {
+  it('is null for every target if the base is not an HTTP URL', () => {
     for (const base of ['', 'app.example', 'file:///app', 'data:text/html,x']) {
       expect(safeReturnPath('/a', base), base).toBeNull()
     }
   })
 
-  it('counts the bytes of the normalised path: 2048 fit', () => {
+  it('limits the bytes of the normalized path to 2048', () => {
     expect(safeReturnPath(`/${'a'.repeat(2047)}`, origin)).toHaveLength(2048)
     expect(safeReturnPath(`/${'a'.repeat(2048)}`, origin)).toBeNull()
     expect(safeReturnPath(`/${'ü'.repeat(341)}`, origin)).toHaveLength(2047)
@@ -237,7 +237,7 @@ describe('safeReturnPath', () => {
     )
     .map((url) => `/${url.pathname.replace(/^\/+/, '')}${url.search}${url.hash}`)
 
-  it('keeps every normalised path, query and fragment of the own origin byte for byte', () => {
+  it('keeps every normalized path, query and fragment of its own origin unchanged', () => {
     fc.assert(
       fc.property(target, (path) => {
         expect(safeReturnPath(path, origin)).toBe(path)
@@ -246,7 +246,7 @@ describe('safeReturnPath', () => {
     )
   })
 
-  it('is safe and stable for any text', () => {
+  it('is safe and idempotent for any string', () => {
     const piece = fc.constantFrom(
       '/',
       '\\',
@@ -284,7 +284,7 @@ describe('safeReturnPath', () => {
     )
   })
 
-  it('CVE-2025-67716 cannot add a parameter when it is encoded into a query', () => {
+  it('cannot add a parameter when it is encoded into a query', () => {
     const path = safeReturnPath('/a?x=1&scope=admin#&audience=z', origin)
     const query = new URLSearchParams({ returnTo: path ?? '' })
     expect([...new URLSearchParams(query.toString()).keys()]).toEqual(['returnTo'])
@@ -320,7 +320,7 @@ describe('resolveReturnPath', () => {
     expect(resolve(value, base, basePath)).toBe(expected)
   })
 
-  it('has the base path exactly once, whatever is resolved again', () => {
+  it('contains the base path exactly once after repeated resolution', () => {
     const path = fc
       .array(fc.constantFrom('app', 'a', 'b%20c', 'apple'), { maxLength: 4 })
       .map((parts) => `/${parts.join('/')}`)

@@ -15,16 +15,16 @@ async function follows(context: AsyncContext<string>): Promise<(string | undefin
 describe('async context', () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  it('follows each chain of calls on Node', async () => {
+  it('follows each chain of calls on Node.js', async () => {
     expect(await follows(node.createAsyncContext())).toEqual(['alice', 'bob', undefined])
   })
 
-  it('follows each chain of calls where the runtime has the class as a global', async () => {
+  it('follows each chain of calls if the runtime has the class as a global', async () => {
     vi.stubGlobal('AsyncLocalStorage', AsyncLocalStorage)
     expect(await follows(web.createAsyncContext())).toEqual(['alice', 'bob', undefined])
   })
 
-  it('only calls, and knows nothing, where the runtime has none', async () => {
+  it('runs the function without a context if the runtime has none', async () => {
     vi.stubGlobal('AsyncLocalStorage', undefined)
     const context = web.createAsyncContext<string>()
     expect(await follows(context)).toEqual([undefined, undefined, undefined])

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { strictText, text, utf8, utf8Length } from './base64url.ts'
 
-test('text and bytes are each other', () => {
+test('text is encoded to bytes and decoded to the same text', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (value) => {
       const bytes = utf8(value)
@@ -13,7 +13,7 @@ test('text and bytes are each other', () => {
   )
 })
 
-test('bytes that are no UTF-8 are replaced by one reader and refused by the other', () => {
+test('invalid UTF-8 is replaced by one decoder and rejected by the other', () => {
   const broken = new Uint8Array([0x61, 0xff])
   expect(text(broken)).toBe('a\ufffd')
   expect(() => strictText(broken)).toThrow(TypeError)

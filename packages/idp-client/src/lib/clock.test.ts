@@ -3,7 +3,7 @@ import { systemClock } from './clock.ts'
 
 afterEach(() => vi.useRealTimers())
 
-test('whole seconds since the epoch', () => {
+test('is the number of seconds since the epoch, as an integer', () => {
   vi.useFakeTimers({ now: 1_735_689_600_999 })
   expect(systemClock()).toBe(1_735_689_600)
 })

@@ -16,7 +16,7 @@ test.each([
   expect(editDistance(from, to)).toBe(distance)
 })
 
-test('is the same both ways, and between the difference of lengths and the longer length', () => {
+test('is symmetric, and between the difference of the lengths and the longer length', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 12 }), fc.string({ maxLength: 12 }), (a, b) => {
       const distance = editDistance(a, b)

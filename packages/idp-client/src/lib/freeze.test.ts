@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { deepFreeze, frozenMap, frozenSet } from './freeze.ts'
 
-test('freezes objects and arrays all the way down', () => {
+test('freezes objects and arrays deeply', () => {
   const value = deepFreeze({ a: [{ b: 1 }], c: Object.assign(Object.create(null), { d: {} }) })
   expect([value, value.a, value.a[0], value.c, value.c.d].every((part) => Object.isFrozen(part))).toBe(true)
 })
 
-test('leaves functions, instances and the exception alone', () => {
+test('does not freeze functions, class instances and the given exception', () => {
   class Store {
     count = 0
   }
@@ -22,7 +22,7 @@ test('leaves functions, instances and the exception alone', () => {
   ])
 })
 
-test('ends at a loop', () => {
+test('terminates at a cycle', () => {
   const loop: { self?: unknown } = {}
   loop.self = loop
   expect(Object.isFrozen(deepFreeze(loop))).toBe(true)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { identify } from './identify.ts'
 
-test('an object keeps its number, also for a second copy of the module; no two have the same', async () => {
+test('an object keeps its number, also for a second copy of the module; numbers are unique', async () => {
   const [one, other] = [{}, () => {}]
   const number = identify(one)
   expect([identify(other) === number, identify(one)]).toEqual([false, number])

@@ -29,7 +29,7 @@ function gates(names: readonly string[]) {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-test('tasks of one key run in the order in which they came, those of another key meanwhile', async () => {
+test('tasks of one key run in order, those of another key at the same time', async () => {
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['a1', 'a2', 'b', 'a3'])
   const results = tasks.map((task, index) => mutex.run(index === 2 ? 'b' : 'a', task))
@@ -40,7 +40,7 @@ test('tasks of one key run in the order in which they came, those of another key
   expect(order.filter((one) => one.includes('a'))).toEqual(['+a1', '-a1', '+a2', '-a2', '+a3', '-a3'])
 })
 
-test('a task that fails lets the next one run', async () => {
+test('a task that fails does not stop the next one', async () => {
   const mutex = new KeyedMutex<object>()
   const key = {}
   const failing = mutex.run(key, () => Promise.reject(new Error('no')))
@@ -49,7 +49,7 @@ test('a task that fails lets the next one run', async () => {
   expect(await next).toBe('next')
 })
 
-test('with patience a task runs beside one that does not end, and those after it wait for it', async () => {
+test('a task whose patience is over runs beside one that does not end, and later tasks wait for it', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['hangs', 'second', 'third'])
@@ -64,7 +64,7 @@ test('with patience a task runs beside one that does not end, and those after it
   expect(order.slice(0, 2)).toEqual(['+hangs', '+second'])
 })
 
-test('one that gives up does not run, and those after it still wait for those before it', async () => {
+test('a task that gives up does not run, and later tasks still wait for earlier ones', async () => {
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['first', 'third'])
   const [one, three] = tasks
@@ -85,7 +85,7 @@ test('one that gives up does not run, and those after it still wait for those be
   expect(order).toEqual(['+first', '-first', '+third', '-third'])
 })
 
-test('idle waits for what runs and for what is queued, for a while, and says whether there was anything', async () => {
+test('idle waits for running and queued tasks for a limited time, and returns whether there were any', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   expect(await mutex.idle(1000)).toBe(false)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { lazy } from './lazy.ts'
 
-test('creates at the first call and once', () => {
+test('creates the value at the first call only', () => {
   const create = vi.fn(() => ({}))
   const value = lazy(create)
   expect(create).not.toHaveBeenCalled()
@@ -9,7 +9,7 @@ test('creates at the first call and once', () => {
   expect(create).toHaveBeenCalledTimes(1)
 })
 
-test('remembers undefined too', () => {
+test('caches undefined too', () => {
   const create = vi.fn(() => undefined)
   const value = lazy(create)
   value()
@@ -17,7 +17,7 @@ test('remembers undefined too', () => {
   expect(create).toHaveBeenCalledTimes(1)
 })
 
-test('tries again after a throw', () => {
+test('tries again after an exception', () => {
   const create = vi.fn((): string => 'made')
   create.mockImplementationOnce(() => {
     throw new Error('not yet')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { Lru } from './lru.ts'
 
-test('forgets the entry that was not used for longest', () => {
+test('removes the least recently used entry', () => {
   const lru = new Lru<string, number>(2)
   lru.set('a', 1)
   lru.set('b', 2)
@@ -12,7 +12,7 @@ test('forgets the entry that was not used for longest', () => {
   expect([lru.get('a'), lru.get('c')]).toEqual([1, 3])
 })
 
-test('writing an entry again counts as use and replaces it', () => {
+test('writing an entry again counts as a use and replaces it', () => {
   const lru = new Lru<string, number>(2)
   lru.set('a', 1)
   lru.set('b', 2)
@@ -21,7 +21,7 @@ test('writing an entry again counts as use and replaces it', () => {
   expect([lru.get('a'), lru.get('b'), lru.size]).toEqual([9, undefined, 2])
 })
 
-test('keeps the entries that are needed, and forgets the next one in their place', () => {
+test('keeps entries in use, and removes the next one instead', () => {
   const lru = new Lru<string, number>(2, (value) => value < 0)
   lru.set('a', -1)
   lru.set('b', 2)
@@ -35,7 +35,7 @@ test('keeps the entries that are needed, and forgets the next one in their place
   expect([lru.get('e'), lru.size]).toEqual([-5, 2])
 })
 
-test('deletes', () => {
+test('deletes an entry', () => {
   const lru = new Lru<string, number>(2)
   lru.set('a', 1)
   expect([lru.delete('a'), lru.delete('a'), lru.get('a'), lru.size]).toEqual([true, false, undefined, 0])
@@ -58,7 +58,7 @@ test('lists the entries by their last use, without using them', () => {
   ])
 })
 
-test('never holds more than its limit, and always the last one written', () => {
+test('never has more entries than its limit, and always has the last one', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(9), { minLength: 1 }), (limit, keys) => {
       const lru = new Lru<number, string>(limit)

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { pause } from './pause.ts'
 
-test('resolves when the time is over', async () => {
+test('resolves after the time', async () => {
   vi.useFakeTimers()
   const done = vi.fn()
   const waiting = pause(5000).then(done)
@@ -12,7 +12,7 @@ test('resolves when the time is over', async () => {
   vi.useRealTimers()
 })
 
-test('an aborted signal ends it at once, before or during it, and leaves no listener behind', async () => {
+test('an aborted signal ends it immediately, before or during it, and removes its listener', async () => {
   const controller = new AbortController()
   const add = vi.spyOn(controller.signal, 'addEventListener')
   const remove = vi.spyOn(controller.signal, 'removeEventListener')

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
 import { shared, toKey } from './registry.ts'
 
-test('one value per slot, made at the first request', () => {
+test('one value per slot is created at the first request', () => {
   const create = vi.fn(() => new Map())
   const slot = shared('state:registry.test-a/1', create)
   expect(shared('state:registry.test-a/1', create)).toBe(slot)
@@ -9,7 +9,7 @@ test('one value per slot, made at the first request', () => {
   expect(shared('state:registry.test-b/1', create)).not.toBe(slot)
 })
 
-test('a second copy of the module finds the same slots', async () => {
+test('a second copy of the module uses the same slots', async () => {
   const slot = shared('state:registry.test-c/1', () => ({}))
   vi.resetModules()
   const copy = await import('./registry.ts')
@@ -17,7 +17,7 @@ test('a second copy of the module finds the same slots', async () => {
   expect(copy.shared('state:registry.test-c/1', () => ({}))).toBe(slot)
 })
 
-test('a slot may hold undefined', () => {
+test('a slot may contain undefined', () => {
   const create = vi.fn(() => undefined)
   shared('state:registry.test-d/1', create)
   shared('state:registry.test-d/1', create)

@@ -6,7 +6,7 @@ const [first, second] = [createRequestContext<string>(), createRequestContext<nu
 const seen = (): unknown[] => [first.get(), second.get()]
 const inRequest = <T>(callback: () => T): T => first.run('alice', () => second.run(7, callback))
 
-test('[D2] what outlives a request begins outside its scope, and stays there', async () => {
+test('[D2] work that outlives a request runs outside the scope of the request', async () => {
   const later = inRequest(() =>
     outsideRequest(async () => {
       await turn()
@@ -20,7 +20,7 @@ test('[D2] what outlives a request begins outside its scope, and stays there', a
   ])
 })
 
-test('[D2] code of the application finds the scope of its request again, until that is released', () => {
+test('[D2] code of the application gets the scope of its request back, until that is released', () => {
   const scope = inRequest(requestScope)
   expect(scope.run(seen)).toEqual(['alice', 7])
   expect(seen()).toEqual([undefined, undefined])

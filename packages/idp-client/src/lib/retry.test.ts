@@ -22,27 +22,27 @@ test('tries until there is a result', async () => {
   expect([slept, results]).toEqual([[10, 20, 30], ['never asked for']])
 })
 
-test('anything but undefined is a result', async () => {
+test('any value but undefined is a result', async () => {
   const { pause } = time()
   expect(await retry<false | null>(async () => false, [0], pause)).toBe(false)
   expect(await retry<false | null>(async () => null, [0], pause)).toBe(null)
 })
 
-test('gives up when the delays are over, and at once when something is thrown', async () => {
+test('stops after the last delay, and immediately after an exception', async () => {
   const { pause, slept } = time()
   expect(await retry(async () => undefined, [1, 2], pause)).toBeUndefined()
   await expect(retry(() => Promise.reject(new Error('no')), [3, 4], pause)).rejects.toThrow('no')
   expect(slept).toEqual([1, 2, 3])
 })
 
-test('waits double up to the longest, and end with the limit', async () => {
+test('delays double up to the maximum, and end at the limit', async () => {
   const { now, pause, slept } = time()
   const delays = backoff({ first: 50, longest: 400, limit: 2000, now })
   expect(await retry(async () => undefined, delays, pause)).toBeUndefined()
   expect(slept).toEqual([50, 100, 200, 400, 400, 400, 400, 50])
 })
 
-test('the limit counts from the first retry, and includes the time that attempts take', async () => {
+test('the limit starts at the first retry, and includes the time of the attempts', async () => {
   const { now, pause, slept } = time()
   const delays = backoff({ first: 40, longest: 40, limit: 1000, now })
   await pause(5000)

@@ -21,7 +21,7 @@ test.each([
   ['kiosk', 'k\u0130osk'],
   ['cafe', 'caf\u00e9'],
   ['office', 'o\ufb03ce'],
-])('%j and %j only look alike', (one, other) => {
+])('%j and %j only look the same', (one, other) => {
   expect(isSameName(one, other)).toBe(false)
   expect(isSameName(other, one)).toBe(false)
 })
@@ -35,7 +35,7 @@ test.each([
   ['\u03b8', '\u03f4'],
   ['a;b', 'a\u037eb'],
   ['\u8eca', '\uf902'],
-])('[C8] %j and the compatibility character of %j are two names', (one, other) => {
+])('[C8] %j and the compatibility character of %j are different', (one, other) => {
   expect(isSameName(one, other)).toBe(false)
   expect(isSameName(other, one)).toBe(false)
   expect(isSameName(other, other)).toBe(true)

@@ -13,7 +13,7 @@ function gate<T>() {
   return { promise, open, fail }
 }
 
-test('runs a task once for those who ask meanwhile, and again for those who ask later', async () => {
+test('runs a task once for concurrent callers, and again for later ones', async () => {
   const flights = new SingleFlight<number>()
   const { open, promise } = gate<number>()
   let runs = 0
@@ -31,7 +31,7 @@ test('runs a task once for those who ask meanwhile, and again for those who ask 
   expect(runs).toBe(3)
 })
 
-test('shares an error and forgets it', async () => {
+test('shares an error and does not cache it', async () => {
   const flights = new SingleFlight<string>()
   const failing = async (): Promise<string> => {
     throw new Error('down')
@@ -41,7 +41,7 @@ test('shares an error and forgets it', async () => {
   expect(await flights.run('a', async () => 'up')).toBe('up')
 })
 
-test('dismisses those who wait, while later callers get the outcome', async () => {
+test('dismissing a run rejects its waiting callers, and later callers get its result', async () => {
   const flights = new SingleFlight<string>()
   const { open, promise } = gate<string>()
   const flown: Flight[] = []
@@ -95,7 +95,7 @@ test('a run that does not end is shared for a limited time, and its end does not
   expect(await after).toBe('two')
 })
 
-test('tells when the last run has ended, before those who wait continue', async () => {
+test('reports the end of the last run before its callers continue', async () => {
   const events: string[] = []
   const flights = new SingleFlight<string>(() => events.push('idle'))
   const [first, second] = [gate<string>(), gate<string>()]

@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('[D2] sweeps with one timer, however much is added, for as long as something is left', () => {
+test('[D2] sweeps with one timer for any number of entries, as long as one is left', () => {
   let left = 2
   const sweep = vi.fn(() => --left > 0)
   const schedule = sweeping(1000, sweep)
@@ -24,7 +24,7 @@ test('[D2] sweeps with one timer, however much is added, for as long as somethin
   expect(vi.getTimerCount()).toBe(1)
 })
 
-test('[D2] sweeps again where the runtime ended the timer with its request', () => {
+test('[D2] sweeps again after the runtime ended the timer with its request', () => {
   const sweep = vi.fn(() => false)
   const schedule = sweeping(1000, sweep)
   schedule()

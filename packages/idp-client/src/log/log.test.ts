@@ -24,7 +24,7 @@ const failed = {
 } as const satisfies LogEvent
 
 describe('without a logger', () => {
-  test('warnings and errors go to the console', () => {
+  test('warnings and errors are printed to the console', () => {
     const { warn, error } = spies()
     const log = createLog()
     log.emit({ level: 'warn', code: 'CONFIGURATION', message: 'domain is missing.' })
@@ -35,7 +35,7 @@ describe('without a logger', () => {
     )
   })
 
-  test('[A1] a failure and what it means for a request are one line', () => {
+  test('[A1] a failure and its effect on a request are one line', () => {
     const { warn, error } = spies()
     const log = createLog()
     const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
@@ -51,7 +51,7 @@ describe('without a logger', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('[A2] what a hook threw is printed in development only', () => {
+  test('[A2] an exception of a hook is printed in development only', () => {
     const { error } = spies()
     const thrown = new Error('of the application')
     createLog().printException(thrown)
@@ -62,7 +62,7 @@ describe('without a logger', () => {
     expect(events).toEqual([])
   })
 
-  test('everything else is silent', () => {
+  test('other events are not printed', () => {
     const all = spies()
     const log = createLog()
     log.emit({ level: 'info', code: 'LOGIN_COMPLETED' })
@@ -72,7 +72,7 @@ describe('without a logger', () => {
 })
 
 describe('with a logger', () => {
-  test('it gets every event and the console none', () => {
+  test('it receives every event and the console none', () => {
     const all = spies()
     const events: LogEvent[] = []
     const log = createLog((event) => events.push(event))
@@ -82,7 +82,7 @@ describe('with a logger', () => {
     for (const spy of Object.values(all)) expect(spy).not.toHaveBeenCalled()
   })
 
-  test('[A1] it gets both what failed and what that means', () => {
+  test('[A1] it receives both the failure and its effect', () => {
     const events: LogEvent[] = []
     const log = createLog((event) => events.push(event))
     const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
@@ -90,7 +90,7 @@ describe('with a logger', () => {
     expect(events).toEqual([cause, failed])
   })
 
-  test('a throw and a rejection stay inside', async () => {
+  test('its exceptions and rejections are ignored', async () => {
     const rejected = vi.fn()
     process.on('unhandledRejection', rejected)
     try {
@@ -109,7 +109,7 @@ describe('with a logger', () => {
 })
 
 describe('once', () => {
-  test('tells a text once per process, whichever log tells it', () => {
+  test('reports a message once per process, for any log', () => {
     const events: LogEvent[] = []
     const [first, second] = [
       createLog((event) => events.push(event)),
@@ -124,7 +124,7 @@ describe('once', () => {
     ])
   })
 
-  test('remembers a bounded number of texts', () => {
+  test('remembers a limited number of messages', () => {
     const told: string[] = []
     const log = createLog((event) => {
       if (event.code === 'NOTICE') told.push(event.message)

@@ -36,7 +36,7 @@ function bench(): Bench {
 }
 
 describe('read', () => {
-  test('one flight for all who wait, one value for 600 s', async () => {
+  test('callers at the same time share one request, and the value is cached for 600 s', async () => {
     const it = bench()
     expect(await Promise.all([it.read(), it.read(), it.read()])).toEqual([1, 1, 1])
     it.now += 599
@@ -45,7 +45,7 @@ describe('read', () => {
     expect(await Promise.all([it.read(), it.read()])).toEqual([2, 2])
   })
 
-  test('a failure without an old value reaches every caller and is not remembered', async () => {
+  test('a failure without a cached value rejects every caller and is not cached', async () => {
     const it = bench()
     it.fails = true
     const outcomes = await Promise.allSettled([it.read(), it.read()])
@@ -54,7 +54,7 @@ describe('read', () => {
     expect(await it.read()).toBe(2)
   })
 
-  test('a failure with an old value serves it, and pauses 30 s before the next attempt', async () => {
+  test('a failure with a cached value returns it, and the next attempt is made after 30 s', async () => {
     const it = bench()
     await it.read()
     it.fails = true
@@ -72,14 +72,14 @@ describe('read', () => {
     expect(await it.read()).toBe(4)
   })
 
-  test('a clock that jumped back does not keep a value for longer', async () => {
+  test('a clock that was set back does not extend the cache', async () => {
     const it = bench()
     await it.read()
     it.now -= 3600
     expect(await it.read()).toBe(2)
   })
 
-  test('a load that throws before it waits leaves no flight behind', async () => {
+  test('a loader that throws synchronously leaves no pending request', async () => {
     const aged = new CachedDocument<number>()
     let broken = true
     const source = {
@@ -97,7 +97,7 @@ describe('read', () => {
 })
 
 describe('renew', () => {
-  test('always at the first time, then at most once per 60 s', async () => {
+  test('loads at the first call, then at most once per 60 s', async () => {
     const it = bench()
     const seen = await it.read()
     expect(await it.renew(seen)).toBe(2)
@@ -108,7 +108,7 @@ describe('renew', () => {
     expect(await it.renew(2)).toBe(3)
   })
 
-  test('a caller with an older value gets the current one without a load', async () => {
+  test('returns the current value without loading to a caller with an older one', async () => {
     const it = bench()
     const seen = await it.read()
     await it.renew(seen)
@@ -116,14 +116,14 @@ describe('renew', () => {
     expect(it.loads).toBe(2)
   })
 
-  test('joins a load under way', async () => {
+  test('shares a pending load', async () => {
     const it = bench()
     const seen = await it.read()
     expect(await Promise.all([it.renew(seen), it.renew(seen)])).toEqual([2, 2])
     expect(it.loads).toBe(2)
   })
 
-  test('a failure is thrown, and the value at hand stays', async () => {
+  test('throws a failure, and keeps the cached value', async () => {
     const it = bench()
     const seen = await it.read()
     it.fails = true

@@ -33,7 +33,7 @@ const answer = (status: number, headers: Record<string, string>) => new Response
 const challenge = { 'www-authenticate': 'DPoP error="use_dpop_nonce"' }
 
 describe('a proof for an API', () => {
-  test('says which key, method, address and token, and nothing else', async () => {
+  test('contains key, method, URL and token hash, and nothing else', async () => {
     const url = 'https://api.example:8443/things/a%20b?x=1#y'
     const { payload, protectedHeader } = await claimsOf(dpopOf(), url, 'POST')
     expect(payload).toEqual({
@@ -53,24 +53,24 @@ describe('a proof for an API', () => {
     )
   })
 
-  test('each has its own id', async () => {
+  test('has a unique id', async () => {
     const dpop = dpopOf()
     const proofs = await Promise.all(Array.from({ length: 20 }, () => claimsOf(dpop, 'https://api.example/')))
     expect(new Set(proofs.map(({ payload }) => payload.jti)).size).toBe(20)
   })
 
-  test('clockSkew shifts its time, clockTolerance does not', async () => {
+  test('clockSkew changes its time, clockTolerance does not', async () => {
     const dpop = dpopOf({ dpopOptions: { clockSkew: -30, clockTolerance: 200 } })
     expect((await claimsOf(dpop, 'https://api.example/')).payload.iat).toBe(1_800_000_000 - 30)
   })
 
-  test('keys that only a fetcher asks for work without useDPoP, and bind nothing', async () => {
+  test('keys for fetchers work without useDPoP, and bind no tokens', async () => {
     const dpop = dpopOf({ useDPoP: false })
     expect((await claimsOf(dpop, 'https://api.example/')).payload['htm']).toBe('GET')
     expect(await dpop.thumbprint()).toBeUndefined()
   })
 
-  test('without any key it is a configuration error', async () => {
+  test('without a key it is a configuration error', async () => {
     const proof = createDpop(engineFor().engine.config).prove({
       method: 'GET',
       url: new URL('https://a.example'),
@@ -81,7 +81,7 @@ describe('a proof for an API', () => {
 })
 
 describe('nonces of APIs', () => {
-  test('the latest of each origin is used, whatever the answer was', async () => {
+  test('the latest nonce of each origin is used, whatever the response was', async () => {
     const dpop = dpopOf()
     const [one, two] = ['https://one.example/a', 'https://two.example/a'] as const
     expect((await claimsOf(dpop, one)).payload['nonce']).toBeUndefined()
@@ -94,7 +94,7 @@ describe('nonces of APIs', () => {
     expect((await claimsOf(dpopOf(), one)).payload['nonce']).toBeUndefined()
   })
 
-  test('many origins: the memory is bounded', async () => {
+  test('the number of remembered origins is limited', async () => {
     const dpop = dpopOf()
     for (let n = 0; n < 101; n++) {
       dpop.learn(new URL(`https://host-${n}.example`), answer(200, { 'dpop-nonce': `n${n}` }))
@@ -125,7 +125,7 @@ describe('nonces of APIs', () => {
   })
 })
 
-test('[S109,S111] the delay before a retry: as configured, or half to all of it', () => {
+test('[S109,S111] the delay before a retry is as configured, or half of it to all of it', () => {
   const delays = (jitter: boolean) =>
     Array.from({ length: 200 }, () =>
       nonceRetryDelay({ dpop: { ...configOf().dpop, retry: { delay: 100, jitter } } }),
@@ -137,7 +137,7 @@ test('[S109,S111] the delay before a retry: as configured, or half to all of it'
 })
 
 describe('keys', () => {
-  test('[S070] of PEM text; the private one cannot be exported', async () => {
+  test('[S070] are read from PEM text; the private key is not exportable', async () => {
     const made = await generateDpopKeyPair({ extractable: true })
     const [publicKey, privateKey] = await pemPair(made)
     const keys = await importDpopKeys({ kind: 'pem', publicKey, privateKey })
@@ -145,13 +145,13 @@ describe('keys', () => {
     expect((await importDpopKeys({ kind: 'pair', ...made })).thumbprint).toBe(keys.thumbprint)
   })
 
-  test('[S104] a generated pair is ES256, its private key not extractable unless asked for', async () => {
+  test('[S104] a generated pair is ES256, and its private key is exportable only if requested', async () => {
     expect(pair.privateKey).toMatchObject({ extractable: false, type: 'private', usages: ['sign'] })
     expect(pair.publicKey.algorithm).toMatchObject({ name: 'ECDSA', namedCurve: 'P-256' })
     expect((await generateDpopKeyPair({ extractable: true })).privateKey.extractable).toBe(true)
   })
 
-  test('that do not belong together or cannot be used are a configuration error without any key material', async () => {
+  test('that do not match or cannot be used are a configuration error without key material', async () => {
     const [publicKey] = await pemPair(await generateDpopKeyPair({ extractable: true }))
     const [, privateKey] = await pemPair(await generateDpopKeyPair({ extractable: true }))
     const wrong = [

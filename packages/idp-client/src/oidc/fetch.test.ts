@@ -21,7 +21,7 @@ function harness(answer: () => Response | Promise<Response>, changes: Record<str
 
 const ok = () => new Response('{}', { headers: { 'x-kept': 'yes' } })
 
-test('[S062] what is sent: our identity, no redirects, no cache of a framework', async () => {
+test('[S062] requests have the client header, no redirects and no cache of a framework', async () => {
   const { calls, send } = harness(ok)
   await send({ method: 'POST', body: 'a=b', headers: { accept: 'application/json', 'Idp-Client': 'forged' } })
   const init = calls[0]?.init
@@ -35,14 +35,14 @@ test('[S062] what is sent: our identity, no redirects, no cache of a framework',
   ])
 })
 
-test('[S063] nothing of it without telemetry', async () => {
+test('[S063] without telemetry requests have no client header', async () => {
   const { calls, send } = harness(ok, { telemetry: false })
   await send({ headers: { 'user-agent': 'oauth4webapi/v3.8.8', 'idp-client': 'x' } })
   const headers = new Headers(calls[0]?.init.headers)
   expect([headers.get('idp-client'), headers.get('user-agent')]).toEqual([null, 'idp-client'])
 })
 
-test('[S058] [S059] only https, or http where it is allowed; nothing is sent elsewhere', async () => {
+test('[S058] [S059] only https is requested, or http if it is allowed', async () => {
   const strict = harness(ok)
   for (const url of [
     'http://op.example',
@@ -62,7 +62,7 @@ test('[S058] [S059] only https, or http where it is allowed; nothing is sent els
   expect(mayRequest(new URL('https://op.example'), false)).toBe(true)
 })
 
-describe('the answer', () => {
+describe('the response', () => {
   test('is complete, can be read twice and keeps status and headers', async () => {
     const { send } = harness(() => new Response('{"a":1}', { status: 418, headers: { 'x-kept': 'yes' } }))
     const response = await send()
@@ -78,14 +78,14 @@ describe('the answer', () => {
     }
   })
 
-  test.each([301, 302, 303, 307, 308])('%i is refused', async (status) => {
+  test.each([301, 302, 303, 307, 308])('%i is rejected', async (status) => {
     const { send } = harness(
       () => new Response(null, { status, headers: { location: 'https://evil.example' } }),
     )
     await expect(send()).rejects.toMatchObject({ kind: 'redirect' })
   })
 
-  test('1 MiB passes, one byte more does not, by announcement or count', async () => {
+  test('may have 1 MiB, but not one byte more, by Content-Length or actual size', async () => {
     const limit = 1_048_576
     expect((await harness(() => new Response('x'.repeat(limit))).send()).status).toBe(200)
     await expect(harness(() => new Response('x'.repeat(limit + 1))).send()).rejects.toMatchObject({
@@ -96,7 +96,7 @@ describe('the answer', () => {
   })
 })
 
-describe('the end of waiting', () => {
+describe('timeouts', () => {
   const never = (): Promise<Response> => new Promise(() => {})
 
   test('[S061] httpTimeout ends a request whose fetch ignores its signal, and aborts it', async () => {
@@ -105,13 +105,13 @@ describe('the end of waiting', () => {
     expect(calls[0]?.init.signal?.aborted).toBe(true)
   })
 
-  test('[S061] httpTimeout covers a body that never ends', async () => {
+  test('[S061] httpTimeout includes a body that never ends', async () => {
     const endless = () =>
       new Response(new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(1)) }))
     await expect(harness(endless, { httpTimeout: 20 }).send()).rejects.toMatchObject({ kind: 'timeout' })
   })
 
-  test('the caller may give up, before or during', async () => {
+  test('the caller may abort, before or during the request', async () => {
     await expect(harness(never).send({ signal: AbortSignal.abort() })).rejects.toMatchObject({
       kind: 'aborted',
     })
@@ -121,7 +121,7 @@ describe('the end of waiting', () => {
     await expect(outcome).rejects.toMatchObject({ kind: 'aborted' })
   })
 
-  test('a signal of the caller that fires later does no harm', async () => {
+  test('a signal of the caller that aborts later has no effect', async () => {
     const controller = new AbortController()
     const response = await harness(ok).send({ signal: controller.signal })
     controller.abort()

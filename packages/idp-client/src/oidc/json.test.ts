@@ -2,13 +2,13 @@ import { expect, test } from 'vitest'
 import { parseObject, stringList, stringProperty } from './json.ts'
 
 test.each(['', 'null', '[]', '1', '"text"', '{', '<html>', '\uFEFF', `${'['.repeat(200_000)}`])(
-  '%.20s is no object',
+  '%.20s is not an object',
   (text) => {
     expect(parseObject(text)).toBeNull()
   },
 )
 
-test('members named __proto__ are dropped at every depth, others of ill fame are data', () => {
+test('properties named __proto__ are dropped at every depth, other special names are data', () => {
   const value = parseObject(
     '{"__proto__":{"a":1},"b":[{"__proto__":{"a":1}}],"constructor":{"prototype":2},"toString":3}',
   )
@@ -16,11 +16,11 @@ test('members named __proto__ are dropped at every depth, others of ill fame are
   expect(Reflect.get({}, 'a')).toBeUndefined()
 })
 
-test('the last of duplicate members counts', () => {
+test('the last of duplicate properties is used', () => {
   expect(parseObject('{"a":1,"a":2}')).toEqual({ a: 2 })
 })
 
-test('readers take only what has the right type', () => {
+test('readers accept only the right type', () => {
   const value = { text: 'x', empty: '', number: 1, list: ['a', 1, null, 'b'], none: null }
   expect([
     stringProperty(value, 'text'),

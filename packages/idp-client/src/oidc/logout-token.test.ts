@@ -73,7 +73,7 @@ async function refusalOf(token: string, provider = providerOf()): Promise<string
   return error.message
 }
 
-test('a correct token says whose sessions end, and how long it may come again', async () => {
+test('a valid token returns the sessions that end, and the time until which it can be replayed', async () => {
   expect(await validateLogoutToken(providerOf(), await tokenOf())).toEqual({
     iss: ISSUER,
     sub: 'alice',
@@ -95,7 +95,7 @@ test('[B10] tokens without exp are accepted, and reported once', async () => {
   expect(notices).toEqual([expect.stringMatching(/logout tokens have no exp/)])
 })
 
-test('[B9] a pinned algorithm is the only one, advertised or not', async () => {
+test('[B9] a configured algorithm is the only accepted one, advertised or not', async () => {
   const token = await tokenOf()
   expect(await validateLogoutToken(providerOf({ idTokenSignedResponseAlg: 'ES256' }), token)).toMatchObject({
     jti: 'j1',
@@ -123,7 +123,7 @@ describe('the type', () => {
     7,
     null,
     ['JWT'],
-  ])('%j is refused', async (typ) => {
+  ])('%j is rejected', async (typ) => {
     expect(await refusalOf(await tokenOf({}, { typ }))).toMatch(/another kind/)
   })
 })
@@ -181,11 +181,11 @@ describe('claims', () => {
     ['an empty sid', { sid: '' }, /sid /],
     ['a sid in a list', { sid: ['s1'] }, /sid /],
   ]
-  test.each(wrong)('with %s are refused', async (_title, claims, detail) => {
+  test.each(wrong)('with %s are rejected', async (_title, claims, detail) => {
     expect(await refusalOf(await tokenOf(claims))).toMatch(detail)
   })
 
-  test('are compared with the clock that skew and tolerance describe', async () => {
+  test('are compared with the configured skew and tolerance', async () => {
     const provider = providerOf({ dpopOptions: { clockSkew: 1000, clockTolerance: 10 } })
     const notice = await validateLogoutToken(provider, await tokenOf({ iat: now + 1010 }))
     expect(notice.endsAt).toBe(now + 621)
@@ -193,7 +193,7 @@ describe('claims', () => {
     expect(await refusalOf(await tokenOf({ iat: now + 389 }), provider)).toMatch(/iat /)
   })
 
-  test('that pollute a prototype elsewhere pollute nothing', async () => {
+  test('named like properties of Object.prototype do not change it', async () => {
     const text = JSON.stringify({ iss: ISSUER, aud: 'client', iat: now, jti: 'j1', sid: 's1' })
     const events = `"events":{"${EVENT}":{},"__proto__":{"polluted":1}},"__proto__":{"polluted":1}`
     const token = await new CompactSign(new TextEncoder().encode(`${text.slice(0, -1)},${events}}`))
@@ -207,7 +207,7 @@ describe('claims', () => {
 describe('the signature', () => {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-  test('of another key is refused, and the claims are not looked at', async () => {
+  test('by another key is rejected before the claims are read', async () => {
     const { privateKey: stranger } = await generateKeyPair('ES256')
     const token = await new SignJWT({ sid: 's1' })
       .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
@@ -221,18 +221,18 @@ describe('the signature', () => {
     ['no algorithm', (rest: string) => `${encode({ kid: 'k1' })}.${rest}`],
     ['no header', (rest: string) => `!.${rest}`],
     ['five parts', (rest: string) => `${encode({ alg: 'ES256' })}.e30.e30.${rest}`],
-  ])('under %s is refused', async (_title, forge) => {
+  ])('by %s is rejected', async (_title, forge) => {
     const [, payload, signature] = (await tokenOf()).split('.')
     expect(await refusalOf(forge(`${payload}.${signature}`))).toMatch(/algorithm|header|compact/)
   })
 
-  test('is looked for by no extension that the token demands', async () => {
+  test('with a critical extension is rejected', async () => {
     const token = await tokenOf({}, { b64: true, crit: ['b64'] })
     expect(await refusalOf(token)).toMatch(/extension/)
   })
 })
 
-test('[I2] a token of more than 1 MiB is refused, even with a valid signature', async () => {
+test('[I2] a token of more than 1 MiB is rejected, even with a valid signature', async () => {
   const limit = 1_048_576
   const padded = async (characters: number): Promise<string> => tokenOf({ padding: 'x'.repeat(characters) })
   // Four characters for three bytes: the rest of the token decides which lengths there are.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { readMfaChallenge } from './mfa-challenge.ts'
 
-describe('what an answer with mfa_required says beside it', () => {
-  test('token and kinds of factors', () => {
+describe('a response with mfa_required', () => {
+  test('contains the token and the types of factors', () => {
     const body = {
       error: 'mfa_required',
       mfa_token: 'raw',
@@ -15,20 +15,20 @@ describe('what an answer with mfa_required says beside it', () => {
   })
 
   test.each([undefined, '', 7, 'a b', 'a\r\nb: c', 'ü', 'x'.repeat(8193)])(
-    'no token that a header could carry: %j',
+    'has no token if a header could not contain it: %j',
     (token) => {
       expect(readMfaChallenge({ mfa_token: token })).toEqual({})
     },
   )
 
   test.each([undefined, null, 'otp', [], {}, { challenge: 'otp' }, { enroll: {} }])(
-    'no requirements: %j',
+    'has no requirements: %j',
     (requirements) => {
       expect(readMfaChallenge({ mfa_requirements: requirements })).toEqual({})
     },
   )
 
-  test('invalid kinds are left out, and there is a bound', () => {
+  test('has a limited number of valid factor types; others are dropped', () => {
     const odd = [null, 7, 'otp', {}, { type: '' }, { type: '<script>' }, { type: 'x'.repeat(65) }]
     const many = Array.from({ length: 50 }, (_, at) => ({ type: `kind-${at}` }))
     const { requirements } = readMfaChallenge({ mfa_requirements: { challenge: [...odd, ...many] } })

@@ -15,7 +15,7 @@ test('protocol parameters cannot be set by the application', () => {
   }
 })
 
-test('what only the application decides is not taken from a query', () => {
+test('parameters that only the application may set are not read from a query', () => {
   const configured = [
     'redirect_uri',
     'response_mode',
@@ -33,7 +33,7 @@ test('what only the application decides is not taken from a query', () => {
   for (const name of configured) expect([mayQuerySet(name), mayConfigurationSet(name)]).toEqual([false, true])
 })
 
-test('[S103] everything else passes', () => {
+test('[S103] all other parameters are sent', () => {
   for (const name of [
     'scope',
     'audience',
@@ -49,7 +49,7 @@ test('[S103] everything else passes', () => {
   }
 })
 
-test('a vendor value is the table’s unless the option replaces it', () => {
+test('a vendor value is that of the table unless the option overrides it', () => {
   expect(vendorValue({ vendor: {} }, 'logoutPath')).toBe('/v2/logout')
   expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'logoutPath')).toBe('/bye')
   expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'federatedLogoutParameter')).toBe('federated')

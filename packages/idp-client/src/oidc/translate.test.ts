@@ -11,7 +11,7 @@ import {
 } from './translate.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
-describe('the transport', () => {
+describe('errors of the transport', () => {
   test.each([
     ['timeout', 'REQUEST_TIMEOUT', true],
     ['network', 'REQUEST_FAILED', true],
@@ -27,7 +27,7 @@ describe('the transport', () => {
     expect(discoveryError({ endpoint: 'jwks' }, fault)).toMatchObject({ code: 'JWKS_ERROR', cause: fault })
   })
 
-  test('of a foreign error only the code of the system, or its name, survives', () => {
+  test("keep only the system's code or the name of a foreign error", () => {
     const cause = Object.assign(new Error('token=secret'), { code: 'ECONNRESET', data: 'secret' })
     expect(toTransportError(new TypeError('fetch failed', { cause }))).toMatchObject({
       systemCode: 'ECONNRESET',
@@ -41,14 +41,14 @@ describe('the transport', () => {
     expect(toTransportError('text').systemCode).toBeUndefined()
   })
 
-  test('a cause that leads to itself ends', () => {
+  test('a cyclic cause terminates', () => {
     const circular = new Error('a')
     circular.cause = circular
     expect(toTransportError(circular).systemCode).toBe('Error')
   })
 })
 
-describe('answers', () => {
+describe('responses', () => {
   const response = (status: number, body: Record<string, unknown> | null, retryAfter?: number) => ({
     status,
     body,
@@ -74,7 +74,7 @@ describe('answers', () => {
     [404, null, false],
     [400, { error: 7 }, false],
     [400, { error: '' }, false],
-  ])('%i without an error in words is an invalid response', (status, body, transient) => {
+  ])('%i without an OAuth error is an invalid response', (status, body, transient) => {
     expect(refusalIn(response(status, body))).toBeUndefined()
     expect(unexpectedStatus(response(status, body))).toMatchObject({
       code: 'RESPONSE_INVALID',
@@ -83,7 +83,7 @@ describe('answers', () => {
     })
   })
 
-  test('what oauth4webapi says is kept as its code only', () => {
+  test('errors of oauth4webapi are kept as their code only', () => {
     const inner = Object.assign(new Error('"response" body'), {
       code: 'OAUTH_NEW_CODE',
       cause: { body: { access_token: 'secret' } },
@@ -93,7 +93,7 @@ describe('answers', () => {
     expect(translated.cause).toBeUndefined()
   })
 
-  test('words of the provider are bounded and stripped of control characters', () => {
+  test('strings of the provider are truncated and have no control characters', () => {
     const { description, error } = refusal({
       error: `no"\\${'e'.repeat(300)}`,
       description: `line\r\nline\u0000${'d'.repeat(900)}`,
@@ -104,7 +104,7 @@ describe('answers', () => {
   })
 })
 
-test('our own errors stay what they are', () => {
+test('errors of the library are unchanged', () => {
   const own = new OAuthError('RESPONSE_INVALID')
   expect(oauthError(own)).toBe(own)
   const discovery = new DiscoveryError('JWKS_ERROR')
@@ -136,7 +136,7 @@ test.each([
   ['ERR_SSL_WRONG_VERSION_NUMBER', 'NOT_TLS'],
   ['UND_ERR_SOCKET', 'CONNECTION_LOST'],
   ['SOMETHING_NEW', 'REQUEST_FAILED'],
-])('[A1] %s is told with the remedy %s', (code, remedy) => {
+])('[A1] %s has the remedy %s', (code, remedy) => {
   const fault = toTransportError(
     new TypeError('fetch failed', { cause: Object.assign(new Error(), { code }) }),
   )
@@ -152,7 +152,7 @@ test.each([
 })
 
 test.each(['eyJhbGciOiJIUzI1NiJ9', 'SGVsbG8', 'a@b.example', 'AKIAIOSFODNN7EXAMPLE', 'X'.repeat(49), ''])(
-  '[A1] %s is no code of a system',
+  '[A1] %s is not a system code',
   (code) => {
     expect(toTransportError(Object.assign(new Error('x'), { code })).systemCode).toBe('Error')
   },
@@ -164,12 +164,12 @@ test.each([
   [400, 'DISCOVERY_NOT_FOUND'],
   [429, 'RATE_LIMITED'],
   [503, 'PROVIDER_UNAVAILABLE'],
-])('[A1] a discovery document with status %i: %s', (status, remedy) => {
+])('[A1] a discovery document with status %i has the remedy %s', (status, remedy) => {
   expect(unusableDocument({ endpoint: 'discovery' }, status)).toMatchObject({ status, remedy })
   expect(unusableDocument({ endpoint: 'jwks' }, status)).toMatchObject({ status, remedy: 'JWKS_ERROR' })
 })
 
-describe('[A1] a refusal names its remedy, and the provider word only when it is registered', () => {
+describe("[A1] an error response has a remedy, and the provider's error code if it is registered", () => {
   const response = { status: 400, body: null, retryAfter: undefined }
 
   test.each([
@@ -187,18 +187,18 @@ describe('[A1] a refusal names its remedy, and the provider word only when it is
     expect(refused.message).toContain(`It returned ${error} with HTTP status 400.`)
   })
 
-  test('one that is not registered is not repeated', () => {
+  test('an error code that is not registered is not repeated', () => {
     const refused = refusal({ error: 'alice-has-no-licence', description: 'Alice', response })
     expect(refused).toMatchObject({ error: 'alice-has-no-licence', remedy: 'OAUTH_ERROR' })
     expect(refused.message).not.toMatch(/alice/i)
   })
 
-  test('a status of the provider comes before its word', () => {
+  test('the HTTP status takes precedence over the error code', () => {
     const busy = refusal({ error: 'invalid_client', response: { ...response, status: 503 } })
     expect(busy.remedy).toBe('PROVIDER_UNAVAILABLE')
   })
 
-  test('a client with a key, and one without DPoP, need something else', () => {
+  test('the remedy differs for a client with a key and one without DPoP', () => {
     const key = { kind: 'assertion', key: 'pem', algorithms: ['ES256'] } as const
     const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0 } as const
     const client = { clientAuth: key, dpop: { ...dpop, retry: { delay: 0, jitter: false } } }
@@ -207,7 +207,7 @@ describe('[A1] a refusal names its remedy, and the provider word only when it is
     expect(refusal({ error: 'invalid_dpop_proof' }).remedy).toBe('DPOP_PROOF_REFUSED')
   })
 
-  test('[A4] a protected resource says it in its challenge', () => {
+  test('[A4] the error of a protected resource is read from its challenge', () => {
     const refused = refusalIn({ ...response, status: 401, challenge: 'invalid_token' })
     expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', status: 401 })
     expect(refusalIn(response)).toBeUndefined()

@@ -146,7 +146,7 @@ async function failure(call: Promise<unknown>): Promise<Record<string, unknown> 
 }
 
 describe('one request', () => {
-  it('serves ten components that ask at once, also in StrictMode', async () => {
+  it('serves ten components that call at the same time, also in StrictMode', async () => {
     const names = Array.from({ length: 10 }, (_, index) => `part-${index}`)
     mount(
       <StrictMode>
@@ -161,13 +161,13 @@ describe('one request', () => {
     expect(asked).toEqual(['/auth/access-token'])
   })
 
-  it('serves later callers', async () => {
+  it('serves later callers from the cache', async () => {
     const first = await getAccessToken()
     expect(await getAccessToken()).toBe(first)
     expect(asked).toHaveLength(1)
   })
 
-  it('is made per audience, scope and way of merging', async () => {
+  it('is sent per audience, scope and mergeScopes', async () => {
     const api = { audience: 'https://api.example.test/', scope: 'read:things write:things' }
     const calls = [{}, { audience: api.audience }, api, { ...api, mergeScopes: false }, { scope: api.scope }]
     const tokens = await Promise.all([...calls, ...calls].map((options) => getAccessToken(options)))
@@ -189,7 +189,7 @@ describe('one request', () => {
     expect(asked).toHaveLength(5)
   })
 
-  it('carries the session cookie, and no other origin would get it', async () => {
+  it('is sent with the session cookie, to the same origin only', async () => {
     // biome-ignore lint/suspicious/noDocumentCookie: the way that every browser knows.
     document.cookie = '__session=sealed'
     const spy = vi.spyOn(globalThis, 'fetch')
@@ -199,8 +199,8 @@ describe('one request', () => {
   })
 })
 
-describe('a kept token', () => {
-  it('is asked for anew 10 seconds before its end, whatever the clock of this machine says', async () => {
+describe('a cached token', () => {
+  it('is requested again 10 seconds before it expires, whatever the clock of this machine is', async () => {
     const advance = advanceClock()
     expiresIn = 60
     await getAccessToken()
@@ -211,13 +211,13 @@ describe('a kept token', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('is not cached when it lives no longer than that, but parallel callers still share it', async () => {
+  it('is not cached if it expires within 10 seconds, but concurrent callers share it', async () => {
     expiresIn = 10
     expect(await Promise.all([getAccessToken(), getAccessToken()])).toEqual(['alice-1', 'alice-1'])
     expect(await getAccessToken()).toBe('alice-2')
   })
 
-  it('comes with all that the route said, when wanted', async () => {
+  it('is returned with all properties of the response if requested', async () => {
     const response: AccessTokenResponse = await getAccessToken({ includeFullResponse: true })
     expect(response).toEqual({
       token: 'alice-1',
@@ -231,7 +231,7 @@ describe('a kept token', () => {
 })
 
 describe('the route', () => {
-  it('follows the provider, in time for the first effect', async () => {
+  it('is that of the provider, in time for the first effect', async () => {
     mount(
       <IdpProvider user={null} basePath="/app" routes={{ accessToken: '/token' }}>
         <Token />
@@ -241,14 +241,14 @@ describe('the route', () => {
     expect(asked).toEqual(['/app/token'])
   })
 
-  it('follows the option first, with the base path exactly once', async () => {
+  it('is the option first, with the base path exactly once', async () => {
     announcePage(createPage({ basePath: '/app' }))
     await getAccessToken({ route: '/other?kind=a', audience: 'b' })
     await getAccessToken({ route: '/app/other' })
     expect(asked).toEqual(['/app/other?kind=a&audience=b', '/app/other'])
   })
 
-  it('follows NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', async () => {
+  it('is NEXT_PUBLIC_ACCESS_TOKEN_ROUTE without an option', async () => {
     vi.stubEnv('NEXT_PUBLIC_ACCESS_TOKEN_ROUTE', '/from/variable')
     announcePage(createPage({}))
     await getAccessToken()
@@ -256,7 +256,7 @@ describe('the route', () => {
   })
 })
 
-describe('never the token of another user', () => {
+describe('the token of another user is never returned', () => {
   it('a new user of the page gets a new token', async () => {
     const page = (user: { sub: string } | null): ReactElement => (
       <IdpProvider user={user}>
@@ -271,7 +271,7 @@ describe('never the token of another user', () => {
     expect(await getAccessToken()).toBe('bob-2')
   })
 
-  it('a sign-out that useUser notices drops it', async () => {
+  it('a logout that useUser detects removes it', async () => {
     mount(<Name />)
     await until(() => text() === 'alice')
     expect(await getAccessToken()).toBe('alice-1')
@@ -284,7 +284,7 @@ describe('never the token of another user', () => {
     expect(await failure(getAccessToken())).toMatchObject({ code: 'MISSING_SESSION' })
   })
 
-  it('the same user again keeps it', async () => {
+  it('the same user keeps the cached token', async () => {
     mount(
       <IdpProvider user={{ sub: 'alice' }}>
         <Name />
@@ -299,7 +299,7 @@ describe('never the token of another user', () => {
     expect(await getAccessToken()).toBe('alice-1')
   })
 
-  it('an answer that was on its way while the user changed is not handed out', async () => {
+  it('a response that was pending while the user changed is not returned', async () => {
     const waiting: (() => void)[] = []
     const page = (name: string): ReactElement => (
       <IdpProvider user={{ sub: name }}>
@@ -320,7 +320,7 @@ describe('never the token of another user', () => {
   })
 
   it.each(['focus', 'visibilitychange'])(
-    'without useUser, %s questions a token older than 5 seconds',
+    'without useUser, %s requests a token older than 5 seconds again',
     async (type) => {
       const advance = advanceClock()
       const target = type === 'focus' ? window : document
@@ -333,7 +333,7 @@ describe('never the token of another user', () => {
     },
   )
 
-  it('one that was on its way while the user was elsewhere is handed out, and not kept', async () => {
+  it('a response that was pending during another user is returned, and not cached', async () => {
     const waiting: (() => void)[] = []
     const advance = advanceClock()
     instead = (request, response) => waiting.push(() => token(request, response))
@@ -348,7 +348,7 @@ describe('never the token of another user', () => {
     expect(await getAccessToken()).toBe('bob-2')
   })
 
-  it('a page from the back/forward cache forgets at once, a new one does not', async () => {
+  it('a page from the back/forward cache drops its tokens immediately, a new page does not', async () => {
     await getAccessToken()
     window.dispatchEvent(new Event('pageshow'))
     expect(await getAccessToken()).toBe('alice-1')
@@ -364,15 +364,12 @@ describe('failures', () => {
     [401, 'FAILED_TO_REFRESH_TOKEN'],
     [503, 'FAILED_TO_REFRESH_TOKEN'],
     [500, 'INVALID_CONFIGURATION'],
-  ] as const)(
-    '%i %s is an AccessTokenError with the code and the message of the route',
-    async (status, code) => {
-      instead = fault(status, code)
-      const error = await failure(getAccessToken())
-      expect(isIdpError(error, code)).toBe(true)
-      expect(error).toMatchObject({ name: 'AccessTokenError', code, message: 'Says what is wrong.', status })
-    },
-  )
+  ] as const)('%i %s is an AccessTokenError with code and message of the route', async (status, code) => {
+    instead = fault(status, code)
+    const error = await failure(getAccessToken())
+    expect(isIdpError(error, code)).toBe(true)
+    expect(error).toMatchObject({ name: 'AccessTokenError', code, message: 'Says what is wrong.', status })
+  })
 
   it.each([
     ['a page', 200, '<!doctype html><p>welcome</p>'],
@@ -403,7 +400,7 @@ describe('failures', () => {
     expect(error).not.toHaveProperty('status')
   })
 
-  it('are shared by those who wait and asked for again afterwards', async () => {
+  it('are shared by concurrent callers and requested again afterwards', async () => {
     instead = fault(503, 'FAILED_TO_REFRESH_TOKEN')
     const errors = await Promise.all([failure(getAccessToken()), failure(getAccessToken())])
     expect(errors[0]).toBe(errors[1])
@@ -413,7 +410,7 @@ describe('failures', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('401 drops the tokens of all audiences', async () => {
+  it('401 removes the tokens of all audiences', async () => {
     await getAccessToken({ audience: 'a' })
     instead = fault(401, 'MISSING_SESSION')
     await failure(getAccessToken({ audience: 'b' }))
@@ -421,14 +418,14 @@ describe('failures', () => {
     expect(await getAccessToken({ audience: 'a' })).toBe('alice-2')
   })
 
-  it('503 drops none', async () => {
+  it('503 removes no token', async () => {
     await getAccessToken({ audience: 'a' })
     instead = fault(503, 'FAILED_TO_REFRESH_TOKEN')
     await failure(getAccessToken({ audience: 'b' }))
     expect(await getAccessToken({ audience: 'a' })).toBe('alice-1')
   })
 
-  it('a session that is gone flips useUser to signed-out, once', async () => {
+  it('an ended session makes useUser return no user, once', async () => {
     const seen: (string | null)[] = []
     function Watch(): ReactElement {
       const { user } = useUser()
@@ -452,7 +449,7 @@ describe('failures', () => {
     expect(seen).toEqual(['alice', null])
   })
 
-  it('a refresh that failed leaves the user signed in, as the session is, and is said once to who shows the user', async () => {
+  it('a failed refresh keeps the user signed in, and is reported once to components that show the user', async () => {
     const seen: (string | undefined)[] = []
     function Watch(): ReactElement {
       const { error } = useUser()
@@ -479,7 +476,7 @@ describe('failures', () => {
 })
 
 describe('on a server', () => {
-  it('it says where it belongs, and asks nothing', async () => {
+  it('getAccessToken throws an error that names the server API, without a request', async () => {
     vi.stubGlobal('window', undefined)
     const error = await failure(getAccessToken())
     expect(isIdpError(error, 'INTERNAL_ERROR')).toBe(true)
@@ -488,7 +485,7 @@ describe('on a server', () => {
     expect(asked).toEqual([])
   })
 
-  it('rendering never asks', () => {
+  it('rendering sends no request', () => {
     expect(renderToString(<Token />)).toBe('<p>…</p>')
     expect(asked).toEqual([])
   })

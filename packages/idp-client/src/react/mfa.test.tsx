@@ -10,7 +10,7 @@ import { IdpProvider, mfa } from './index.ts'
 // happy-dom adds this to its window; its published type does not reach `Window`.
 const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
 
-test('[G4] mfa is exported, and asks the routes that IdpProvider names', async () => {
+test('[G4] mfa is exported, and requests the routes of IdpProvider', async () => {
   const asked: (string | undefined)[] = []
   const server = createServer((request, response) => {
     asked.push(request.url)

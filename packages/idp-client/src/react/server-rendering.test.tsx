@@ -14,7 +14,7 @@ afterEach(() => {
 })
 
 describe('rendering on a server', () => {
-  it('shows the user of the provider without asking for it', () => {
+  it('shows the user of IdpProvider without a request', () => {
     const fetch = vi.fn()
     vi.stubGlobal('fetch', fetch)
     const page = renderToString(
@@ -26,7 +26,7 @@ describe('rendering on a server', () => {
     expect(fetch).not.toHaveBeenCalled()
   })
 
-  it('renders no user when the provider has none, and loading when it has no value', () => {
+  it('renders no user if IdpProvider has none, and the loading state if it has no value', () => {
     const render = (user?: null): string =>
       renderToString(
         <IdpProvider user={user}>
@@ -38,7 +38,7 @@ describe('rendering on a server', () => {
     expect(renderToString(<Status />)).toBe('<p>loading</p>')
   })
 
-  it('never shares a user between two requests, also when one renders inside the other', () => {
+  it('never shares a user between two requests, even if one renders inside the other', () => {
     function Nested(): ReactElement {
       const inner = renderToString(
         <IdpProvider user={{ sub: 'bob' }}>
@@ -58,7 +58,7 @@ describe('rendering on a server', () => {
     expect(renderToString(<Status />)).toBe('<p>loading</p>')
   })
 
-  it('keeps two providers in one page apart', () => {
+  it('separates two instances of IdpProvider in one page', () => {
     const page = renderToString(
       <>
         <IdpProvider user={{ sub: 'alice' }}>
@@ -72,7 +72,7 @@ describe('rendering on a server', () => {
     expect(page).toBe('<p>alice</p><p>bob</p>')
   })
 
-  it('renders a protected page for a known user and otherwise the waiting view', () => {
+  it('renders a protected page for a known user, otherwise the waiting view', () => {
     const Page = withPageAuthRequired(({ user }: { user: User }) => <h1>{user.sub}</h1>, {
       onRedirecting: () => <p>One moment</p>,
     })

@@ -116,7 +116,7 @@ function advanceClock(): (milliseconds: number) => void {
 }
 
 describe('useUser', () => {
-  it('loads the user from the profile route, without a provider', async () => {
+  it('loads the user from the profile route without IdpProvider', async () => {
     mount(<Status />)
     expect(text()).toBe('loading')
     await until(() => text() === 'alice')
@@ -124,7 +124,7 @@ describe('useUser', () => {
     expect(last()).toMatchObject({ user: { sub: 'alice' }, isLoading: false, error: null })
   })
 
-  it('asks once for ten components, also in StrictMode', async () => {
+  it('sends one request for ten components, also in StrictMode', async () => {
     mount(
       <StrictMode>
         <IdpProvider>
@@ -138,7 +138,7 @@ describe('useUser', () => {
     expect(asked).toEqual(['/auth/profile'])
   })
 
-  it('does not ask again for a component that comes later', async () => {
+  it('sends no further request for a component that is mounted later', async () => {
     mount(app())
     await until(() => text() === 'alice')
     mount(
@@ -152,14 +152,14 @@ describe('useUser', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it.each([204, 401])('takes %i for "nobody is signed in"', async (status) => {
+  it.each([204, 401])('%i means that no user is signed in', async (status) => {
     answer = json(status)
     mount(app())
     await until(() => text() === 'nobody')
     expect(last()).toMatchObject({ user: null, isLoading: false, error: null })
   })
 
-  it('reports a failure and recovers with the next answer', async () => {
+  it('returns an error after a failure and recovers with the next response', async () => {
     answer = json(500, { sub: 'not a user' })
     mount(app())
     await until(() => text().startsWith('nobody ('))
@@ -169,7 +169,7 @@ describe('useUser', () => {
     expect(last()).toMatchObject({ user: { sub: 'alice' }, error: null })
   })
 
-  it('keeps the last user through a failure', async () => {
+  it('keeps the last user after a failure', async () => {
     mount(app())
     await until(() => text() === 'alice')
     answer = json(503)
@@ -181,7 +181,7 @@ describe('useUser', () => {
     expect(last()).toMatchObject({ user: null, error: null })
   })
 
-  it('says so when the route is a page of the application, and when there is no answer', async () => {
+  it('returns an error if the route is a page of the application or there is no response', async () => {
     answer = (_request, response) => response.end('<!doctype html><p>welcome</p>')
     mount(app())
     await until(() => text() !== 'loading')
@@ -192,7 +192,7 @@ describe('useUser', () => {
     expect(last().error?.cause).toBeDefined()
   })
 
-  it('refetches for invalidate() even when an older request is still on its way, once for all callers', async () => {
+  it('requests again on invalidate() while an older request is pending, once for all callers', async () => {
     let release = (): void => undefined
     answer = (_request, response) => {
       release = () => signedIn('before')(_request, response)
@@ -208,7 +208,7 @@ describe('useUser', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('does not render again when the answer is the same', async () => {
+  it('does not render again if the response is the same', async () => {
     mount(app())
     await until(() => text() === 'alice')
     const renders = seen.length
@@ -219,7 +219,7 @@ describe('useUser', () => {
     expect(last().user).toBe(user)
   })
 
-  it('keeps routes apart and puts the base path in front once', async () => {
+  it('separates routes and adds the base path once', async () => {
     answer = (request, response) => signedIn(request.url ?? '')(request, response)
     mount(
       <IdpProvider basePath="/app" routes={{ profile: '/me' }}>
@@ -233,8 +233,8 @@ describe('useUser', () => {
   })
 })
 
-describe('a user from the provider', () => {
-  it('is there at once and causes no request', async () => {
+describe('a user from IdpProvider', () => {
+  it('is available immediately and causes no request', async () => {
     mount(
       <IdpProvider user={{ sub: 'seed' }}>
         <Status />
@@ -246,14 +246,14 @@ describe('a user from the provider', () => {
     expect(asked).toEqual([])
   })
 
-  it('null means no user, without a request', async () => {
+  it('may be null, which means that no user is signed in, without a request', async () => {
     mount(app({ user: null }))
     expect(text()).toBe('nobody')
     await settle()
     expect(asked).toEqual([])
   })
 
-  it('is replaced when the server renders another one, not when only the parent renders', async () => {
+  it('is replaced if the server renders another one, not if only the parent renders', async () => {
     const seed = { sub: 'seed' }
     mount(app({ user: seed }))
     await acting(() => last().invalidate())
@@ -266,7 +266,7 @@ describe('a user from the provider', () => {
     expect(text()).toBe('nobody')
   })
 
-  it('wins over the answer of an older request', async () => {
+  it('takes precedence over the response of an older request', async () => {
     let release = (): void => undefined
     answer = (request, response) => {
       release = () => signedIn('old')(request, response)
@@ -279,7 +279,7 @@ describe('a user from the provider', () => {
     expect(text()).toBe('newer')
   })
 
-  it('hydrates what the server rendered without a mismatch', async () => {
+  it('hydrates the server-rendered page without a mismatch', async () => {
     const complain = vi.spyOn(console, 'error').mockImplementation(() => undefined)
     const page = (
       <IdpProvider user={{ sub: 'seed' }}>
@@ -296,7 +296,7 @@ describe('a user from the provider', () => {
 })
 
 describe('revalidation', () => {
-  it('follows the focus, at most every five seconds', async () => {
+  it('happens on focus, at most every five seconds', async () => {
     const advance = advanceClock()
     mount(app())
     await until(() => text() === 'alice')
@@ -323,7 +323,7 @@ describe('revalidation', () => {
     expect(asked).toEqual([])
   })
 
-  it('retries at once after a failure when the network is back', async () => {
+  it('happens immediately after a failure when the network is back', async () => {
     answer = json(503)
     mount(app())
     await until(() => last().error !== null)
@@ -332,7 +332,7 @@ describe('revalidation', () => {
     await until(() => text() === 'alice')
   })
 
-  it('always checks a page from the back/forward cache', async () => {
+  it('always happens for a page from the back/forward cache', async () => {
     mount(app({ user: { sub: 'seed' } }))
     answer = json(401)
     act(() => void window.dispatchEvent(new Event('pageshow')))
@@ -342,7 +342,7 @@ describe('revalidation', () => {
     await until(() => text() === 'nobody')
   })
 
-  it('of such a page does not believe an answer that was on its way before', async () => {
+  it('ignores a response that was pending before the page was restored', async () => {
     let release = (): void => undefined
     mount(app({ user: { sub: 'seed' } }))
     answer = (request, response) => {
@@ -387,7 +387,7 @@ describe('withPageAuthRequired', () => {
     return left
   }
 
-  it('renders the page with the user once it is known', async () => {
+  it('renders the page once the user is loaded', async () => {
     const left = spyOnLocation()
     const Page = withPageAuthRequired(Orders, options)
     mount(app({}, <Page title="Orders" />))
@@ -397,7 +397,7 @@ describe('withPageAuthRequired', () => {
     expect(Object.assign(Page).displayName).toBe('withPageAuthRequired(Orders)')
   })
 
-  it('leaves for the login once, with the whole address as returnTo', async () => {
+  it('redirects to the login once, with the complete URL as returnTo', async () => {
     const left = spyOnLocation()
     answer = json(401)
     const Page = withPageAuthRequired(Orders, options)
@@ -408,7 +408,7 @@ describe('withPageAuthRequired', () => {
     expect(text()).toBe('one moment')
   })
 
-  it('takes returnTo from its options and the login route from the provider', async () => {
+  it('uses returnTo of its options and the login route of IdpProvider', async () => {
     const left = spyOnLocation()
     const Page = withPageAuthRequired(Orders, { returnTo: '/start?a=b&c' })
     mount(app({ user: null, routes: { login: '/in?prompt=login' } }, <Page title="Orders" />))
@@ -417,7 +417,7 @@ describe('withPageAuthRequired', () => {
     expect(text()).toBe('')
   })
 
-  it('redirects again from a restored page while there is no user', async () => {
+  it('redirects again from a restored page if there is no user', async () => {
     const left = spyOnLocation()
     answer = json(204)
     const Page = withPageAuthRequired(Orders)
@@ -427,7 +427,7 @@ describe('withPageAuthRequired', () => {
     await until(() => left.length === 2)
   })
 
-  it('shows the failure instead of leaving, and keeps a known user on the page', async () => {
+  it('shows the error instead of redirecting, and keeps a known user on the page', async () => {
     const left = spyOnLocation()
     const advance = advanceClock()
     answer = json(500)
@@ -448,7 +448,7 @@ describe('withPageAuthRequired', () => {
 })
 
 describe('[C9] a page that the server rendered without a user', () => {
-  it('tells the other tabs by its provider alone, and asks nothing', async () => {
+  it('tells the other tabs through IdpProvider, without a request', async () => {
     const heard: unknown[] = []
     const other = new BroadcastChannel('idp-client')
     other.onmessage = ({ data }) => heard.push(data)
@@ -462,7 +462,7 @@ describe('[C9] a page that the server rendered without a user', () => {
     expect(asked).toEqual([])
   })
 
-  it('and without a user of the server the provider asks and tells nothing', async () => {
+  it('sends no request if IdpProvider has no value', async () => {
     mount(<IdpProvider>nothing</IdpProvider>)
     await acting(async () => {
       await import('../browser/requests.ts')

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lastValues } from './route.ts'
 
 describe('query', () => {
-  it('takes the last of repeated parameters', () => {
+  it('returns the last of repeated parameters', () => {
     const values = lastValues(new URLSearchParams('prompt=none&scope=a&prompt=login&empty='))
     expect([...values]).toEqual([
       ['prompt', 'login'],
@@ -11,7 +11,7 @@ describe('query', () => {
     ])
   })
 
-  it('treats names of object members as names', () => {
+  it('treats names of Object.prototype as names', () => {
     expect(lastValues(new URLSearchParams('__proto__=a&__proto__=b')).get('__proto__')).toBe('b')
     expect(lastValues(new URLSearchParams('')).get('constructor')).toBeUndefined()
   })

@@ -85,7 +85,7 @@ describe.each(KINDS)('the session of a request, %s', (_kind, options) => {
 describe("the slots of a host's request", () => {
   const { config } = engineFor().engine
 
-  test('are the same however often it is bound', () => {
+  test('are the same for every binding', () => {
     const request = new Request('https://app.example.com/')
     const slot = sessionSlot(bindRequest(request).exchange, config)
     expect(sessionSlot(bindRequest(request, new Headers()).exchange, config)).toBe(slot)

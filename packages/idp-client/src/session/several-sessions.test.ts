@@ -196,7 +196,7 @@ describe.each([
     )
   })
 
-  test('[C1] in every order: a login is not hidden by what the request had before', async () => {
+  test('[C1] in every order: a login takes precedence over the cookies of the request', async () => {
     await fc.assert(
       fc.asyncProperty(kinds, fc.nat(12), async (list, at) => {
         const { all, clock, engine } = await given(list)
@@ -223,7 +223,7 @@ describe.each([
 })
 
 describe('cookies of one request', () => {
-  test('[C1] another process knows by the marker that all of them ended, also those of the same second', async () => {
+  test('[C1] another process recognizes by the marker that all of them ended, also those of the same second', async () => {
     const { engine } = worldOf(false)
     const one = await cookiesFor(engine, sessionOf('one'))
     const other = await cookiesFor(engine, sessionOf('other', NOW, 3500))
@@ -265,7 +265,7 @@ describe('cookies of one request', () => {
     expect(exchange.cookies.pending()).toEqual([])
   })
 
-  test('[C1] five references are tried, one notice tells of the others, and a logout forgets sixteen', async () => {
+  test('[C1] five references are tried, one notice reports the others, and a logout deletes sixteen', async () => {
     const world = worldOf(true)
     const made: Given[] = []
     for (let index = 0; index < 16; index++)

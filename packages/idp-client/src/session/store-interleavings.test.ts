@@ -89,7 +89,7 @@ afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client'
 
 const leave = { federated: false, correlationId: 'x' }
 
-test('[B11] a redemption is told when its lock ends, with time left for the write', async () => {
+test('[B11] a redemption gets the time at which its lock ends, which leaves time for the write', async () => {
   const { lock: _lock, ...unlocked } = store
   const [lasting, free] = [engineWith(), engineWith({ sessionStore: unlocked })]
   const untils: (number | undefined)[] = []
@@ -106,7 +106,7 @@ test('[B11] a redemption is told when its lock ends, with time left for the writ
   expect(none).toBeUndefined()
 })
 
-test('[C8] an update does not undo the scope that a guard asked for in a login meanwhile', async () => {
+test('[C8] an update does not undo the scope that a guard requested in a concurrent login', async () => {
   const early = cookies.exchange()
   const before = await session(early)
   const late = cookies.exchange()
@@ -120,7 +120,7 @@ test('[C8] an update does not undo the scope that a guard asked for in a login m
 })
 
 describe('tokens that the store rejected', () => {
-  test('is not lost by the update of a request that began before', async () => {
+  test('are not lost by the update of a request that began before', async () => {
     const early = cookies.exchange()
     const before = await session(early)
     down.add('update')
@@ -133,7 +133,7 @@ describe('tokens that the store rejected', () => {
     expect(records.map((record) => record.session.tokenSet.refreshToken)).toEqual(['r2'])
   })
 
-  test('is given up when another process has gone on from there', async () => {
+  test('are discarded if another process has redeemed a later refresh token', async () => {
     down.add('update')
     await withoutWaiting(() => redeem('r2'))
     down.clear()
@@ -149,7 +149,7 @@ describe('tokens that the store rejected', () => {
     expect((await store.get(id))?.tokenSet.refreshToken).toBe('r3')
   })
 
-  test('are given up by a retry when another process has redeemed meanwhile', async () => {
+  test('are discarded by a retry if another process has redeemed the refresh token meanwhile', async () => {
     const { delete: remove, get, set, update } = store
     let attempts = 0
     const sessionStore: SessionDataStore = {
@@ -175,7 +175,7 @@ describe('tokens that the store rejected', () => {
     expect(record?.tokenSet).toMatchObject({ accessToken: 'of r3', refreshToken: 'r3' })
   })
 
-  test('are not lost when the store once does not find the record', async () => {
+  test('are not lost if the store once does not find the record', async () => {
     const { delete: remove, get, set, update } = store
     let isBehind = false
     const sessionStore = {
@@ -194,7 +194,7 @@ describe('tokens that the store rejected', () => {
     expect((await session()).data.tokenSet.refreshToken).toBe('r2')
   })
 
-  test('stays whole when a second redemption is not taken either', async () => {
+  test('are stored completely if a second write is rejected too', async () => {
     const { delete: remove, get, set, update } = store
     one = engineWith({ sessionStore: { delete: remove, get, set, update } })
     down.add('update')
@@ -209,7 +209,7 @@ describe('tokens that the store rejected', () => {
 })
 
 describe('a logout whose deletion fails', () => {
-  test('brings no session back by a request that was under way', async () => {
+  test('restores no session in a pending request', async () => {
     const [late, last] = [cookies.exchange(), cookies.exchange()]
     await session(late)
     down.add('delete')
@@ -236,7 +236,7 @@ describe('administration', () => {
     expect(taken()).toEqual([])
   })
 
-  test('a store that returns too many records ends no other session', async () => {
+  test('a store that returns too many records ends no session of another user', async () => {
     const bob = new Cookies()
     await signIn('ALICE', bob)
     const loose = {
@@ -254,7 +254,7 @@ describe('administration', () => {
 })
 
 describe('one session in many requests', () => {
-  test('a thousand at once, when a roll is due: each reads once, one writes', async () => {
+  test('a thousand requests at once, when a roll is due, read once each and write once', async () => {
     one.clock.now += 400
     const requests = Array.from({ length: 1000 }, () => cookies.exchange())
     await Promise.all(requests.map((exchange) => touchSession(one.engine, exchange)))
@@ -265,7 +265,7 @@ describe('one session in many requests', () => {
 })
 
 describe('what a session may hold', () => {
-  test('JSON in the store whatever the application passes', async () => {
+  test('is JSON in the store, whatever the application passes', async () => {
     const seen: SessionData[] = []
     const update: typeof store.update = (id, change, expiry) =>
       store.update(
@@ -302,7 +302,7 @@ describe('what a session may hold', () => {
         return a
       },
     ],
-  ])('%s is refused, and no fault of the store', async (_name, make) => {
+  ])('%s is rejected, and is not reported as a failure of the store', async (_name, make) => {
     const exchange = cookies.exchange()
     const { data } = await session(exchange)
     const outcome = updateSession(one.engine, exchange, { ...data, value: make() })
@@ -311,7 +311,7 @@ describe('what a session may hold', () => {
   })
 })
 
-test('[I3] of two live sessions in one request one is chosen, whatever their order, and nothing is mixed', async () => {
+test('[I3] one of two live sessions in a request is used in any order, and nothing is mixed', async () => {
   const real = cookies.stored.get('__session')?.value ?? ''
   const other = new Cookies()
   one.clock.now += 1
@@ -353,7 +353,7 @@ test('[I3] a foreign cookie of the same name does not hide a session', async () 
   }
 })
 
-test('a record of use that the store never ends keeps later ones waiting for httpTimeout at most', async () => {
+test('a recorded use that the store never completes delays later ones for httpTimeout at most', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   let isHanging = true
   const { update } = store
@@ -379,7 +379,7 @@ test('a record of use that the store never ends keeps later ones waiting for htt
   vi.useRealTimers()
 })
 
-test('what a store does not take grows by no refresh, and is still written on top of its first token', async () => {
+test('rejected writes of many refreshes stay bounded, and are written on top of the first token', async () => {
   const { lock: _lock, ...unlocked } = store
   one = engineWith({ sessionStore: unlocked })
   await redeem('r1')
@@ -394,7 +394,7 @@ test('what a store does not take grows by no refresh, and is still written on to
   expect(await store.get(id)).toMatchObject({ tokenSet: { refreshToken: 'r42' } })
 })
 
-test('a record that became something else is not made a session again', async () => {
+test('a record that was replaced by something else is not made a session again', async () => {
   const exchange = cookies.exchange()
   const { data } = await session(exchange)
   const [id = ''] = (await listSessions(one.engine, 'alice')).map((info) => info.id)
@@ -407,7 +407,7 @@ test('a record that became something else is not made a session again', async ()
   await expect(session()).rejects.toThrow('nobody')
 })
 
-test('[C9] a lock that could not be released is released again, and a store that fails twice is reported', async () => {
+test('[C9] a lock that could not be released is released again, and a second failure is reported', async () => {
   let failures = 1
   const { events, options } = (() => {
     const events: unknown[] = []

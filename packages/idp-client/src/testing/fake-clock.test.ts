@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fakeClock } from './fake-clock.ts'
 
-test('stands still until it is moved', () => {
+test('returns the same time until it is moved', () => {
   const clock = fakeClock(1000)
   expect([clock(), clock()]).toEqual([1000, 1000])
   clock.advance(60)
@@ -12,7 +12,7 @@ test('stands still until it is moved', () => {
   expect(clock()).toBe(5)
 })
 
-test('starts at a fixed time, each clock its own', () => {
+test('starts at a fixed time; clocks are independent', () => {
   const [one, two] = [fakeClock(), fakeClock()]
   one.advance(1)
   expect([one(), two()]).toEqual([1_735_689_601, 1_735_689_600])

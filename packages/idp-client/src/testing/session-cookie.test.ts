@@ -17,7 +17,7 @@ async function open(value: string | null, with_ = secret): Promise<StoredSession
 }
 
 describe('generateSessionCookie', () => {
-  test('seals the session as the application would, with defaults for what tests do not care about', async () => {
+  test('seals the session like the application, with defaults for everything else', async () => {
     const stored = await open(await generateSessionCookie({ user }, { secret, now }))
     expect(stored?.data).toEqual({
       user,
@@ -28,7 +28,7 @@ describe('generateSessionCookie', () => {
     expect(stored?.client).toBeUndefined()
   })
 
-  test('keeps everything that is given', async () => {
+  test('keeps all given values', async () => {
     const session = {
       user,
       tokenSet: { accessToken: 'a', expiresAt: 1, refreshToken: 'r' },
@@ -39,20 +39,20 @@ describe('generateSessionCookie', () => {
     expect(stored?.data).toEqual(session)
   })
 
-  test('takes the present by default', async () => {
+  test('uses the current time by default', async () => {
     const before = Math.floor(Date.now() / 1000)
     const stored = await open(await generateSessionCookie({ user }, { secret }))
     expect(stored?.usedAt).toBeGreaterThanOrEqual(before)
   })
 
-  test('seals with the first of several secrets', async () => {
+  test('encrypts with the first of several secrets', async () => {
     const other = 'an older secret that only opens things'
     const value = await generateSessionCookie({ user }, { secret: [secret, other], now })
     expect(await open(value)).not.toBeNull()
     expect(await open(value, other)).toBeNull()
   })
 
-  test.each([['short'], [[]], ['']])('refuses the secret %j', async (wrong) => {
+  test.each([['short'], [[]], ['']])('rejects the secret %j', async (wrong) => {
     await expect(generateSessionCookie({ user }, { secret: wrong })).rejects.toMatchObject({
       name: 'InvalidConfigurationError',
       code: 'INVALID_CONFIGURATION',
@@ -61,13 +61,13 @@ describe('generateSessionCookie', () => {
 })
 
 describe('generateSessionCookies', () => {
-  test('gives one cookie where one suffices, under the name of the application', async () => {
+  test("returns one cookie if it is sufficient, with the name of the application's cookie", async () => {
     const cookies = await generateSessionCookies({ user }, { secret, now, name: 'app' })
     expect(cookies.map(({ name }) => name)).toEqual(['app'])
     expect((await open(cookies[0]?.value ?? null))?.data.user).toEqual(user)
   })
 
-  test('spreads a large session over several, each of which browsers take', async () => {
+  test('splits a large session into cookies that browsers accept', async () => {
     const large = { user, notes: Array.from({ length: 500 }, (_, index) => `${index * 7919}`).join(' ') }
     const cookies = await generateSessionCookies({ ...large, more: 'x'.repeat(3000) }, { secret, now })
     expect(cookies.length).toBeGreaterThan(1)
@@ -80,7 +80,7 @@ describe('generateSessionCookies', () => {
   })
 })
 
-test('generateCookieHeader is read back by the parser of the application', async () => {
+test('generateCookieHeader is parsed by the application', async () => {
   const header = await generateCookieHeader({ user, filler: 'y'.repeat(5000) }, { secret, now })
   const cookies = parseCookies(header)
   expect(cookies.size).toBe(2)

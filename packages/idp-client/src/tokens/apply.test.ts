@@ -33,8 +33,8 @@ function applied(options: GetAccessTokenOptions, changes: Partial<Refreshed> = {
   })
 }
 
-describe('what a refresh makes of a session', () => {
-  test('the main token set is replaced whole; what the answer lacks is kept', () => {
+describe('a refreshed session', () => {
+  test('replaces the main token set; properties that the response lacks are kept', () => {
     const { tokenSet, user, extra } = applied({}) as SessionData & { extra: number }
     expect(tokenSet).toMatchObject({
       accessToken: 'new',
@@ -50,11 +50,11 @@ describe('what a refresh makes of a session', () => {
     })
   })
 
-  test('claims of a new ID token become the user', () => {
+  test('has the claims of a new ID token as user', () => {
     expect(applied({}, { claims: { sub: 'alice', name: 'New' } }).user).toEqual({ sub: 'alice', name: 'New' })
   })
 
-  test('the session at the provider is the one that a new ID token names; the rest of internal stays', () => {
+  test('has the sid of a new ID token; the rest of internal is unchanged', () => {
     const from = { ...data, internal: { sid: 'one', createdAt: 7 } }
     const internal = (claims?: Refreshed['claims']) => applied({}, claims ? { claims } : {}, from).internal
     expect(internal({ sub: 'alice', sid: 'two' })).toEqual({ sid: 'two', createdAt: 7 })
@@ -63,7 +63,7 @@ describe('what a refresh makes of a session', () => {
     expect(internal()).toEqual(from.internal)
   })
 
-  test('[S011] another audience gets an entry; rotated tokens go to the main set; expired entries go', () => {
+  test('[S011] has an entry for another audience; rotated tokens go to the main set; expired entries are removed', () => {
     const stale = { accessToken: 'stale', audience: 'https://gone.example', expiresAt: NOW }
     const from = { ...data, accessTokens: [stale] }
     const after = applied({ audience: API }, { refreshToken: 'rt-2', scope: 'a' }, from)
@@ -73,7 +73,7 @@ describe('what a refresh makes of a session', () => {
     ])
   })
 
-  test('an entry is replaced when it covered the request, or has the same granted scope', () => {
+  test('replaces an entry that covered the request or has the same granted scope', () => {
     const first = applied({ audience: API, scope: 'a', mergeScopes: false }, { scope: 'a' })
     const again = applied(
       { audience: API, scope: 'a', mergeScopes: false },
@@ -95,7 +95,7 @@ describe('what a refresh makes of a session', () => {
     expect(other.accessTokens).toHaveLength(2)
   })
 
-  test('a dead refresh token goes, and nothing else', () => {
+  test('loses a dead refresh token, and nothing else', () => {
     const { refreshToken: _dead, ...tokenSet } = data.tokenSet
     expect(withoutRefreshToken(data)).toEqual({ ...data, tokenSet })
   })

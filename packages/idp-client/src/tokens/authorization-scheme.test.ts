@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toAuthorizationScheme } from './authorization-scheme.ts'
 
-describe('how a token is shown', () => {
+describe('the authorization scheme of a token', () => {
   test.each<[unknown, boolean, 'Bearer' | 'DPoP']>([
     ['abc', false, 'Bearer'],
     ['abc', true, 'DPoP'],
@@ -14,7 +14,7 @@ describe('how a token is shown', () => {
     expect(toAuthorizationScheme(brought, bound)).toEqual({ scheme, accessToken: 'abc' })
   })
 
-  test('fields of a class count', () => {
+  test('is also found for a token with getters', () => {
     class Token {
       get accessToken(): string {
         return 'abc'
@@ -34,7 +34,7 @@ describe('how a token is shown', () => {
     [{}],
     [{ token: { nested: 'abc' } }],
     [{ token: 'abc', token_type: 'N_A' }],
-  ])('%j is refused', (brought) => {
+  ])('%j is rejected', (brought) => {
     expect(() => toAuthorizationScheme(brought, true)).toThrow(
       expect.objectContaining({ code: 'FETCHER_TOKEN_UNUSABLE' }),
     )

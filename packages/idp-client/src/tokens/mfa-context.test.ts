@@ -47,7 +47,7 @@ const codeOf = (work: Promise<unknown>) =>
   )
 
 describe('the context in an mfa_token', () => {
-  test('[S244] what the provider demands becomes an error with an encrypted token', async () => {
+  test('[S244] a response with mfa_required becomes an error with an encrypted token', async () => {
     const { engine, sealed, session } = await signedIn()
     expect(sealed.split('.')).toHaveLength(5)
     expect(sealed).not.toContain(RAW)
@@ -62,7 +62,7 @@ describe('the context in an mfa_token', () => {
     })
   })
 
-  test('the demand is found inside the error of an operation; anything else stays what it is', async () => {
+  test('mfa_required is found inside the error of an operation; other errors are unchanged', async () => {
     const { engine } = engineFor()
     const cause = demand()
     const wrapped = new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
@@ -76,14 +76,14 @@ describe('the context in an mfa_token', () => {
     expect(await orMfaRequired(engine, null, { wanted })).toBeNull()
   })
 
-  test('[S172] without a token of the provider: an empty one', async () => {
+  test('[S172] without a token of the provider it is an empty string', async () => {
     const { engine } = engineFor()
     const error = new OAuthError('OAUTH_ERROR', { error: 'mfa_required' })
     rememberMfaChallenge(error, {})
     expect(await orMfaRequired(engine, error, { wanted })).toMatchObject({ mfa_token: '' })
   })
 
-  test.each([undefined, 'carol'])('born outside a session, about %s: needs none', async (subject) => {
+  test.each([undefined, 'carol'])('without a session, about %s, it requires no session', async (subject) => {
     const { engine } = engineFor()
     const error = await orMfaRequired(engine, demand(), { wanted, ...(subject ? { subject } : {}) })
     const context = await openMfaContext(engine, (error as MfaRequiredError).mfa_token)
@@ -92,7 +92,7 @@ describe('the context in an mfa_token', () => {
     expect(await admitMfaContext(engine, null, context)).toBeNull()
   })
 
-  test('[S135,S071] valid for mfaTokenTtl seconds, to the second', async () => {
+  test('[S135,S071] is valid for exactly mfaTokenTtl seconds', async () => {
     const { admit, clock, cookies, engine, session } = await signedIn()
     expect(engine.config.mfaTokenTtl).toBe(300)
     clock.now += 299
@@ -101,7 +101,7 @@ describe('the context in an mfa_token', () => {
     expect(await codeOf(admit(cookies))).toBe('MfaError MFA_TOKEN_EXPIRED')
   })
 
-  test('needs the session that it was born in', async () => {
+  test('is valid only in the session in which it was created', async () => {
     const { admit, cookies, engine } = await signedIn()
     const { clock } = engine.config
     expect(await codeOf(admit(null))).toBe('MfaError MISSING_SESSION')
@@ -120,7 +120,7 @@ describe('the context in an mfa_token', () => {
     }
   })
 
-  test('tampered, truncated, of another secret or client: invalid', async () => {
+  test('is invalid if it was changed, truncated, or belongs to another secret or client', async () => {
     const { engine, sealed } = await signedIn()
     const flipped = [...sealed]
       .map((_, at) => at)
@@ -141,7 +141,7 @@ describe('the context in an mfa_token', () => {
     }
   })
 
-  test('no ciphertext of another purpose, nor one of another version', async () => {
+  test('is neither a ciphertext of another purpose nor of another version', async () => {
     const { engine, sealed } = await signedIn()
     const { sealer } = engine
     const bytes = await sealer.open('mfa', sealed)
@@ -161,7 +161,7 @@ describe('the context in an mfa_token', () => {
     expect(await codeOf(openMfaContext(engine, noJson))).toBe('MfaError MFA_TOKEN_INVALID')
   })
 
-  test('a rotated secret opens it still', async () => {
+  test('is decrypted with a rotated secret', async () => {
     const { sealed, session } = await signedIn()
     const secret = 'fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210'
     const old = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'

@@ -15,7 +15,7 @@ const push = factor('oob', { oobChannel: 'push' })
 const named = factor('oob', { oobChannel: 'voice', type: 'phone' })
 const all = [app, paper, sms, push, named]
 
-describe('which challenges the requirements allow', () => {
+describe('allowed challenges', () => {
   test.each([
     [['otp'], 'otp', true],
     [['totp'], 'otp', true],
@@ -31,12 +31,12 @@ describe('which challenges the requirements allow', () => {
     expect(acceptsChallenge(accepting(...types), type)).toBe(expected)
   })
 
-  test('no list: whatever the provider takes', () => {
+  test('without a list the provider decides', () => {
     expect(acceptsChallenge({ enroll: [{ type: 'otp' }] }, 'oob')).toBe(true)
   })
 })
 
-describe('[S209] which factors are listed', () => {
+describe('[S209] listed factors', () => {
   test.each([
     [['otp'], [app]],
     [['totp'], [app]],
@@ -55,7 +55,7 @@ describe('[S209] which factors are listed', () => {
     expect(all.filter((one) => acceptsAuthenticator(accepting(...types), one))).toEqual(expected)
   })
 
-  test('no list: all of them', () => {
+  test('without a list all are returned', () => {
     expect(all.filter((one) => acceptsAuthenticator({}, one))).toEqual(all)
   })
 })

@@ -34,7 +34,7 @@ async function signedIn() {
   return { ask, clock, cookies, engine, redeemed }
 }
 
-test('a session that was loaded before a refresh and saved after it does not bring spent tokens back', async () => {
+test('a session that was loaded before a refresh and saved after it does not restore consumed tokens', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const slow = cookies.exchange()
   const loaded = await engine.sessions.load(slow)
@@ -114,7 +114,7 @@ test('a refresh that completes while a session is saved is kept until a response
   expect(new Set(redeemed).size).toBe(3)
 })
 
-test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard asked for', async () => {
+test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard requested', async () => {
   const { clock, cookies, engine } = await signedIn()
   const slow = cookies.exchange()
   const loaded = await engine.sessions.load(slow)
@@ -135,7 +135,7 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
   expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
 })
 
-test('where nothing can be written, and too much waits for that already, no token is spent', async () => {
+test('no token is redeemed if it cannot be written and too many are pending already', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')
@@ -148,7 +148,7 @@ test('where nothing can be written, and too much waits for that already, no toke
   expect(await ask(readOnly())).toBe('at-2')
 })
 
-test('[C2] no more than 1000 sessions wait to be written, also where writes fail', async () => {
+test('[C2] at most 1000 sessions are pending, also if writes fail', async () => {
   const { clock, cookies, engine } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')
@@ -159,7 +159,7 @@ test('[C2] no more than 1000 sessions wait to be written, also where writes fail
   for (const family of families) closeFamily(family)
 })
 
-test('[C2] what waits to be written is still known after as many other refreshes as are remembered', async () => {
+test('[C2] a pending session is still available after as many other refreshes as are remembered', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')
@@ -171,7 +171,7 @@ test('[C2] what waits to be written is still known after as many other refreshes
   for (const family of others) closeFamily(family)
 })
 
-test('[C2] a session that is refreshed for long where nothing can be written keeps what the browser has, and little else', async () => {
+test('[C2] a session that is refreshed often without being written keeps only the tokens of the browser and the latest ones', async () => {
   const { clock, cookies, engine } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')

@@ -36,7 +36,7 @@ function renewed(latest: StoredSession, refreshToken: string): Redemption {
   return { session: { ...latest, data: { ...latest.data, tokenSet } } }
 }
 
-test('the lock of a storage is held while the token is redeemed, once for all who wait', async () => {
+test('the lock of a storage is held while the token is redeemed, once for all callers', async () => {
   const order: string[] = []
   const one = session()
   const given = request(one, {
@@ -63,7 +63,7 @@ test('the lock of a storage is held while the token is redeemed, once for all wh
   expect(new Set(results).size).toBe(1)
 })
 
-test('the same refresh token under another session key, client or key shares nothing', async () => {
+test('the same refresh token with another session key, client or DPoP key shares nothing', async () => {
   const token = randomToken()
   const people = [session(token), session(token)]
   const subjects: string[] = []
@@ -87,7 +87,7 @@ test('the same refresh token under another session key, client or key shares not
   expect(subjects).toEqual([alice.sessionKey, bob.sessionKey, alice.sessionKey])
 })
 
-test('a redemption that fails is forgotten: the next one tries again', async () => {
+test('a redemption that fails is not cached: the next one tries again', async () => {
   const one = session()
   let tries = 0
   const failing = request(one, {
@@ -101,7 +101,7 @@ test('a redemption that fails is forgotten: the next one tries again', async () 
   expect((await redemption).session.data.tokenSet.accessToken).toBe('new')
 })
 
-test('a token that does not rotate: what was read from a shared place is not taken back by an older family', async () => {
+test('a token that does not rotate: a session from a shared store is not replaced by an older family', async () => {
   const one = session()
   const keepsToken = async (latest: StoredSession): Promise<Redemption> => renewed(latest, one.refreshToken)
   const shared: NonNullable<RefreshOnce['shared']> = {
@@ -131,7 +131,7 @@ test('a token that does not rotate: what was read from a shared place is not tak
   expect(after.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
 })
 
-test('[B11] a late response is waited for until the lock of the store has to be given back', async () => {
+test('[B11] a late response is awaited until the lock of the store has to be released', async () => {
   const granted: number[] = []
   const lockedFor = (milliseconds: number): NonNullable<RefreshOnce['shared']> => ({
     exclusively: (current, work) => work(current, performance.now() + milliseconds),
@@ -211,7 +211,7 @@ async function lateResponse(changes: Partial<RefreshOnce> = {}) {
   return { ask, family, granted, open, redemption }
 }
 
-test('what is for the same purpose runs once; the next turn begins when the one before has ended', async () => {
+test('tasks of the same purpose run once; the next one starts after the previous one has ended', async () => {
   const one = session()
   const order: string[] = []
   const gates = { a: gate(), b: gate() }
@@ -239,7 +239,7 @@ test('what is for the same purpose runs once; the next turn begins when the one 
   expect(asked[0]?.family.queue).toBeUndefined()
 })
 
-test('[B11] callers in time are told that it is late, later ones get what it brings', async () => {
+test('[B11] callers in time get an error that the response is late, later ones get its result', async () => {
   const kept: StoredSession[] = []
   const { ask, family, granted, open, redemption } = await lateResponse({
     keepLate: (_family, after) => kept.push(after),
@@ -256,7 +256,7 @@ test('[B11] callers in time are told that it is late, later ones get what it bri
   expect(family.queue).toBeUndefined()
 })
 
-test('[B11] a later caller waits for its own time, and then nothing of it runs', async () => {
+test('[B11] a later caller waits until its own deadline, and then its task does not run', async () => {
   const { ask, open, redemption } = await lateResponse()
   await redemption.catch(() => {})
   let redeemed = 0
@@ -267,7 +267,7 @@ test('[B11] a later caller waits for its own time, and then nothing of it runs',
   expect((await ask('b', { redeem })).session.data.tokenSet.refreshToken).toBe('1')
 })
 
-test('[B11] a caller whose time is over still waits for a response that is not late, until it is', async () => {
+test('[B11] a caller past its deadline still waits for a response that is not late, until it is', async () => {
   vi.useFakeTimers()
   const one = session()
   const { open, opened } = gate()
@@ -292,7 +292,7 @@ test('[B11] a caller whose time is over still waits for a response that is not l
   open()
 })
 
-test('[B11] what comes of a late response that fails is reported, and the next caller tries again', async () => {
+test('[B11] the failure of a late response is reported, and the next caller tries again', async () => {
   const reported: unknown[] = []
   const failure = new Error('reset')
   const { ask, family, redemption } = await lateResponse({
@@ -309,7 +309,7 @@ test('[B11] what comes of a late response that fails is reported, and the next c
   expect((await ask('a')).session.data.tokenSet.accessToken).toBe('new')
 })
 
-test('[B11] it is waited for once, and for at most a thousand responses', async () => {
+test('[B11] a late response is awaited once, and at most a thousand are pending', async () => {
   const many = await Promise.all(Array.from({ length: 1001 }, () => lateResponse()))
   await pause(0)
   expect(many.filter(({ granted }) => granted[0] === 0)).toHaveLength(1)
@@ -336,7 +336,7 @@ function refreshed() {
   return { engine, session, family: openFamily(randomToken(), session) }
 }
 
-test('what a refresh brought is written, and kept until it has left', async () => {
+test('the session of a refresh is written, and stays pending until a response carries it', async () => {
   const { engine, family, session } = refreshed()
   const exchange = new Cookies().exchange()
   await persist(engine, exchange, { family, session })
@@ -344,7 +344,7 @@ test('what a refresh brought is written, and kept until it has left', async () =
   expect(exchange.cookies.pending().map(({ name }) => name)).toEqual(['__session'])
 })
 
-test('[I2] of a session that ended while its token was redeemed nothing is written, nor kept in the process', async () => {
+test('[I2] if a session ended while its token was redeemed, nothing is written or kept in the process', async () => {
   const { engine, family, session } = refreshed()
   closeFamily(family)
   const exchange = new Cookies().exchange()

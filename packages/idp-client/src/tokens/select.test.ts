@@ -34,7 +34,7 @@ function selected(
 const usable = (accessToken: string) => ({ kind: 'usable', entry: expect.objectContaining({ accessToken }) })
 
 describe('selection of a stored token', () => {
-  test('nothing named: the token of the login, whatever it was asked for with', () => {
+  test('without an audience the token of the login is selected, whatever its scope', () => {
     expect(selected(session({ requestedScope: 'openid' }))).toEqual(usable('main'))
     expect(selected(session({ audience: 'https://other.example' }))).toEqual(usable('main'))
   })
@@ -48,7 +48,7 @@ describe('selection of a stored token', () => {
     expect(selected(session({ expiresAt }), {}, { buffer }).kind).toBe(kind)
   })
 
-  test('inside the buffer the valid token is the fallback, and serves without a refresh token', () => {
+  test('within the buffer the valid token is returned if a refresh fails or there is no refresh token', () => {
     expect(selected(session({ expiresAt: NOW + 10 }), {}, { buffer: 30 })).toMatchObject({
       kind: 'refresh',
       fallback: { accessToken: 'main' },
@@ -65,7 +65,7 @@ describe('selection of a stored token', () => {
     })
   })
 
-  describe('[I2] a token for one audience is never handed out for another', () => {
+  describe('[I2] a token for one audience is never returned for another', () => {
     // Whatever is asked for, the scope of every token covers it: only the audience tells them apart.
     const OTHER = 'https://other.example'
     const wide = {
@@ -116,13 +116,13 @@ describe('selection of a stored token', () => {
     })
   })
 
-  test('[S167] a scope that the login did not ask for is refreshed for; one that it did is covered', () => {
+  test('[S167] a scope that the login did not request causes a refresh; one that it requested does not', () => {
     const data = session({ requestedScope: 'openid read write' })
     expect(selected(data, { scope: 'read', mergeScopes: false })).toEqual(usable('main'))
     expect(selected(data, { scope: 'delete', mergeScopes: false })).toEqual({ kind: 'refresh' })
   })
 
-  test('[S168] among the entries of an audience: the one that covers with the least to spare', () => {
+  test('[S168] among the entries of an audience the one with the smallest sufficient scope is selected', () => {
     const data = session({}, [
       entry('wide', { requestedScope: 'a b c', scope: 'a b c' }),
       entry('narrow', { requestedScope: 'a', scope: 'a' }),

@@ -8,7 +8,7 @@ function session(sessionKey: string, refreshToken: string): StoredSession {
   return { data: { user: { sub: 'alice' }, tokenSet, internal: { createdAt: 0 } }, sessionKey, usedAt: 0 }
 }
 
-test('older tokens of a session lead to what it has become, for a minute', () => {
+test('older tokens of a session resolve to its current ones for a minute', () => {
   const [sessionKey, from, to] = [randomToken(), randomToken(), randomToken()]
   const [before, after] = [session(sessionKey, 'rt-1'), session(sessionKey, 'rt-2')]
   const family = openFamily(from, before)

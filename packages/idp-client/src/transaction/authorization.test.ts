@@ -8,11 +8,11 @@ function effective(configured: AuthorizationParameters, changes: Record<string, 
 }
 
 describe('effective authorization parameters', () => {
-  test('[S096] the default scope', () => {
+  test('[S096] have the default scope', () => {
     expect(effective({}).parameters.get('scope')).toBe('openid profile email offline_access')
   })
 
-  test('[S097] a scope is sent as given; null means the default', () => {
+  test('[S097] a given scope is sent; null means the default', () => {
     expect(effective({ scope: 'openid  read:things' }).scope).toBe('openid  read:things')
     expect(effective({ scope: null }).scope).toBe('openid profile email offline_access')
     expect(effective({ scope: 'openid a' }, { scope: 'openid b' }).scope).toBe('openid b')
@@ -26,7 +26,7 @@ describe('effective authorization parameters', () => {
     )
   })
 
-  test('[S098,S100,S102,S103] audience, max_age, organization and any other key', () => {
+  test('[S098,S100,S102,S103] audience, max_age, organization and any other key are sent', () => {
     const { parameters } = effective({
       audience: 'https://a.example',
       max_age: 0,
@@ -42,7 +42,7 @@ describe('effective authorization parameters', () => {
     })
   })
 
-  test('a caller replaces key by key; null and undefined leave the configured value', () => {
+  test('each key of the caller overrides a configured one; null and undefined do not', () => {
     const { parameters } = effective(
       { prompt: 'login', acr_values: 'a' },
       { prompt: 'none', acr_values: undefined, x: null },
@@ -51,16 +51,16 @@ describe('effective authorization parameters', () => {
     expect(parameters.has('x')).toBe(false)
   })
 
-  test('objects become JSON', () => {
+  test('objects are serialized as JSON', () => {
     const claims = { id_token: { acr: { essential: true } } }
     expect(effective({ claims }).parameters.get('claims')).toBe(JSON.stringify(claims))
   })
 
-  test.each(['-1', '1.5', 'abc', '', '1e3', '99999999999'])('max_age %j is refused', (max_age) => {
+  test.each(['-1', '1.5', 'abc', '', '1e3', '99999999999'])('max_age %j is rejected', (max_age) => {
     expect(() => effective({}, { max_age })).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }))
   })
 
-  test('form_post makes the transaction cross-site', () => {
+  test('form_post makes the transaction cookie cross-site', () => {
     expect(effective({}, { response_mode: 'form_post' }).crossSitePost).toBe(true)
     expect(effective({}).crossSitePost).toBe(false)
   })

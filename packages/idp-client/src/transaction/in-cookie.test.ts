@@ -47,7 +47,7 @@ function browser(options: IdpClientOptions = {}) {
 }
 
 describe('transactions in cookies', () => {
-  test('[S051,S090,S092,S093,S094] one cookie per login, with a suffix of its own and the default attributes', async () => {
+  test('[S051,S090,S092,S093,S094] each login has a cookie with its own suffix and the default attributes', async () => {
     const { begin, cookies } = browser()
     const first = await begin()
     const second = await begin()
@@ -61,7 +61,7 @@ describe('transactions in cookies', () => {
     })
   })
 
-  test('[S090,S091,S092,S093,S094] attributes by option', async () => {
+  test('[S090,S091,S092,S093,S094] have the attributes of the options', async () => {
     const { begin, cookies } = browser({
       transactionCookie: { prefix: 'login_', secure: true, sameSite: 'strict', path: '/auth', maxAge: 60 },
     })
@@ -75,13 +75,13 @@ describe('transactions in cookies', () => {
     })
   })
 
-  test('[S091] secure follows the protocol of the base URL', async () => {
+  test('[S091] secure depends on the protocol of the base URL', async () => {
     const { begin, cookies } = browser({ appBaseUrl: 'http://localhost:3000' })
     await begin()
     expect([...cookies.stored.values()][0]?.attributes.secure).toBe(false)
   })
 
-  test('[S233] the content is sealed, and comes back whole', async () => {
+  test('[S233] the content is encrypted, and decrypted completely', async () => {
     const { begin, cookies, find } = browser()
     const begun = await begin({ audience: 'https://api.example.com', maxAge: 0 })
     const wire = JSON.stringify([...cookies.stored])
@@ -90,7 +90,7 @@ describe('transactions in cookies', () => {
     expect(await find(begun)).toMatchObject({ kind: 'found', transaction: begun })
   })
 
-  test('that of a connection comes back whole; one of an unknown kind is rejected', async () => {
+  test('a connection is decrypted completely; an unknown kind is rejected', async () => {
     const { cookies, engine, find } = browser()
     const { nonce: _none, scope: _neither, ...begun } = await transaction(engine)
     const connection = { ...begun, responseType: 'connect_code', authSession: 'a', sessionKey: 's' } as const
@@ -112,7 +112,7 @@ describe('transactions in cookies', () => {
     }
   })
 
-  test('[S136] it expires by its own content, not only by the cookie', async () => {
+  test('[S136] a transaction expires by its content, not only by its cookie', async () => {
     const { begin, clock, find } = browser()
     const begun = await begin()
     clock.now += 3599
@@ -121,14 +121,14 @@ describe('transactions in cookies', () => {
     expect(await find(begun)).toMatchObject({ kind: 'expired' })
   })
 
-  test('five logins begun at once fit beside each other', async () => {
+  test('five logins at the same time fit beside each other', async () => {
     const { begin, find, cookies } = browser()
     const begun = [await begin(), await begin(), await begin(), await begin(), await begin()]
     for (const one of begun) expect(await find(one)).toMatchObject({ kind: 'found' })
     expect(cookies.bytes()).toBeLessThan(3500)
   })
 
-  test('thirty abandoned logins stay under 3500 bytes; the oldest go, the newest completes', async () => {
+  test('thirty abandoned logins stay under 3500 bytes; the oldest are deleted, the newest completes', async () => {
     const { begin, clock, cookies, find } = browser()
     const begun: Transaction[] = []
     for (let count = 0; count < 30; count++) {
@@ -141,7 +141,7 @@ describe('transactions in cookies', () => {
     expect(begun[0] && (await find(begun[0])).kind).toBe('missing')
   })
 
-  test('a transaction too large gives up its scope first, then its audience, then returnTo', async () => {
+  test('a transaction that is too large loses its scope first, then its audience, then returnTo', async () => {
     const { begin, find } = browser()
     const scoped = await begin({
       scope: 's'.repeat(3000),
@@ -158,7 +158,7 @@ describe('transactions in cookies', () => {
     expect(kept.kind === 'found' && kept.transaction.codeVerifier).toBe(long.codeVerifier)
   })
 
-  test('[S052,S053] one shared cookie: the later login replaces the earlier, which is told so', async () => {
+  test('[S052,S053] with one shared cookie the later login replaces the earlier one, whose callback gets an error', async () => {
     const { begin, cookies, find } = browser({ enableParallelTransactions: false })
     const earlier = await begin()
     const later = await begin()
@@ -213,7 +213,7 @@ describe('transactions in cookies', () => {
     }
   })
 
-  test('unreadable cookies of our prefix are no transaction, and logout deletes them all', async () => {
+  test('unreadable cookies with the prefix are no transaction, and a logout deletes them all', async () => {
     const { begin, cookies, engine, find } = browser()
     const begun = await begin()
     const stored = cookies.stored.get(`__txn_${begun.stateHash}`)
@@ -235,7 +235,7 @@ describe('transactions in cookies', () => {
     expect(cookies.stored.size).toBe(0)
   })
 
-  test('the automatic restart is granted once a minute', () => {
+  test('the automatic restart is allowed once a minute', () => {
     const { clock, cookies, engine } = browser()
     const ask = () => {
       const exchange = cookies.exchange()

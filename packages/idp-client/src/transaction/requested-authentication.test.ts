@@ -10,7 +10,7 @@ const parametersOf = (given: Record<string, string>) => ({
 const requestedAuthentication = (sent: Record<string, string>, configured: Record<string, string> = {}) =>
   fingerprintOfRequest(parametersOf(sent), parametersOf(configured))
 
-test('the same parameters have the same fingerprint, whatever else is sent', async () => {
+test('the same parameters have the same fingerprint, whatever other parameters are sent', async () => {
   const fingerprint = await requestedAuthentication({ max_age: '300', acr_values: 'a b', ui_locales: 'de' })
   expect(fingerprint).toMatch(/^[\w-]{8}$/)
   expect(await requestedAuthentication({ prompt: 'login', acr_values: 'a b', max_age: '300' })).toBe(
@@ -18,7 +18,7 @@ test('the same parameters have the same fingerprint, whatever else is sent', asy
   )
 })
 
-test('others have others', async () => {
+test('different parameters have different fingerprints', async () => {
   const fingerprints = await Promise.all([
     requestedAuthentication({ max_age: '1' }),
     requestedAuthentication({ acr_values: '1' }),
@@ -29,12 +29,12 @@ test('others have others', async () => {
   expect(new Set(fingerprints).size).toBe(5)
 })
 
-test('a scope is a set, and offline_access is left to the provider', async () => {
+test('the scope is compared as a set, and offline_access is ignored', async () => {
   const fingerprint = await requestedAuthentication({ scope: 'openid a b' })
   expect(await requestedAuthentication({ scope: 'b openid offline_access a a' })).toBe(fingerprint)
 })
 
-test('whose scope it is makes a difference', async () => {
+test('a scope of the application differs from a configured one', async () => {
   const scope = 'openid a b'
   const own = (ownScope: string) =>
     fingerprintOfRequest({ ...parametersOf({ scope }), ownScope }, parametersOf({}))
@@ -45,7 +45,7 @@ test('whose scope it is makes a difference', async () => {
   expect(await own('')).toBe(await requestedAuthentication({ scope }))
 })
 
-test('what every login sends has none', async () => {
+test('a default login has no fingerprint', async () => {
   expect(await requestedAuthentication({ prompt: 'login' })).toBeUndefined()
   expect(await requestedAuthentication({ scope: 'email openid' })).toBeUndefined()
   const configured = { organization: 'org_1', max_age: '60' }

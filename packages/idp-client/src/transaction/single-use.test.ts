@@ -7,7 +7,7 @@ function counter() {
   return { work: async () => ++runs, runs: () => runs }
 }
 
-test('the identical request joins the first run, also shortly after it ended', async () => {
+test('an identical request shares the first run, also shortly after it ended', async () => {
   const { work, runs } = counter()
   let now = 0
   const use = { key: randomToken(), request: 'r', now: () => now }
@@ -29,7 +29,7 @@ test('any other or later use is a replay, and runs nothing', async () => {
   expect(runs()).toBe(1)
 })
 
-test('other keys never meet', async () => {
+test('different keys are independent', async () => {
   const users = Array.from({ length: 200 }, (_, index) => ({ key: randomToken(), index }))
   const results = await Promise.all(
     users.map(({ key, index }) => onlyOnce({ key, request: 'same', now: () => 0 }, async () => index)),
@@ -37,7 +37,7 @@ test('other keys never meet', async () => {
   expect(results).toEqual(users.map(({ index }) => ({ kind: 'result', result: index })))
 })
 
-test('a run that fails is used up as well, and both callers see the failure', async () => {
+test('a run that fails is used up as well, and both callers get the failure', async () => {
   const use = { key: randomToken(), request: 'r', now: () => 0 }
   const fail = () => Promise.reject(new Error('lost answer'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])

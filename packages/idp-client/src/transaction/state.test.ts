@@ -11,19 +11,19 @@ const sealer = createSealer([SECRET])
 const note = { issuedAt: 1_800_000_000, host: 'app.example.com', returnTo: returnPath('/orders?page=2') }
 
 describe('state', () => {
-  test('256 random bits, different each time, and a note that only we can read', async () => {
+  test('has 256 random bits, different each time, and encrypted data', async () => {
     const states = await Promise.all(Array.from({ length: 100 }, () => newState(sealer, note)))
     expect(new Set(states.map((state) => state.slice(0, 43))).size).toBe(100)
     expect(states[0]).not.toContain('orders')
     expect(await readState(sealer, states[0] ?? '')).toEqual(note)
   })
 
-  test('a long returnTo is left to the transaction', async () => {
+  test('does not contain a long returnTo', async () => {
     const state = await newState(sealer, { ...note, returnTo: returnPath(`/${'x'.repeat(256)}`) })
     expect(await readState(sealer, state)).toEqual({ issuedAt: note.issuedAt, host: note.host })
   })
 
-  test('says whether its login began by itself', async () => {
+  test('contains whether its login started automatically', async () => {
     const state = await newState(sealer, { ...note, restarted: true })
     expect(await readState(sealer, state)).toEqual({ ...note, restarted: true })
   })
@@ -42,7 +42,7 @@ describe('state', () => {
     expect(await readState(sealer, state)).toEqual({ host, issuedAt, returnTo: '/orders/1' })
   })
 
-  test('a forged state is rejected', async () => {
+  test('is rejected if it was forged', async () => {
     const state = await newState(sealer, note)
     const other = createSealer([`${SECRET}other`])
     expect(await readState(other, state)).toBeNull()

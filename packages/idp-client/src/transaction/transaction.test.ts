@@ -34,7 +34,7 @@ const everyField: Required<
 
 const connection: ConnectTransaction = { ...everyField, responseType: 'connect_code' }
 
-test('the letters of a transaction differ: every field comes back', () => {
+test('every property of a transaction has a different letter and is decoded', () => {
   expect(decodeTransaction(encodeTransaction(connection))).toEqual(connection)
 })
 

@@ -100,7 +100,7 @@ describe.each(hosts)('back-channel logout: %s', (_title, make) => {
     },
   )
 
-  test('repetition, JSON, too much and other methods are refused', async () => {
+  test('repeated parameters, JSON, large bodies and other methods are rejected', async () => {
     const { store, url } = await start('')
     const logout_token = await provider.logoutToken({ sub: 'dev|alice' })
     const twice = new URLSearchParams([

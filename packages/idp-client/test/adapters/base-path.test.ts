@@ -44,7 +44,7 @@ async function statuses(listener: RequestListener, paths: readonly string[]): Pr
 const FOUND = 401
 const NONE = 404
 
-describe('[E4] the base path stands in a route exactly once', () => {
+describe('[E4] a route contains the base path exactly once', () => {
   test.each([
     ['mounted below it', '/base', [FOUND, NONE, NONE, NONE]],
     ['mounted at the root', '/', [FOUND, NONE, NONE, NONE]],
@@ -89,23 +89,23 @@ describe('[E4] the base path stands in a route exactly once', () => {
   })
 })
 
-describe('[E4] routes below a path that nothing names', () => {
+describe('[E4] routes below a path that is not configured', () => {
   const MISSING = expect.stringMatching(/FRAMEWORK_PUBLIC_BASE_PATH .*NEXT_PUBLIC_BASE_PATH/)
 
-  test('Express: one notice, since the callback URL lacks the path', async () => {
+  test('Express: one notice says that the callback URL lacks the path', async () => {
     const listener = application('/base')
     expect(await statuses(listener, ['/base/auth/profile', '/base/auth/profile'])).toEqual([FOUND, FOUND])
     expect(notices()).toEqual([MISSING])
   })
 
-  test('Express: none where the base URL has the path, nor for a guard in another router', async () => {
+  test('Express: no notice if the base URL has the path, or for a guard in another router', async () => {
     const listener = application('/base', { appBaseUrl: 'https://app.example/base' })
     expect(await statuses(listener, ['/base/auth/profile', '/guarded/x'])).toEqual([FOUND, FOUND])
     expect(await statuses(application('/'), ['/auth/profile', '/guarded/x'])).toEqual([FOUND, FOUND])
     expect(notices()).toEqual([])
   })
 
-  test('Next.js: one notice when next.config has a base path and the variable is missing', async () => {
+  test('Next.js: one notice if next.config has a base path and the variable is missing', async () => {
     const idp = nextClient({ logger: (event) => events.push(event) })
     for (let times = 0; times < 2; times++) {
       const request = nextRequest('/docs/auth/profile', { basePath: '/docs' })

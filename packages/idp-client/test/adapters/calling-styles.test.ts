@@ -182,7 +182,7 @@ describe.each(Object.entries(hosts))('%s', (_host, [create, pair]) => {
     return promise?.catch((error: unknown) => error)
   }
 
-  test.each(calls)('[G1] $title takes request and response before and behind its options', async (call) => {
+  test.each(calls)('[G1] $title accepts request and response before and after its options', async (call) => {
     const cookie = await generateCookieHeader(session, { secret: SECRET })
     for (const place of ['behind', 'before'] as const) {
       const both = pair(cookie)
@@ -192,7 +192,7 @@ describe.each(Object.entries(hosts))('%s', (_host, [create, pair]) => {
     }
   })
 
-  test.each(calls)('[G1] $title names what it takes when it is called otherwise', async (call) => {
+  test.each(calls)('[G1] $title names its parameters if it is called with others', async (call) => {
     const [request, response] = pair('')
     for (const given of [
       [response, request],

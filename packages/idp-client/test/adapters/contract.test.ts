@@ -26,7 +26,7 @@ describe('the adapter contract', () => {
     await provider.stop()
   })
 
-  describe.each(brokenHosts)('notices a host that %s', (_title, listener) => {
+  describe.each(brokenHosts)('detects a host that %s', (_title, listener) => {
     test.each([...adapterContract, ...unconfiguredContract])('$title', async ({ run }) => {
       const { host, stop } = await startHost(() => listener, { title: '', basePath: '' }, provider, {})
       onTestFinished(stop)

@@ -64,7 +64,7 @@ const subOf = async (response: Response): Promise<unknown> =>
   ((await response.json()) as { sub: unknown }).sub
 
 describe('[S198,S220,S222] createFetcher in Next', () => {
-  test('(request, response, options): what a refresh brought is on the response', async () => {
+  test('(request, response, options): refreshed tokens are on the response', async () => {
     const headers = await expired()
     const idp = new onNext.IdpClient(options)
     const response = NextResponse.next()
@@ -74,7 +74,7 @@ describe('[S198,S220,S222] createFetcher in Next', () => {
     await expectKept(response.headers.getSetCookie(), headers.cookie)
   })
 
-  test('(request, options): what it brought is kept in the process', async () => {
+  test('(request, options): refreshed tokens are kept in the process', async () => {
     const headers = await expired()
     const idp = new onNext.IdpClient(options)
     const request = new NextRequest(`${APP}/page`, { headers })

@@ -63,7 +63,7 @@ async function expectVerified(of: Demanded, response: Response): Promise<void> {
 }
 
 describe('[S208,S211,S220,S222] Web', () => {
-  test('explicit', async () => {
+  test('accepts the request as an argument', async () => {
     const of = await demanded()
     const idp = new onWeb.IdpClient(options)
     const target = new Headers()
@@ -72,7 +72,7 @@ describe('[S208,S211,S220,S222] Web', () => {
     await expectKept(of, target.getSetCookie())
   })
 
-  test('ambient, with a method that was taken off', async () => {
+  test('finds the current request, also as a detached method', async () => {
     const of = await demanded()
     const idp = new onWeb.IdpClient(options)
     const { verify } = idp.mfa
@@ -82,7 +82,7 @@ describe('[S208,S211,S220,S222] Web', () => {
     await expectVerified(of, response)
   })
 
-  test('neither: there is no current request', async () => {
+  test('throws without a request and without a current one', async () => {
     const { given } = await demanded()
     await expect(new onWeb.IdpClient(options).mfa.verify(given)).rejects.toMatchObject({
       code: 'AMBIENT_REQUEST_MISSING',
@@ -188,7 +188,7 @@ describe('[S208,S211,S220,S222] Next', () => {
     await expectVerified(of, await POST(new Request(`${APP}/auth/mfa/verify`, posted(of))))
   })
 
-  test('the route as an API route, with the body that Next has parsed', async () => {
+  test('the route as an API route, with a body that Next.js has parsed', async () => {
     const of = await demanded()
     const handler = new onNext.IdpClient(options).pagesHandler()
     const listener = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {

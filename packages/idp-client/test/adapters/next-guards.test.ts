@@ -35,7 +35,7 @@ afterEach(() => {
   vi.unstubAllEnvs()
 })
 
-test('[F15] a header that is called get does not make the request of an API route one of the Web', async () => {
+test('[F15] a header named get does not make the request of an API route a Web request', async () => {
   const idp = client()
   const { req, res } = pages('/api/thing', { get: '1', ...(await signedIn()) })
   expect((await idp.getSession(req))?.user.sub).toBe('carol')
@@ -72,12 +72,15 @@ describe('withPageAuthRequired for the Pages Router', () => {
       context('/page', pages('/page'), { locale: 'en', defaultLocale: 'en' }),
       '/page',
     ],
-  ])('nobody goes to the login and comes back to %s', async (_what, options, given, expected) => {
-    expect(await client().withPageAuthRequired(options)(given)).toEqual(loginFrom(expected))
-    expect(given.res.hasHeader('set-cookie')).toBe(false)
-  })
+  ])(
+    'a request without a session is redirected to the login and back to %s',
+    async (_what, options, given, expected) => {
+      expect(await client().withPageAuthRequired(options)(given)).toEqual(loginFrom(expected))
+      expect(given.res.hasHeader('set-cookie')).toBe(false)
+    },
+  )
 
-  test('Next adds the base path to the redirect itself', async () => {
+  test('Next.js adds the base path to the redirect itself', async () => {
     vi.stubEnv('NEXT_PUBLIC_BASE_PATH', '/docs')
     const idp = client()
     expect(idp.basePath).toBe('/docs')
@@ -100,7 +103,7 @@ describe('withPageAuthRequired for the Pages Router', () => {
     expect(await visited(promised)).toEqual({ props: { user, a: 1 } })
   })
 
-  test("the page's own user wins; other results stay as they are", async () => {
+  test("the user of the page's own props is used; other results are unchanged", async () => {
     expect(await visited({ getServerSideProps: async () => ({ props: { user: 'own' } }) })).toEqual({
       props: { user: 'own' },
     })
@@ -111,7 +114,7 @@ describe('withPageAuthRequired for the Pages Router', () => {
     expect(await visited({ getServerSideProps: async () => ({ redirect }) })).toEqual({ redirect })
   })
 
-  test('a page function runs only with a session, never without a secret', async () => {
+  test('a page function runs only with a session, and never without a secret', async () => {
     const getServerSideProps = vi.fn(async () => ({ props: {} }))
     await client().withPageAuthRequired({ getServerSideProps })(context('/page'))
     const incomplete = client({ secret: 'short' }).withPageAuthRequired({ getServerSideProps })
@@ -133,7 +136,7 @@ describe('withApiAuthRequired', () => {
     expect(await response.json()).toMatchObject({ error: 'not_authenticated', code: 'NOT_AUTHENTICATED' })
   })
 
-  test('a route handler: gets request and parameters, and answers in the class of Next', async () => {
+  test('a route handler receives request and parameters, and returns the response class of Next.js', async () => {
     const response = await handler(nextRequest('/api', { headers: await signedIn() }), { id: '1' })
     expect(response).toBeInstanceOf(NextResponse)
     expect(await response.json()).toEqual({ url: '/api', parameters: { id: '1' } })
@@ -158,7 +161,7 @@ describe('withApiAuthRequired', () => {
     expect(answer.statusCode).toBe(204)
   })
 
-  test('an incomplete configuration answers 500, in both routers', async () => {
+  test('an incomplete configuration responds with 500, in both routers', async () => {
     const guard = client({ secret: 'short' })
     const never = vi.fn(() => Response.json({}))
     const refused = await guard.withApiAuthRequired(never)(
@@ -177,7 +180,7 @@ describe('withApiAuthRequired', () => {
 })
 
 describe('auth routes without a proxy', () => {
-  test('a catch-all route handler answers every method', async () => {
+  test('a catch-all route handler responds to every method', async () => {
     const handlers = client().handlers()
     const profile = await handlers.GET(nextRequest('/auth/profile', { headers: await signedIn('due') }))
     expect([profile.status, cookieNames(profile)]).toEqual([200, ['__session']])
@@ -188,7 +191,7 @@ describe('auth routes without a proxy', () => {
     expect((await handlers.GET(nextRequest('/auth/nothing'))).status).toBe(404)
   })
 
-  test('a catch-all API route, at the paths that the options give', async () => {
+  test('a catch-all API route serves the paths of the options', async () => {
     const idp = client({ routes: { profile: '/api/auth/profile' } })
     const { req, res } = pages('/api/auth/profile?x=1', await signedIn('due'))
     await idp.pagesHandler()(req as NextApiRequest, res as NextApiResponse)
@@ -201,13 +204,13 @@ describe('auth routes without a proxy', () => {
 })
 
 describe('operations', () => {
-  test('without a request outside Next fail as Next does, not with a session', async () => {
+  test('without a request outside Next.js they throw the error of Next.js, and return no session', async () => {
     await expect(client().getSession()).rejects.toSatisfy(
       (error) => error instanceof Error && !isIdpError(error),
     )
   })
 
-  test('getSession takes every kind of request', async () => {
+  test('getSession accepts every kind of request', async () => {
     const idp = client()
     const headers = await signedIn()
     const { req } = pages('/page', headers)
@@ -221,7 +224,7 @@ describe('operations', () => {
     expect(await idp.getSession(nextRequest('/page'))).toBeNull()
   })
 
-  test('updateSession writes to NextResponse, Response, Headers and res, and needs one of them', async () => {
+  test('updateSession writes to NextResponse, Response, Headers or res, and requires one of them', async () => {
     const idp = client()
     const headers = await signedIn()
     const data = {
@@ -242,7 +245,7 @@ describe('operations', () => {
     expect(res.getHeader('cache-control')).toContain('no-store')
   })
 
-  test('routes and base path for the browser follow the variables that reach it', () => {
+  test('the browser variables set routes and base path', () => {
     vi.stubEnv('NEXT_PUBLIC_LOGIN_ROUTE', '/sign-in')
     vi.stubEnv('FRAMEWORK_PUBLIC_PROFILE_ROUTE', '/who')
     const { routes, basePath } = client({ routes: { logout: '/bye' } })

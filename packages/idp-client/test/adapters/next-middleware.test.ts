@@ -5,8 +5,8 @@ import { APP, client, cookieNames, forwarded, nextRequest, signedIn } from './ne
 
 const NO_STORE = 'private, no-cache, no-store, must-revalidate, max-age=0'
 
-describe('requests that are for the application', () => {
-  test('without a session: passes on, with the path for the guards and no cookie', async () => {
+describe('requests for the application', () => {
+  test('without a session they pass, with the path for the guards and without a cookie', async () => {
     const response = await client().middleware(nextRequest('/page?a=1&b=%2F', { headers: { accept: '*/*' } }))
     expect(response).toBeInstanceOf(NextResponse)
     expect(isContinue(response)).toBe(true)
@@ -15,7 +15,7 @@ describe('requests that are for the application', () => {
     expect(response.headers.get('cache-control')).toBeNull()
   })
 
-  test('a fresh session: passes on with the path, for guards that want more than a session', async () => {
+  test('with a fresh session they pass, with the path for guards that require more', async () => {
     const headers = await signedIn()
     const response = await client().middleware(nextRequest('/page', { headers }))
     expect(isContinue(response)).toBe(true)
@@ -24,7 +24,7 @@ describe('requests that are for the application', () => {
   })
 
   test.each(['fresh', 'due'] as const)(
-    'a path that a client claims never survives (%s session)',
+    'a path header of a client is removed or replaced (%s session)',
     async (use) => {
       const headers = { ...(await signedIn(use)), 'x-idp-return-path': '/claimed' }
       const response = await client().middleware(nextRequest('/page', { headers }))
@@ -36,7 +36,7 @@ describe('requests that are for the application', () => {
     },
   )
 
-  test('page data does not count as a page: a claimed path is removed', async () => {
+  test('a request for page data is not a page: a path header is removed', async () => {
     const headers = { 'x-idp-return-path': '/claimed', accept: '*/*' }
     const request = new Request(`${APP}/_next/data/build/page.json`, { headers })
     expect(forwarded(await client().middleware(request))).toEqual({ accept: '*/*' })
@@ -70,12 +70,12 @@ describe('requests that are for the application', () => {
     ['?x=1&_rsc=1a2b', '?x=1'],
     ['?x=a%20b&_rsc=1a2b&y=%2B', '?x=a%20b&y=%2B'],
     ['?x_rsc=1', '?x_rsc=1'],
-  ])("the router's own parameter is no part of the path: %s", async (search, expected) => {
+  ])("the router's own parameter is not part of the path: %s", async (search, expected) => {
     const response = await client().middleware(new Request(`${APP}/page${search}`))
     expect(forwarded(response)?.['x-idp-return-path']).toBe(`/page${expected}`)
   })
 
-  test('a session that is due is written to the response and to the forwarded request', async () => {
+  test('a session that is due for rolling is written to the response and to the forwarded request', async () => {
     const headers = await signedIn('due')
     const response = await client().middleware(nextRequest('/page', { headers }))
     expect(cookieNames(response)).toEqual(['__session'])
@@ -90,7 +90,7 @@ describe('requests that are for the application', () => {
     expect(next.headers.getSetCookie()).toEqual([])
   })
 
-  test('a dead session cookie is deleted in the browser and for the application', async () => {
+  test('an expired session cookie is deleted in the browser and for the application', async () => {
     const { cookie } = await signedIn()
     const dead = `${/__session=[^;]*/.exec(cookie)?.[0]}x`
     const response = await client().middleware(nextRequest('/page', { headers: { cookie: dead } }))
@@ -98,7 +98,7 @@ describe('requests that are for the application', () => {
     expect(forwarded(response)).toEqual({ 'x-idp-return-path': '/page' })
   })
 
-  test('a Server Action and a prefetch record no use', async () => {
+  test('a Server Action and a prefetch do not count as use', async () => {
     const cookie = await signedIn('due')
     const action = nextRequest('/page', { method: 'POST', headers: { ...cookie, 'next-action': 'id' } })
     const prefetch = nextRequest('/page', { headers: { ...cookie, 'next-router-prefetch': '1' } })
@@ -107,7 +107,7 @@ describe('requests that are for the application', () => {
     }
   })
 
-  test('Next may pass its event as second argument, and the method may be detached', async () => {
+  test('Next.js may pass its event as the second argument, and the method may be detached', async () => {
     const { middleware } = client()
     expect(isContinue(await middleware(nextRequest('/page'), { waitUntil: () => {} }))).toBe(true)
   })
@@ -131,7 +131,7 @@ describe('auth routes', () => {
     expect(response.headers.get('cache-control')).toBe(NO_STORE)
   })
 
-  test('a plain Request is answered as well', async () => {
+  test('a plain Request gets a response too', async () => {
     const response = await client().middleware(
       new Request(`${APP}/auth/profile`, { headers: await signedIn() }),
     )
@@ -139,7 +139,7 @@ describe('auth routes', () => {
     expect(response.status).toBe(200)
   })
 
-  test('the path for the guards keeps base path, locale and slash, as the browser shows them', async () => {
+  test('the path for the guards contains base path, locale and trailing slash, as in the browser', async () => {
     const config = {
       basePath: '/docs',
       trailingSlash: true,
@@ -149,7 +149,7 @@ describe('auth routes', () => {
     expect(forwarded(response)?.['x-idp-return-path']).toBe('/docs/fr/page/?x=1')
   })
 
-  test('cookies of the answer survive cookies that the application sets on it', async () => {
+  test('cookies of the response are kept beside cookies that the application sets on it', async () => {
     const response = await client().middleware(
       nextRequest('/auth/profile', { headers: await signedIn('due') }),
     )
@@ -159,14 +159,14 @@ describe('auth routes', () => {
   })
 })
 
-describe('next to another middleware', () => {
+describe('with another middleware', () => {
   const language = ({ nextUrl, headers }: { nextUrl: URL; headers: Headers }): NextResponse => {
     const changed = new Headers(headers)
     changed.set('x-language', 'fr')
     return NextResponse.rewrite(new URL('/french', nextUrl), { request: { headers: changed } })
   }
 
-  test('its rewrite and its request headers stay, ours are added', async () => {
+  test('its rewrite and its request headers are kept, those of the library are added', async () => {
     const headers = { ...(await signedIn('due')), 'x-idp-return-path': '/claimed' }
     const response = await client().middleware(nextRequest('/page', { headers }), language)
     expect(response.headers.get('x-middleware-rewrite')).toBe(`${APP}/french`)
@@ -179,7 +179,7 @@ describe('next to another middleware', () => {
     expect(cookie).toContain('theme=dark')
   })
 
-  test('cookies that it forwards are kept beside ours', async () => {
+  test('cookies that it forwards are kept beside those of the library', async () => {
     const request = nextRequest('/page', { headers: await signedIn('due') })
     const response = await client().middleware(request, () => {
       const headers = new Headers({ cookie: 'theme=light; __session=old; seen=1' })
@@ -190,7 +190,7 @@ describe('next to another middleware', () => {
     expect(cookie).toBe(`theme=light; __session=${current}; seen=1`)
   })
 
-  test('a redirect gets our cookies and no request headers', async () => {
+  test('a redirect has the cookies of the library and no request headers', async () => {
     const request = nextRequest('/page', { headers: await signedIn('due') })
     const response = await client().middleware(request, () => {
       const redirect = NextResponse.redirect(`${APP}/fr/page`)
@@ -202,7 +202,7 @@ describe('next to another middleware', () => {
     expect(forwarded(response)).toBeNull()
   })
 
-  test('a middleware that returns nothing, and one that is not asked about auth routes', async () => {
+  test('it may return nothing, and is not called for auth routes', async () => {
     expect(isContinue(await client().middleware(nextRequest('/page'), () => undefined))).toBe(true)
     let asked = false
     const profile = await client().middleware(nextRequest('/auth/profile'), () => {
@@ -211,7 +211,7 @@ describe('next to another middleware', () => {
     expect([profile.status, asked]).toEqual([401, false])
   })
 
-  test('continueWith does the same by hand, also with a plain Response', async () => {
+  test('continueWith does the same manually, also with a plain Response', async () => {
     const request = nextRequest('/page', { headers: await signedIn('due') })
     const continued = await client().middleware(request)
     const response = continueWith(
@@ -223,7 +223,7 @@ describe('next to another middleware', () => {
     expect(await response.text()).toBe('own answer')
   })
 
-  test('operations in it see what is staged, and write onto its response and the forwarded request', async () => {
+  test('operations in it read staged changes, and write to its response and the forwarded request', async () => {
     const idp = client()
     const response = await idp.middleware(
       nextRequest('/page', { headers: await signedIn() }),
@@ -243,10 +243,10 @@ describe('next to another middleware', () => {
   })
 })
 
-describe('with something required missing', () => {
+describe('with a missing required option', () => {
   const incomplete = () => client({ secret: 'short' })
 
-  test('pages pass on without a session, auth routes answer 500', async () => {
+  test('pages pass without a session, auth routes respond with 500', async () => {
     const passed = await incomplete().middleware(nextRequest('/page', { headers: await signedIn() }))
     expect(isContinue(passed)).toBe(true)
     expect(forwarded(passed)?.['x-idp-return-path']).toBe('/page')

@@ -39,7 +39,7 @@ async function serve(listener: RequestListener): Promise<Get> {
   }
 }
 
-test('[F5] the page guard remembers the path of a request that has no originalUrl', async () => {
+test('[F5] the page guard stores the path of a request that has no originalUrl', async () => {
   const guard = toNode(client().withPageAuthRequired())
   const get = await serve((req, res) => void guard(req, res))
   expect(await get('/orders?page=2')).toEqual({
@@ -76,7 +76,7 @@ describe('[F7] a pattern that matches every path', () => {
     expect((await get('/orders')).location).toBe('/auth/login?returnTo=%2Forders')
   })
 
-  test('serves them below a prefix, where the prefix belongs to the routes', async () => {
+  test('serves the routes below a prefix that belongs to them', async () => {
     const app = express().use('/tenant', express.Router().use(client().middleware))
     const get = await serve(app)
     expect((await get('/tenant/auth/profile')).status).toBe(401)
@@ -85,7 +85,7 @@ describe('[F7] a pattern that matches every path', () => {
   })
 })
 
-describe('[F4] a guard that cannot decide', () => {
+describe('[F4] a guard that fails to read the session', () => {
   const undecided = toNode(client('').withPageAuthRequired())
   const rejecting = (thrown: unknown): NodeHandler =>
     toNode(client().withPageAuthRequired({ returnTo: () => Promise.reject(thrown) }))
@@ -106,14 +106,14 @@ describe('[F4] a guard that cannot decide', () => {
     return ended[0]
   }
 
-  test('hands its error to a next that takes one', async () => {
+  test('passes its error to a next that accepts one', async () => {
     const next = vi.fn<(error?: unknown) => void>((_error) => {})
     const taking = (error?: unknown): void => next(error)
     expect(await outcome(undecided, taking)).toBe('resolved')
     expect(next.mock.calls).toEqual([[expect.objectContaining({ code: 'INVALID_CONFIGURATION' })]])
   })
 
-  test('rejects, and never calls a next that takes none and would let the request pass', async () => {
+  test('rejects, and never calls a next that accepts no error and would let the request pass', async () => {
     const next = vi.fn()
     const passing = (): void => next()
     expect(await outcome(undecided, passing)).toMatchObject({ code: 'INVALID_CONFIGURATION' })
@@ -121,7 +121,7 @@ describe('[F4] a guard that cannot decide', () => {
   })
 
   test.each([undefined, null, '', 0, 'route', 'router'])(
-    'hands over an error for %o, which would let the request pass',
+    'passes an error instead of %o, which would let the request pass',
     async (thrown) => {
       const next = vi.fn<(error?: unknown) => void>((_error) => {})
       const taking = (error?: unknown): void => next(error)
@@ -132,7 +132,7 @@ describe('[F4] a guard that cannot decide', () => {
 })
 
 test.each(['middleware', 'withPageAuthRequired', 'withApiAuthRequired'] as const)(
-  '[F4] %s says what it takes where the host passes something else',
+  '[F4] %s names its parameters if the host passes something else',
   async (name) => {
     const idp = client()
     const handler = toNode(name === 'middleware' ? idp.middleware : idp[name]())

@@ -300,14 +300,14 @@ const hosts: readonly (readonly [string, Partial<Host>])[] = [
 ]
 
 describe.each(hosts)('%s', (_name, { page, api }) => {
-  test.each(rows)('[CVE-2026-42349] $title', async (row) => {
+  test.each(rows)('$title', async (row) => {
     const cookie = await row.cookie()
     if (page) expect(await page(row.requirements, cookie)).toEqual(row.page)
     expect(await api?.(row.requirements, cookie)).toEqual(row.api)
   })
 })
 
-describe('[CVE-2026-42349] options that a guard does not understand throw where it is made', () => {
+describe('options that a guard does not know throw when it is created', () => {
   const unknown = { maxAge: 5, roles: ['admin'] } as object
   const wrong = { maxAge: '5' } as object
   const handler = () => new Response('in')
@@ -335,7 +335,7 @@ describe('[CVE-2026-42349] options that a guard does not understand throw where 
     expect(() => make({ maxAge: 5, acr: undefined })).not.toThrow()
   })
 
-  test('options of the other kind of guard', () => {
+  test('options of the other kind of guard are rejected', () => {
     expect(() => next.withPageAuthRequired(() => null, { getServerSideProps: pass } as object)).toThrow(
       'getServerSideProps is not an option',
     )
@@ -344,7 +344,7 @@ describe('[CVE-2026-42349] options that a guard does not understand throw where 
     )
   })
 
-  test('two sets of options, of which one would be without effect', () => {
+  test('a second object of options, which would have no effect, is rejected', () => {
     const misused: readonly ((...given: never[]) => unknown)[] = [
       (...given) => inExpress.withPageAuthRequired(...given),
       (...given) => inExpress.withApiAuthRequired(...given),

@@ -32,7 +32,7 @@ function rowIn(line: string): Remedy {
 }
 
 describe.each(Object.entries(groups))(
-  '[A1,A3,A4] a developer who reads only this line: %s',
+  '[A1,A3,A4] the log line names cause and fix: %s',
   (_group, mistakes) => {
     test.each(mistakes.map((mistake) => [mistake.mistake, mistake] as const))(
       '%s',
@@ -53,18 +53,18 @@ describe.each(Object.entries(groups))(
   },
 )
 
-describe('[A1] all lines together', () => {
+describe('[A1] all log lines together', () => {
   /** A line as a reader sees it, without the name of its row and what differs from run to run. */
   const readable = (line: string): string =>
     line.replace(/\(troubleshooting: \w+\)$/, '').replace(/^.*?: /, '')
 
-  test('at least forty mistakes were made, and each was told', () => {
+  test('at least forty failures are caused, and each is logged', () => {
     const all = Object.values(groups).flat()
     expect(told).toHaveLength(all.filter(({ remedy }) => remedy !== null).length)
     expect(told.length).toBeGreaterThanOrEqual(40)
   })
 
-  test('no two remedies are told by the same words', () => {
+  test('log lines of different remedies differ', () => {
     const byWords = new Map<string, Set<Remedy>>()
     for (const { line, remedy } of told) {
       const words = readable(line)
@@ -73,7 +73,7 @@ describe('[A1] all lines together', () => {
     expect([...byWords].filter(([, named]) => named.size > 1)).toEqual([])
   })
 
-  test('the guide has every remedy under a heading of its own, with the very line', () => {
+  test('the guide has a section per remedy that quotes a log line', () => {
     const guide = readFileSync(new URL('../../../../docs/guides/troubleshooting.md', import.meta.url), 'utf8')
     const sections = new Map(
       guide

@@ -34,7 +34,7 @@ async function read(response: Response): Promise<Record<string, unknown>> {
 }
 
 describe('getAccessToken', () => {
-  test('[S064,S144,S169,S170] the route: token, times, never cacheable, no other token', async () => {
+  test('[S064,S144,S169,S170] the route returns token and times, is never cacheable and returns no other token', async () => {
     await world.login(world.browser)
     const response = await world.browser.send('/auth/access-token')
     const body = await read(response)
@@ -49,19 +49,19 @@ describe('getAccessToken', () => {
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  test('[S065,S238] enableAccessTokenEndpoint: false: the route is not there', async () => {
+  test('[S065,S238] the route is not mounted with enableAccessTokenEndpoint: false', async () => {
     const { browser } = world.another({ enableAccessTokenEndpoint: false })
     await world.login(browser)
     expect((await browser.send('/auth/access-token')).headers.get('x-middleware-next')).toBe('1')
   })
 
-  test('[S171] without a session: 401, MISSING_SESSION', async () => {
+  test('[S171] without a session the route responds with 401, MISSING_SESSION', async () => {
     const response = await world.newBrowser().send('/auth/access-token')
     expect(response.status).toBe(401)
     expect(await read(response)).toMatchObject({ error: { code: 'MISSING_SESSION' } })
   })
 
-  test('calls at once, of which one names its scope: none gets the token of the other', async () => {
+  test('calls at the same time with different scopes get different tokens', async () => {
     const scope = 'openid offline_access read:things'
     const { browser, client } = world.another({ authorizationParameters: { audience: API, scope } })
     const narrow = { authorizationParameters: { scope: 'openid offline_access' } }
@@ -76,7 +76,7 @@ describe('getAccessToken', () => {
     expect(refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
   })
 
-  test('[S213,S216] an expired token is refreshed, persisted, and the user follows the new ID token', async () => {
+  test('[S213,S216] an expired token is refreshed and stored, and the user has the claims of the new ID token', async () => {
     const { browser, client } = await expired()
     const before = await client.getSession(browser.request('/'))
     world.provider.tamperIdToken((claims) => {
@@ -93,7 +93,7 @@ describe('getAccessToken', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('[S214] tokenRefreshBuffer refreshes early; a failure then serves the token that is still valid', async () => {
+  test('[S214] tokenRefreshBuffer refreshes early; after a failure the valid token is returned', async () => {
     const { browser } = world.another({ tokenRefreshBuffer: 60 })
     await world.login(browser)
     const first = (await read(await browser.send('/auth/access-token')))['token']
@@ -104,7 +104,7 @@ describe('getAccessToken', () => {
     expect((await read(await browser.send('/auth/access-token')))['token']).not.toBe(first)
   })
 
-  test('[S166] refresh: true', async () => {
+  test('[S166] refresh: true refreshes a valid token', async () => {
     await world.login(world.browser)
     const request = world.browser.request('/')
     const first = await world.client.getAccessToken(request, new Headers())
@@ -114,8 +114,8 @@ describe('getAccessToken', () => {
   })
 })
 
-describe('one refresh, however many ask', () => {
-  test('50 parallel requests, single-use refresh token: 1 refresh, 50 equal results, 0 errors', async () => {
+describe('one refresh for any number of callers', () => {
+  test('50 parallel requests with a single-use refresh token: 1 refresh, 50 equal results, 0 errors', async () => {
     const { browser, client } = await expired()
     const requests = Array.from({ length: 50 }, () => browser.request('/auth/access-token'))
     const responses = await Promise.all(requests.map((request) => client.middleware(request)))
@@ -140,7 +140,7 @@ describe('one refresh, however many ask', () => {
     },
   )
 
-  test('two audiences at once: two redemptions, one after the other, no reuse', async () => {
+  test('two audiences at once need two redemptions, one after the other, without reuse', async () => {
     const { browser, client } = await expired({ authorizationParameters: { scope: 'openid offline_access' } })
     const ask = (audience: string) =>
       client.middleware(browser.request(`/auth/access-token?audience=${encodeURIComponent(audience)}`))
@@ -155,7 +155,7 @@ describe('one refresh, however many ask', () => {
     expect(new Set(spent).size).toBe(2)
   })
 
-  test('50 users, same audience and scope, slow provider: everybody gets their own token', async () => {
+  test('50 users with the same audience and scope get their own tokens from a slow provider', async () => {
     const browsers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
         const browser = world.newBrowser()
@@ -181,7 +181,7 @@ describe('one refresh, however many ask', () => {
   })
 })
 
-describe('what the provider may answer to a refresh', () => {
+describe('responses to a refresh', () => {
   const respond = (status: number, body: unknown, headers: Record<string, string> = {}) =>
     world.provider.faults.set('token', {
       kind: 'respond',
@@ -190,7 +190,7 @@ describe('what the provider may answer to a refresh', () => {
       headers: { 'content-type': 'application/json', ...headers },
     })
 
-  test('invalid_grant is final: the token goes, the session stays, nothing is asked again', async () => {
+  test('invalid_grant is final: the refresh token is removed, the session stays, no further request is sent', async () => {
     const { browser, client } = await expired()
     respond(400, { error: 'invalid_grant' })
     const response = await browser.send('/auth/access-token')
@@ -221,7 +221,7 @@ describe('what the provider may answer to a refresh', () => {
     [403, 'access_denied', 401],
     [418, 'unknown_custom_error', 401],
   ])(
-    '%s %s: %s, session and token kept, one call per request, the next works',
+    '%s %s: %s, session and refresh token stay, one call per request, the next refresh works',
     async (status, error, expected) => {
       const { browser } = await expired()
       const cookie = browser.cookies.get('__session')?.value
@@ -241,7 +241,7 @@ describe('what the provider may answer to a refresh', () => {
     ['half a JSON', { kind: 'truncate' }],
     ['nothing', { kind: 'empty' }],
     ['too much', { kind: 'huge' }],
-  ] as const)('%s in place of tokens: 502, never 401, and the session stays', async (_, fault) => {
+  ] as const)('%s instead of tokens: 502, never 401, and the session stays', async (_, fault) => {
     const { browser, client } = await expired()
     world.provider.faults.set('token', fault)
     expect((await browser.send('/auth/access-token')).status).toBe(502)
@@ -257,7 +257,7 @@ describe('what the provider may answer to a refresh', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('the answer is lost after the provider rotated: an error, the kept token is tried once, then it is over', async () => {
+  test('the response is lost after the provider rotated: an error, the old token is sent once more and then removed', async () => {
     const { browser, client } = await expired()
     world.provider.faults.set('token', { kind: 'reset', at: 'commit' })
     expect((await browser.send('/auth/access-token')).status).toBe(502)
@@ -270,7 +270,7 @@ describe('what the provider may answer to a refresh', () => {
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
   })
 
-  test('an ID token for another user: the whole answer is refused, the user never changes', async () => {
+  test('an ID token for another user rejects the whole response, and the user never changes', async () => {
     const { browser, client } = await expired()
     const remove = world.provider.tamperIdToken((claims) => {
       claims.sub = 'dev|mallory'
@@ -281,7 +281,7 @@ describe('what the provider may answer to a refresh', () => {
     expect((await client.getSession(browser.request('/')))?.user.sub).toBe('dev|alice')
   })
 
-  test('no new refresh token, no ID token: the old ones stay', async () => {
+  test('without a new refresh token or ID token the old ones stay', async () => {
     const { browser, client } = await expired()
     const before = await client.getSession(browser.request('/'))
     world.provider.rewrite('token', ({ id_token: _id, refresh_token: _rt, ...rest }) => rest, { times: 1 })
@@ -292,7 +292,7 @@ describe('what the provider may answer to a refresh', () => {
     expect(after?.user).toEqual(before?.user)
   })
 
-  test('[S217] an audience that the provider refuses is a typed error, and damages nothing', async () => {
+  test('[S217] an audience that the provider rejects is a typed error, and the session stays', async () => {
     await world.login(world.browser)
     const response = await world.browser.send('/auth/access-token?audience=https%3A%2F%2Funknown.example%2F')
     expect(response.status).toBe(401)
@@ -303,7 +303,7 @@ describe('what the provider may answer to a refresh', () => {
   })
 })
 
-describe('where nothing can be written', () => {
+describe('where cookies cannot be written', () => {
   test('[S215] the fresh token is returned, kept, and written by the next request that can', async () => {
     const { browser, client } = await expired()
     const readOnly = browser.request('/')
@@ -320,8 +320,8 @@ describe('where nothing can be written', () => {
   })
 })
 
-describe('hooks and updates beside a refresh', () => {
-  test('beforeSessionSaved: once per refresh, with all claims and the ID token; its failure loses nothing', async () => {
+describe('hooks and updates during a refresh', () => {
+  test('beforeSessionSaved runs once per refresh, with all claims and the ID token; its failure loses no token', async () => {
     const calls: [Record<string, unknown>, string | undefined][] = []
     let fail = false
     const { browser, client } = await expired({

@@ -33,7 +33,7 @@ describe('[C2] the access token of the account API', () => {
     world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
 
   test.each(['cookies', 'a store'])(
-    'is one for connecting, listing and disconnecting, and in this process only: sessions in %s',
+    'is the same for connecting, listing and disconnecting, in this process only: sessions in %s',
     async (place) => {
       const { browser, client } = world.another(place === 'a store' ? { sessionStore: memoryStore() } : {})
       const list = () => within(browser, (...args) => client.listConnectedAccounts(...args))
@@ -61,7 +61,7 @@ describe('[C2] the access token of the account API', () => {
     },
   )
 
-  test('20 calls at once fetch it once', async () => {
+  test('20 calls at once request it once', async () => {
     const browser = await world.signedIn()
     world.provider.clearRequests()
     await Promise.all(
@@ -72,7 +72,7 @@ describe('[C2] the access token of the account API', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('serves no other user that the application puts into the session', async () => {
+  test('is not used for another user that the application puts into the session', async () => {
     const { browser, client } = world.another()
     await world.login(browser)
     world.provider.accounts.add('alice', { connection: 'github' })
@@ -85,7 +85,7 @@ describe('[C2] the access token of the account API', () => {
     await expect(list()).rejects.toMatchObject({ code: 'FAILED_TO_LIST' })
   })
 
-  test('is forgotten with its session', () => {
+  test('is removed with its session', () => {
     const key = { sessionKey: 'h', user: 'u', client: 'c', audience: 'a', scope: 's' }
     const token = { accessToken: 't', audience: 'a', expiresAt: 10 }
     keepProcessToken(key, token, 0)
@@ -104,7 +104,7 @@ describe('[C2] the access token of the account API', () => {
   })
 })
 
-test('[C2] deleteConnectedAccount does not throw after the provider did it, when the session cannot be written', async () => {
+test('[C2] deleteConnectedAccount succeeds if only the session cannot be written afterwards', async () => {
   let fails = false
   const store = memoryStore()
   const sessionStore: typeof store = {
@@ -129,7 +129,7 @@ test('[C2] deleteConnectedAccount does not throw after the provider did it, when
 test.each([
   ['cookies', () => ({})],
   ['a store', () => ({ sessionStore: memoryStore() })],
-])('[C9] a list forgets the tokens of accounts that are gone: sessions in %s', async (_, options) => {
+])('[C9] a list removes the tokens of accounts that no longer exist: sessions in %s', async (_, options) => {
   const { browser, client } = world.another(options())
   await world.login(browser)
   for (const connection of ['github', 'google-oauth2']) {

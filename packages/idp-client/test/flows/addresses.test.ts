@@ -44,8 +44,8 @@ async function redirectUri({
 const outside = { 'x-forwarded-host': 'app.example.com', 'x-forwarded-proto': 'https' }
 const inferred: IdpClientOptions = { appBaseUrl: undefined, trustProxy: false }
 
-describe('[J6] forwarded headers that are ignored', () => {
-  test('and name another address: one notice names the options', async () => {
+describe('[J6] forwarded headers without trustProxy', () => {
+  test('are reported in one notice if they name another origin', async () => {
     for (let times = 0; times < 3; times++) {
       const uri = await redirectUri({ options: inferred, headers: outside })
       expect(uri).toBe('http://inside:3000/auth/callback')
@@ -79,7 +79,7 @@ describe('[J6] forwarded headers that are ignored', () => {
     expect(notices()).toEqual([])
   })
 
-  test('none in production where they say the https that is presumed', async () => {
+  test('are not reported in production if they contain the assumed https', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     const options = { ...inferred, domain: world.provider.issuer.replace('http:', 'https:') }
     const headers = { 'x-forwarded-host': 'app.example.com', 'x-forwarded-proto': 'https' }
@@ -89,7 +89,7 @@ describe('[J6] forwarded headers that are ignored', () => {
     expect(notices().filter((message) => message.includes('X-Forwarded'))).toHaveLength(1)
   })
 
-  test('with a list: the notice, and an error that names the origins, as do the log and the page in development', async () => {
+  test('are reported with an allow-list, and an error names the origins, as do the log and the page in development', async () => {
     const options: IdpClientOptions = {
       appBaseUrl: ['https://app.example.com', 'https://b.example.com/shop'],
       trustProxy: false,
@@ -116,10 +116,10 @@ describe('[J6] forwarded headers that are ignored', () => {
   })
 })
 
-describe('[E2] an https base URL in front of a server that speaks http', () => {
+describe('[E2] an https base URL with a server that receives http', () => {
   const options: IdpClientOptions = { appBaseUrl: 'https://localhost:3000' }
 
-  test('one notice: the way back from the provider ends nowhere', async () => {
+  test('causes one notice, because the callback does not reach the server', async () => {
     for (let times = 0; times < 2; times++) await redirectUri({ options, url: 'http://localhost:3000' })
     expect(notices()).toEqual([
       expect.stringMatching(/^appBaseUrl \(APP_BASE_URL\) is https, but .* plain http/),
@@ -151,9 +151,9 @@ describe('[E2] an https base URL in front of a server that speaks http', () => {
   })
 })
 
-describe('[E3] NODE_ENV that is not set', () => {
+describe('[E3] NODE_ENV is not set', () => {
   test.each([undefined, 'staging', ''])(
-    '%j: forwarded headers are not believed, plain http to the provider is allowed',
+    '%j: forwarded headers are ignored, plain http to the provider is allowed',
     async (value) => {
       vi.stubEnv('NODE_ENV', value)
       const options = { appBaseUrl: undefined }
@@ -165,14 +165,14 @@ describe('[E3] NODE_ENV that is not set', () => {
     },
   )
 
-  test.each(['development', 'test'])('%s: they are', async (value) => {
+  test.each(['development', 'test'])('%s: forwarded headers are used', async (value) => {
     vi.stubEnv('NODE_ENV', value)
     expect(await redirectUri({ options: { appBaseUrl: undefined }, headers: outside })).toBe(
       'https://app.example.com/auth/callback',
     )
   })
 
-  test('failures show no more than in production', async () => {
+  test('failure pages show no more than in production', async () => {
     vi.stubEnv('NODE_ENV', undefined)
     const { client } = world.another({ appBaseUrl: ['https://app.example.com'], trustProxy: false })
     const response = await client.middleware(new Request('http://inside:3000/auth/login'))

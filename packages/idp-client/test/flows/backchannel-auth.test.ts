@@ -66,19 +66,19 @@ describe('[B7] the hint', () => {
       id_token_hint,
     }))
 
-  test('as a string is sent unchanged, and the user who approved is returned', async () => {
+  test('is sent unchanged as a string, and the user who approved is returned', async () => {
     const { idTokenClaims } = await authenticateBy({ loginHint: 'bob' })
     expect(idTokenClaims.sub).toBe('dev|bob')
     expect(hints()).toEqual([{ login_hint: 'bob' }])
   })
 
-  test('as a token of its own is sent as it is', async () => {
+  test('is sent unchanged as a hint token', async () => {
     const { idTokenClaims } = await authenticateBy({ loginHintToken: 'bob' })
     expect(idTokenClaims.sub).toBe('dev|bob')
     expect(hints()).toEqual([{ login_hint_token: 'bob' }])
   })
 
-  test('as an ID token is sent as it is, and the user has to be the same', async () => {
+  test('is sent unchanged as an ID token, and the new ID token must have the same subject', async () => {
     const { tokenSet } = await authenticate()
     realm.provider.clearRequests()
     const { idToken = '' } = tokenSet
@@ -97,7 +97,7 @@ describe('[B7] the hint', () => {
 })
 
 describe('the request', () => {
-  test('[S191,S192,S193,S194,S257] the user approves: tokens and claims', async () => {
+  test('[S191,S192,S193,S194,S257] the user approves, and tokens and claims are returned', async () => {
     const result = await authenticate()
     expect(result).toEqual({
       tokenSet: {
@@ -122,7 +122,7 @@ describe('the request', () => {
     ])
   })
 
-  test('expiry, parameters and details; what belongs to the browser or is ours is dropped', async () => {
+  test('expiry, parameters and details are sent; parameters of the browser or the library are dropped', async () => {
     await authenticate(
       {
         requestedExpiry: 60,
@@ -158,7 +158,7 @@ describe('the request', () => {
     }
   })
 
-  test('details that were granted are returned', async () => {
+  test('granted details are returned', async () => {
     const details = [{ type: 'payment', amount: '5.00' }]
     const stop = realm.provider.rewrite('token', (json) => ({ ...json, authorization_details: details }))
     const result = await authenticate({ authorizationDetails: details })
@@ -190,7 +190,7 @@ describe('the request', () => {
     [{ authorizationDetails: 'x' }, /authorizationDetails/],
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
     [{ authorizationParams: { scope: 'profile' } }, /openid/],
-  ])('[B7] %j is refused before anything is sent', async (options, why) => {
+  ])('[B7] %j is rejected before any request', async (options, why) => {
     const error = await rejectionOf(authenticate(options as never))
     expect(error).toMatchObject({
       name: 'BackchannelAuthenticationError',
@@ -202,7 +202,7 @@ describe('the request', () => {
 })
 
 describe('[S219] waiting for the user', () => {
-  test('approved while it polls; polls are no failures', async () => {
+  test('the user approves while it polls; pending polls are not logged as failures', async () => {
     realm.provider.settings.cibaAutoApprove = false
     const result = authenticate()
     const { authReqId, bindingMessage } = await pending()
@@ -219,7 +219,7 @@ describe('[S219] waiting for the user', () => {
     expect(realm.events).toEqual([])
   })
 
-  test('denied', async () => {
+  test('the user denies', async () => {
     realm.provider.settings.cibaAutoApprove = false
     const result = rejectionOf(authenticate())
     await realm.provider.ciba.deny((await pending()).authReqId)
@@ -230,7 +230,7 @@ describe('[S219] waiting for the user', () => {
     })
   })
 
-  test('not answered in time', async () => {
+  test('the user does not respond in time', async () => {
     realm.provider.settings.cibaAutoApprove = false
     realm.provider.settings.cibaInterval = 0.6
     const error = await rejectionOf(authenticate({ requestedExpiry: 1 }))
@@ -243,7 +243,7 @@ describe('[S219] waiting for the user', () => {
   })
 
   test.each(['expired_token', 'transaction_failed', 'invalid_grant', 'invalid_request'])(
-    '%s ends it at once',
+    '%s ends it immediately',
     async (error) => {
       answer(400, { error })
       expect(await rejectionOf(authenticate())).toMatchObject({ cause: { error } })
@@ -251,7 +251,7 @@ describe('[S219] waiting for the user', () => {
     },
   )
 
-  test('the caller gives up: while it waits, and before it began', async () => {
+  test('the caller aborts while it waits, or before the first request', async () => {
     realm.provider.settings.cibaAutoApprove = false
     const controller = new AbortController()
     const result = rejectionOf(authenticate({ signal: controller.signal }))
@@ -265,7 +265,7 @@ describe('[S219] waiting for the user', () => {
     await realm.provider.ciba.deny(authReqId)
   })
 
-  test('the caller gives up while a request is on its way', async () => {
+  test('the caller aborts while a request is pending', async () => {
     realm.provider.faults.set('token', { kind: 'hang' })
     const controller = new AbortController()
     const result = rejectionOf(authenticate({ signal: controller.signal }, { httpTimeout: 20_000 }))
@@ -275,8 +275,8 @@ describe('[S219] waiting for the user', () => {
   })
 })
 
-describe('the provider fails', () => {
-  test('it offers no backchannel authentication', async () => {
+describe('failures of the provider', () => {
+  test('the provider does not support backchannel authentication', async () => {
     const other = await startRealm()
     other.provider.rewrite('discovery', (json) => {
       const { backchannel_authentication_endpoint: _gone, ...rest } = json
@@ -292,7 +292,7 @@ describe('the provider fails', () => {
     })
   })
 
-  test('an unknown user: its refusal, no poll', async () => {
+  test('an unknown user is rejected, without polling', async () => {
     const error = await rejectionOf(authenticate({ loginHint: { sub: 'dev|nobody' } }))
     expect(error).toMatchObject({
       code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
@@ -307,7 +307,7 @@ describe('the provider fails', () => {
     [{ auth_req_id: 'a', expires_in: 'soon' }],
     [{ auth_req_id: 7, expires_in: 60 }],
     [null],
-  ])('the start answers %j: a typed error, no poll', async (body) => {
+  ])('the first response is %j: a typed error, without polling', async (body) => {
     realm.provider.faults.set('backchannelAuthentication', {
       kind: 'respond',
       status: 200,
@@ -321,12 +321,15 @@ describe('the provider fails', () => {
     expect(realm.provider.count('token')).toBe(0)
   })
 
-  test.each(['hang', 'reset', 'truncate'] as const)('the start ends with %s: one request', async (kind) => {
-    realm.provider.faults.set('backchannelAuthentication', { kind })
-    expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
-    expect(realm.provider.count('backchannelAuthentication')).toBe(1)
-    expect(realm.provider.count('token')).toBe(0)
-  })
+  test.each(['hang', 'reset', 'truncate'] as const)(
+    'the first request ends with %s: one request',
+    async (kind) => {
+      realm.provider.faults.set('backchannelAuthentication', { kind })
+      expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
+      expect(realm.provider.count('backchannelAuthentication')).toBe(1)
+      expect(realm.provider.count('token')).toBe(0)
+    },
+  )
 
   test.each([
     ['reset', { kind: 'reset' }],
@@ -336,7 +339,7 @@ describe('the provider fails', () => {
       '502 HTML',
       { kind: 'respond', status: 502, body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } },
     ],
-  ] as const)('a poll ends with %s: the next one brings the tokens', async (_name, fault) => {
+  ] as const)('a poll ends with %s: the next one returns the tokens', async (_name, fault) => {
     realm.provider.faults.set('token', fault, { times: 1 })
     expect((await authenticate()).idTokenClaims.sub).toBe(SUB)
     expect(realm.provider.count('token')).toBe(2)
@@ -346,7 +349,7 @@ describe('the provider fails', () => {
   test.each([
     ['for another user', (claims: Record<string, unknown>) => Object.assign(claims, { sub: 'dev|mallory' })],
     ['for another client', (claims: Record<string, unknown>) => Object.assign(claims, { aud: 'other' })],
-  ])('an ID token %s is refused', async (_whom, change) => {
+  ])('an ID token %s is rejected', async (_whom, change) => {
     const stop = realm.provider.tamperIdToken((claims) => void change(claims))
     const error = await rejectionOf(authenticate())
     stop()
@@ -356,7 +359,7 @@ describe('the provider fails', () => {
     })
   })
 
-  test('no ID token: no result', async () => {
+  test('a response without an ID token is rejected', async () => {
     const stop = realm.provider.rewrite('token', (json) => ({ ...json, id_token: undefined }))
     const error = await rejectionOf(authenticate())
     stop()

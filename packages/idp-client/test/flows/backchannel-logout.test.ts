@@ -48,7 +48,7 @@ const statusOf = async (answer: Promise<{ status: number; code: string | undefin
 }
 
 describe('notifications of the provider', () => {
-  test('[S147,S240,S241] it ends all sessions of a user at once; others continue', async () => {
+  test('[S147,S240,S241] all sessions of a user end at once; others continue', async () => {
     const [one, two, other] = [await world.signedIn(), await world.signedIn(), await world.signedIn('bob')]
     const before = world.provider.logoutNotices().length
     await world.provider.endSessions('alice')
@@ -78,7 +78,7 @@ describe('notifications of the provider', () => {
     expect([await world.userOf(here), await world.userOf(elsewhere)]).toEqual([null, SUB])
   })
 
-  test('the routes and operations of the application know at once', async () => {
+  test('routes and operations of the application apply it immediately', async () => {
     const browser = await world.signedIn()
     expect((await browser.send('/auth/access-token')).status).toBe(200)
     await world.provider.endSessions('alice')
@@ -87,7 +87,7 @@ describe('notifications of the provider', () => {
     expect(ended['code']).toBe('MISSING_SESSION')
   })
 
-  test('a dead cookie is taken away by the next page', async () => {
+  test('the cookie of an ended session is deleted by the next page', async () => {
     const browser = await world.signedIn()
     await deliver(world.client, await world.provider.logoutToken({ sid: await world.sidOf(browser) }))
     expect(browser.names('__session')).toEqual(['__session'])
@@ -95,7 +95,7 @@ describe('notifications of the provider', () => {
     expect(browser.names('__session')).toEqual([])
   })
 
-  test('a refresh that is under way does not bring the session back', async () => {
+  test('a pending refresh does not restore the session', async () => {
     const [asked, held] = [signal(), signal()]
     const slow = another({
       sessionStore: world.store,
@@ -119,7 +119,7 @@ describe('notifications of the provider', () => {
     expect([await world.userOf(browser), await world.userOf(browser, slow)]).toEqual([null, null])
   })
 
-  test("[S149] the key routes.backChannelLogout moves the route; the old path is the application's", async () => {
+  test('[S149] routes.backChannelLogout moves the route; the old path belongs to the application', async () => {
     const store = toldStore()
     const client = another({ sessionStore: store, routes: { backChannelLogout: '/bye' } })
     const front = await startFront(listenerOf((request) => client.middleware(request)))
@@ -134,8 +134,8 @@ describe('notifications of the provider', () => {
   })
 })
 
-describe('what the store is told', () => {
-  test('[S019,S021] the user, the session, the issuer and the time, as far as the token names them', async () => {
+describe('arguments of deleteByLogoutToken', () => {
+  test('[S019,S021] contain the user, the session, the issuer and the time, if the token does', async () => {
     expectTypeOf<LogoutToken>().toEqualTypeOf<{ sub?: string; sid?: string; iss?: string; iat?: number }>()
     expectTypeOf<SessionDataStore['deleteByLogoutToken']>().toEqualTypeOf<
       ((logoutToken: LogoutToken) => Promise<void>) | undefined
@@ -148,7 +148,7 @@ describe('what the store is told', () => {
     }
   })
 
-  test('sub alone ends every session of the user, sid alone the one', async () => {
+  test('with sub alone end every session of the user, with sid alone one session', async () => {
     const [one, two, three] = [await world.signedIn(), await world.signedIn(), await world.signedIn('bob')]
     const users = (): Promise<unknown[]> =>
       Promise.all([one, two, three].map((browser) => world.userOf(browser)))
@@ -170,7 +170,7 @@ describe('what the store is told', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('sessions of another provider in the same store continue, even under the same names', async () => {
+  test('sessions of another provider in the same store continue, even with the same sub and sid', async () => {
     const other = await startLogoutWorld({ sessionStore: world.store })
     onTestFinished(() => other.stop())
     const browser = await other.signedIn()
@@ -182,7 +182,7 @@ describe('what the store is told', () => {
     expect(await other.userOf(browser)).toBeNull()
   })
 
-  test('a session that is being changed while it ends stays ended, in a store that changes nothing atomically', async () => {
+  test('a session that is changed while it ends stays ended, in a store without atomic updates', async () => {
     const whole = toldStore()
     const { get, set, delete: remove, deleteByLogoutToken } = whole
     const [writing, held] = [signal(), signal()]
@@ -221,7 +221,7 @@ describe('what the store is told', () => {
   })
 })
 
-describe('the token counts once', () => {
+describe('a token is used once', () => {
   const replayed = [400, 'LOGOUT_TOKEN_REPLAYED']
   const stores: [string, () => SessionDataStore & Pick<ToldStore, 'told' | 'failing'>][] = [
     ['remembers names', toldStore],
@@ -244,7 +244,7 @@ describe('the token counts once', () => {
     expect(await statusOf(deliver(client, await world.provider.logoutToken({ sub: SUB })))).toBe(200)
   })
 
-  test('a replay leaves the session of the next login alone', async () => {
+  test('a replay does not end the session of the next login', async () => {
     const token = await world.provider.logoutToken({ sub: SUB })
     const before = await world.signedIn()
     expect(await statusOf(deliver(world.client, token))).toBe(200)
@@ -254,7 +254,7 @@ describe('the token counts once', () => {
     expect(await world.userOf(after)).toBe(SUB)
   })
 
-  test('a replay at another process that shares the store is one too', async () => {
+  test('a replay at another process that shares the store is rejected', async () => {
     const name = randomUUID()
     const stores = [toldStore(name), toldStore(name), toldStore(name)]
     const clients = stores.map((store) => another({ sessionStore: store }))
@@ -265,7 +265,7 @@ describe('the token counts once', () => {
     expect(stores.flatMap(({ told }) => told)).toHaveLength(1)
   })
 
-  test('the same name of another provider or client is another one', async () => {
+  test('the same jti of another provider or client is independent', async () => {
     const other = await startLogoutWorld({ sessionStore: world.store })
     onTestFinished(() => other.stop())
     const { clientId, clientSecret = '' } = await world.provider.addClient()
@@ -281,7 +281,7 @@ describe('the token counts once', () => {
     expect(await Promise.all(answers.map(statusOf))).toEqual([200, 200, 200])
   })
 
-  test.each(stores)('deliveries at the same time delete once; the store %s', async (_title, make) => {
+  test.each(stores)('concurrent deliveries delete once; the store %s', async (_title, make) => {
     const store = make()
     const client = another({ sessionStore: store })
     const token = await world.provider.logoutToken({ sub: SUB })
@@ -292,7 +292,7 @@ describe('the token counts once', () => {
   })
 
   test.each(stores)(
-    'what failed can be repeated, and then counts once; the store %s',
+    'a delivery that failed can be repeated, and then counts once; the store %s',
     async (_title, make) => {
       const store = make()
       const client = another({ sessionStore: store })
@@ -310,7 +310,7 @@ describe('the token counts once', () => {
     },
   )
 
-  test('a store that cannot remember the name now deletes nothing, and the provider may repeat', async () => {
+  test('nothing is lost if the store fails to remember the jti: the provider may repeat the delivery', async () => {
     const browser = await world.signedIn()
     const token = await world.provider.logoutToken({ sid: await world.sidOf(browser) })
     world.store.failing.add('once')
@@ -326,7 +326,7 @@ describe('the token counts once', () => {
     )
   })
 
-  test('the process that received a notification may die: another one processes it', async () => {
+  test('the process that received a notification may end: another one processes it', async () => {
     const name = randomUUID()
     const reached = signal()
     const dying: SessionDataStore = {
@@ -347,7 +347,7 @@ describe('the token counts once', () => {
 describe('stores and clients without support for back-channel logout', () => {
   const refused = [501, 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED']
 
-  test('sessions in cookies: 501 whatever comes, and the provider sees it', async () => {
+  test('sessions in cookies: 501 for any token, which the provider sees', async () => {
     const cookies = await startLogoutWorld({ sessionStore: undefined })
     onTestFinished(() => cookies.stop())
     const browser = await cookies.signedIn()
@@ -360,7 +360,7 @@ describe('stores and clients without support for back-channel logout', () => {
     expect(JSON.parse(answer.text)).toEqual({ error: { code: refused[1], message: expect.any(String) } })
   })
 
-  test('a store with the three required members: 501, nothing is read or asked', async () => {
+  test('a store with three methods: 501, without reading the token or the store', async () => {
     const { get, set, delete: remove } = toldStore()
     const client = another({
       sessionStore: { get, set, delete: remove },

@@ -82,7 +82,7 @@ describe('requests', () => {
     await expectRefused(await post(world.client, body, headers), 400, code)
   })
 
-  test('a token in the query does not count', async () => {
+  test('a token in the query is ignored', async () => {
     const path = `${ROUTE}?logout_token=${await right()}`
     await expectRefused(await post(world.client, '', form, path), 400, 'BACKCHANNEL_LOGOUT_ERROR')
     const read = await world.client.middleware(new Request(APP + path))
@@ -90,7 +90,7 @@ describe('requests', () => {
     expect(await world.userOf(browser)).toBe(SUB)
   })
 
-  test('accepts any origin and unknown parameters, and reads and writes no cookie', async () => {
+  test('any origin and unknown parameters are accepted, and no cookie is read or written', async () => {
     const token = await world.provider.logoutToken({ sid: 'unknown' })
     const answer = await post(
       world.client,
@@ -173,7 +173,7 @@ describe('tokens', () => {
     }
   })
 
-  test('signed with the client secret or the public key as a secret: 400', async () => {
+  test('a token signed with the client secret or the public key as a secret: 400', async () => {
     const { clientSecret = '', jwks } = world.provider
     const [jwk = {}] = jwks().keys
     const key = await importJWK(jwk, 'RS256', { extractable: true })
@@ -189,7 +189,7 @@ describe('tokens', () => {
     }
   })
 
-  test('signed with a key in its header: 400, and no key is loaded from an address in the token', async () => {
+  test('a token with a key in its header: 400, and no key is loaded from a URL in the token', async () => {
     const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
     const jwk = await exportJWK(publicKey)
     const evil = `${world.provider.issuer}/evil`
@@ -210,14 +210,14 @@ describe('tokens', () => {
     }
   })
 
-  test('the answer names the check that failed, for the log of the provider', async () => {
+  test('the response names the check that failed, for the log of the provider', async () => {
     const token = await world.provider.logoutToken({ sub: SUB }, { change: set(() => ({ aud: 'evil' })) })
     const { text } = await deliver(world.client, token)
     const message = 'The logout token is not valid. aud does not contain the client id.'
     expect(JSON.parse(text)).toEqual({ error: { code: 'BACKCHANNEL_LOGOUT_ERROR', message } })
   })
 
-  test('neither answers nor events tell whose session it is', async () => {
+  test('neither responses nor events identify the session', async () => {
     const sid = await world.sidOf(browser)
     const token = await world.provider.logoutToken({ sub: SUB, sid: 'nobody-has-it' })
     await deliver(world.client, token)
@@ -231,7 +231,7 @@ describe('tokens', () => {
   })
 })
 
-describe('a provider that cannot be heard', () => {
+describe('a provider that cannot be reached', () => {
   const down = { kind: 'respond', status: 500 } as const
 
   /** A client that knows nothing of the provider yet. */
@@ -245,7 +245,7 @@ describe('a provider that cannot be heard', () => {
   test.each([
     ['discovery', 'DISCOVERY_ERROR'],
     ['jwks', 'JWKS_ERROR'],
-  ] as const)('%s fails: 503, and the repetition succeeds', async (endpoint, code) => {
+  ] as const)('%s fails: 503, and a repeated delivery succeeds', async (endpoint, code) => {
     const { client, store } = cold()
     const token = await right()
     world.provider.faults.set(endpoint, down)
@@ -263,7 +263,7 @@ describe('a provider that cannot be heard', () => {
     expect((await deliver(client, await right())).status).toBe(503)
   })
 
-  test('with keys that are known it need not be heard', async () => {
+  test('cached keys need no request', async () => {
     const { client } = cold()
     expect((await deliver(client, await right())).status).toBe(200)
     world.provider.faults.set('jwks', down)
@@ -295,7 +295,7 @@ describe('a provider that cannot be heard', () => {
   })
 })
 
-test('the clock of the configuration counts, with the tolerance of ID tokens', async () => {
+test('the configured clock is used, with the tolerance of ID tokens', async () => {
   const store = toldStore()
   const clock = { now: world.clock.now }
   const { client } = world.another({ sessionStore: store, [customClock]: () => clock.now })

@@ -34,12 +34,12 @@ describe('[I3] refresh and ID tokens never reach the browser', () => {
     }
   })
 
-  test('the body of the access-token route has the members of an access token only', async () => {
+  test('the body of the access-token route contains the properties of an access token only', async () => {
     const body = (await (await world.browser.send('/auth/access-token')).json()) as object
     expect(Object.keys(body).sort()).toEqual(['expires_at', 'expires_in', 'scope', 'token', 'token_type'])
   })
 
-  test("with enableAccessTokenEndpoint: false the route is the application's", async () => {
+  test('the access-token route belongs to the application with enableAccessTokenEndpoint: false', async () => {
     const { client } = world.another({ enableAccessTokenEndpoint: false })
     const response = await client.middleware(world.browser.request('/auth/access-token'))
     expect(isContinue(response)).toBe(true)
@@ -49,7 +49,7 @@ describe('[I3] refresh and ID tokens never reach the browser', () => {
   })
 })
 
-describe('[I3] responses with tokens or claims are for this page alone', () => {
+describe('[I3] responses with tokens or claims are readable by the same origin only', () => {
   const CORS = /^access-control-/
 
   test.each(ROUTES.flatMap((route) => [[route, true] as const, [route, false] as const]))(
@@ -72,7 +72,7 @@ describe('[I3] responses with tokens or claims are for this page alone', () => {
     },
   )
 
-  test.each(ROUTES)('%s: no preflight is granted', async (route) => {
+  test.each(ROUTES)('%s: no preflight is allowed', async (route) => {
     const response = await world.browser.send(route, {
       method: 'OPTIONS',
       headers: { origin: 'https://evil.example', 'access-control-request-method': 'GET' },

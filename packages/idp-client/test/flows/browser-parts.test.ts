@@ -64,8 +64,8 @@ async function failure(call: Promise<unknown>): Promise<unknown> {
   )
 }
 
-describe('a part that cannot be loaded', () => {
-  test('is a request that failed, and is loaded by the next call', async () => {
+describe('a chunk that cannot be loaded', () => {
+  test('is a failed request, and is loaded again by the next call', async () => {
     const calls = [
       () => entry.getAccessToken(),
       () => entry.fetchUser(),
@@ -87,7 +87,7 @@ describe('a part that cannot be loaded', () => {
   })
 
   test.each(['focus', 'online'])(
-    'is tried again on %s for every caller that waits for the user',
+    'is loaded again on %s for every caller that waits for the user',
     async (type) => {
       const { current, subscribe } = entry.userStore()
       const end = subscribe(() => undefined)
@@ -115,7 +115,7 @@ describe('a part that cannot be loaded', () => {
   })
 })
 
-describe('a page that goes away while the part loads', () => {
+describe('a page that is closed while the chunk loads', () => {
   /** Rejections that nobody handled until the part was there, or was known to be missing. */
   async function unhandled(work: () => unknown): Promise<unknown[]> {
     const seen: unknown[] = []
@@ -131,16 +131,16 @@ describe('a page that goes away while the part loads', () => {
 
   const watch = (): unknown => entry.userStore().subscribe(() => undefined)
 
-  test('[G4] leaves no rejection behind, as after a test whose environment was torn down', async () => {
+  test('[G4] causes no unhandled rejection, for example after a test environment was torn down', async () => {
     await arrive()
     expect(await unhandled(watch)).toEqual([])
   })
 
-  test('[G4] leaves none where the part cannot be loaded either', async () => {
+  test('[G4] causes no unhandled rejection if the chunk cannot be loaded either', async () => {
     expect(await unhandled(watch)).toEqual([])
   })
 
-  test('[G4] answers who waits for the user', async () => {
+  test('[G4] resolves pending calls for the user', async () => {
     await arrive()
     let user: unknown = 'pending'
     expect(

@@ -75,7 +75,7 @@ async function delivered(): Promise<void> {
 }
 
 describe('tabs', () => {
-  test('a sign-out that one of them sees is seen by all, with one request each', async () => {
+  test('a logout that one of them detects reaches all, with one request each', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()]
     await delivered()
     const requests = tabs.map(({ page }) => page.requests)
@@ -92,14 +92,14 @@ describe('tabs', () => {
     expect(requests.flat()).toHaveLength(3)
   })
 
-  test('one more tab of the same user makes none of the others ask', async () => {
+  test('another tab of the same user causes no request in the others', async () => {
     const first = await openTab()
     const second = await openTab()
     await delivered()
     expect([...first.page.requests, ...second.page.requests]).toEqual([])
   })
 
-  test('another user is taken over by all, and no token of the one before is left', async () => {
+  test('another user reaches all, and tokens of the previous user are removed', async () => {
     const first = await openTab()
     const second = await openTab()
     const before = await second.getAccessToken()
@@ -109,7 +109,7 @@ describe('tabs', () => {
     expect(await second.getAccessToken()).not.toBe(before)
   })
 
-  test('a tab that shows no user forgets its tokens', async () => {
+  test('a tab that shows no user drops its tokens', async () => {
     const first = await openTab()
     const second = await openTab({ shows: false })
     await second.getAccessToken()
@@ -120,7 +120,7 @@ describe('tabs', () => {
     )
   })
 
-  test('a page in the back/forward cache holds no channel, and asks when it comes back', async () => {
+  test('a page in the back/forward cache has no open channel, and sends a request when it is restored', async () => {
     const first = await openTab()
     const second = await openTab()
     first.page.fire('pagehide')
@@ -145,7 +145,7 @@ describe('a refresh that failed', () => {
       body: JSON.stringify({ error }),
     })
 
-  test('for good is said once, however many ask and however often; the session is still that of its user', async () => {
+  test('permanently is reported once for any number of calls; the session still belongs to its user', async () => {
     const tab = await openTab()
     world.pass(TTL + 1)
     refuse(400, 'invalid_grant')
@@ -185,7 +185,7 @@ describe('a refresh that failed', () => {
     expect(await tab.getAccessToken()).toEqual(expect.any(String))
   })
 
-  test('with the session gone the user is gone, once', async () => {
+  test('because the session has ended removes the user, once', async () => {
     const tab = await openTab()
     browser.cookies.clear()
     const codes = await Promise.all(

@@ -89,7 +89,7 @@ describe('without a framework', () => {
     end()
   })
 
-  test('a route that cannot answer is an error, and the user stays', async () => {
+  test('a route that fails is an error, and the user stays', async () => {
     await world.signedIn('alice', browser)
     await fetchUser()
     expect(await failure(fetchUser({ route: '/orders' }))).toMatchObject({
@@ -99,7 +99,7 @@ describe('without a framework', () => {
     expect((await fetchUser())?.sub).toBe('dev|alice')
   })
 
-  test('configure says where the routes are, and who the user is', async () => {
+  test('configure sets the routes and the user', async () => {
     const { browser: other } = world.another({ routes: { profile: '/me', accessToken: '/token' } })
     page = openPage(other)
     await world.login(other)
@@ -112,7 +112,7 @@ describe('without a framework', () => {
 })
 
 describe('errors', () => {
-  test('[G2] are instances of the classes of ./errors, none of which the page has loaded', async () => {
+  test('[G2] are instances of the classes of ./errors, although the page has loaded none of them', async () => {
     const challenge = await demanded('bob')
     expect(challenge).toBeInstanceOf(MfaRequiredError)
     expect(challenge).toBeInstanceOf(IdpError)
@@ -131,7 +131,7 @@ describe('errors', () => {
 })
 
 describe('mfa', () => {
-  test('[S208,S209,S210,S211] factors, challenge and verification, with the session cookie of this origin alone', async () => {
+  test('[S208,S209,S210,S211] lists factors, challenges and verifies, with the session cookie for this origin only', async () => {
     world.provider.mfa.enrollOtp('bob')
     const { id } = world.provider.mfa.enrollOob('bob', 'sms')
     const error = await demanded('bob')
@@ -168,7 +168,7 @@ describe('mfa', () => {
     for (const { credentials } of page.requests) expect(credentials).toBe('same-origin')
   })
 
-  test('[S211] a token that was kept before the verification is not handed out after it', async () => {
+  test('[S211] does not return a token that was cached before the verification', async () => {
     const { mfa_token: mfaToken } = await demanded()
     const before = await getAccessToken()
     await mfa.verify({ mfaToken, otp: world.otp() })
@@ -200,7 +200,7 @@ describe('mfa', () => {
     expect(await mfa.enroll({ mfaToken, ...factor })).toMatchObject(expected)
   })
 
-  test('a further factor that is demanded has a token of its own', async () => {
+  test('a further required factor has its own token', async () => {
     const vault = 'https://vault.example.test/'
     world.provider.addApi({ audience: vault, scopes: ['open'], requiresMfa: ['otp', 'push'] })
     world.provider.mfa.enrollOob('alice', 'push')
@@ -212,7 +212,7 @@ describe('mfa', () => {
     expect(second['mfa_token']).not.toBe(mfaToken)
   })
 
-  test('what the routes refuse has the code of the server; where nothing answers, there is a cause', async () => {
+  test('errors of the routes have the code of the server; without a response there is a cause', async () => {
     const { mfa_token: mfaToken } = await demanded()
     expect(await failure(mfa.verify({ mfaToken: `${mfaToken}x`, otp: '1' }))).toMatchObject({
       name: 'MfaError',
@@ -229,7 +229,7 @@ describe('mfa', () => {
     })
   })
 
-  test('an invalid response counts as none', async () => {
+  test('an invalid response counts as missing', async () => {
     vi.stubGlobal('fetch', () => Promise.resolve(new Response('{}')))
     for (const call of [
       mfa.getAuthenticators({ mfaToken: 'a' }),
@@ -280,7 +280,7 @@ describe('mfa.challengeWithPopup', () => {
   const challenge = (options: Partial<ChallengeWithPopupOptions> = {}) =>
     mfa.challengeWithPopup({ audience: BANK, ...options })
 
-  test.each(['related', 'cut'] as const)('gives the token, where the popup is %s', async (opening) => {
+  test.each(['related', 'cut'] as const)('returns the token if the popup is %s', async (opening) => {
     await demanded()
     page.opening = opening
     page.hasFocus = opening !== 'cut'
@@ -301,7 +301,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(page.requests.map((request) => new URL(request.url).pathname)).toEqual(['/auth/access-token'])
   })
 
-  test('passes its options on, and shows the user again', async () => {
+  test('sends its options, and requests the user again', async () => {
     await world.signedIn('alice', browser)
     const store = userStore()
     const end = store.subscribe(() => undefined)
@@ -327,7 +327,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(paths.sort()).toEqual(['/auth/access-token', '/auth/profile'])
   })
 
-  test('a login that failed rejects with its code', async () => {
+  test('rejects with the error code of a failed login', async () => {
     await world.signedIn('alice', browser)
     const denied = failure(challenge())
     await inPopup({ user: 'alice', deny: true })
@@ -337,7 +337,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(await other).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
   })
 
-  test('where the session has ended, the token of another user is not for who is shown', async () => {
+  test('does not return the token of another user after the session has ended', async () => {
     await world.signedIn('alice', browser)
     const { current, subscribe } = userStore()
     const end = subscribe(() => undefined)
@@ -358,7 +358,7 @@ describe('mfa.challengeWithPopup', () => {
     end()
   })
 
-  test('messages of other origins, other popups and of something else count for nothing', async () => {
+  test('ignores messages of other origins, of other popups and of other types', async () => {
     await world.signedIn('alice', browser)
     const outcome = failure(challenge())
     const url = new URL((await page.popups[0]?.url) ?? '')
@@ -377,7 +377,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(await outcome).toMatchObject({ code: 'HOOK_FAILED', message: 'Ours.' })
   })
 
-  test('POPUP_BLOCKED, POPUP_CANCELLED, POPUP_TIMEOUT: each ends it, and the next may begin', async () => {
+  test('POPUP_BLOCKED, POPUP_CANCELLED, POPUP_TIMEOUT: each ends it, and the next may start', async () => {
     page.opening = 'blocked'
     expect(await failure(challenge())).toMatchObject({ name: 'MfaError', code: 'POPUP_BLOCKED' })
     page.opening = 'related'
@@ -388,7 +388,7 @@ describe('mfa.challengeWithPopup', () => {
     expect(page.popups[1]?.closed).toBe(true)
   })
 
-  test('a popup that was cut off counts as closed once the page has the focus again', async () => {
+  test('treats a disconnected popup as closed once the page has the focus again', async () => {
     page.opening = 'cut'
     page.hasFocus = false
     expect(await failure(challenge({ timeout: 1_200 }))).toMatchObject({ code: 'POPUP_TIMEOUT' })
@@ -397,14 +397,14 @@ describe('mfa.challengeWithPopup', () => {
     expect(await cancelled).toMatchObject({ code: 'POPUP_CANCELLED' })
   })
 
-  test('waits as long as is wanted, also for ever', async () => {
+  test('waits as long as requested, also without a limit', async () => {
     await world.signedIn('alice', browser)
     const token = challenge({ timeout: Number.POSITIVE_INFINITY })
     await inPopup()
     expect((await token).token).toEqual(expect.any(String))
   })
 
-  test('POPUP_IN_PROGRESS: one at a time, and the first continues', async () => {
+  test('POPUP_IN_PROGRESS: only one at a time, and the first continues', async () => {
     await world.signedIn('alice', browser)
     const first = challenge()
     expect(await failure(challenge())).toMatchObject({ name: 'MfaError', code: 'POPUP_IN_PROGRESS' })
@@ -414,12 +414,12 @@ describe('mfa.challengeWithPopup', () => {
     expect((await first).token).toEqual(expect.any(String))
   })
 
-  test('INVALID_EXECUTION_CONTEXT where there is no window', async () => {
+  test('INVALID_EXECUTION_CONTEXT without a window', async () => {
     vi.stubGlobal('window', undefined)
     expect(await failure(challenge())).toMatchObject({ name: 'MfaError', code: 'INVALID_EXECUTION_CONTEXT' })
   })
 
-  test('its errors have the words of the table of codes', async () => {
+  test('has the messages of the table of codes in its errors', async () => {
     page.opening = 'blocked'
     const errors = [await failure(challenge())]
     page.opening = 'related'

@@ -34,7 +34,7 @@ describe('parallel and repeated logins', () => {
     expect(world.provider.count('token')).toBe(5)
   })
 
-  test('[S052,S053] one transaction at a time: the older tab fails with its own code', async () => {
+  test('[S052,S053] with one transaction at a time the older tab fails with SUPERSEDED_STATE', async () => {
     const { browser } = world.another({ enableParallelTransactions: false })
     const older = await world.begin(browser)
     const newer = await world.begin(browser)
@@ -44,7 +44,7 @@ describe('parallel and repeated logins', () => {
     expect((await browser.send(await world.authorize(newer))).status).toBe(302)
   })
 
-  test('the same callback twice at once: one token request, both succeed', async () => {
+  test('the same callback twice at once sends one token request, and both succeed', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
     const requests = [browser.request(callback), browser.request(callback)]
@@ -56,7 +56,7 @@ describe('parallel and repeated logins', () => {
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('replay in the same browser: on to the page, no token request, the session unchanged', async () => {
+  test('a replay in the same browser redirects to the page, without a token request or a change of the session', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
     await browser.send(callback)
@@ -69,7 +69,7 @@ describe('parallel and repeated logins', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('the callback in another browser: 4xx, no token request, nobody is signed in', async () => {
+  test('the callback in another browser fails with 4xx, without a token request or a session', async () => {
     const attacker = world.newBrowser()
     const callback = await world.authorize(await world.begin(attacker), { user: 'mallory' })
     const victim = world.newBrowser()
@@ -80,7 +80,7 @@ describe('parallel and repeated logins', () => {
     expect(await signedIn(victim)).toBeUndefined()
   })
 
-  test('a used transaction cookie that is sent again makes no second token request', async () => {
+  test('a used transaction cookie that is sent again causes no second token request', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     const replay = browser.request(callback, json)
@@ -94,26 +94,29 @@ describe('parallel and repeated logins', () => {
   test.each([
     ['cookies', () => ({})],
     ['a store', () => ({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })],
-  ])('identical callbacks with sessions in %s, one after the logout: one login', async (_, storage) => {
-    const users: unknown[] = []
-    const { browser, client } = world.another({
-      ...storage(),
-      onCallback: ({ session }) => void users.push(session?.user.sub),
-    })
-    const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
-    const [first, second, late] = [1, 2, 3].map(() => browser.request(callback))
-    if (!first || !second || !late) throw new Error('no requests')
-    for (const response of await Promise.all([client.middleware(first), client.middleware(second)]))
-      browser.store(response)
-    expect((await browser.send('/auth/profile')).status).toBe(200)
-    await browser.send('/auth/logout')
+  ])(
+    'identical callbacks with sessions in %s, one after the logout, create one session',
+    async (_, storage) => {
+      const users: unknown[] = []
+      const { browser, client } = world.another({
+        ...storage(),
+        onCallback: ({ session }) => void users.push(session?.user.sub),
+      })
+      const callback = await world.authorize(await world.begin(browser, '?returnTo=/here'))
+      const [first, second, late] = [1, 2, 3].map(() => browser.request(callback))
+      if (!first || !second || !late) throw new Error('no requests')
+      for (const response of await Promise.all([client.middleware(first), client.middleware(second)]))
+        browser.store(response)
+      expect((await browser.send('/auth/profile')).status).toBe(200)
+      await browser.send('/auth/logout')
 
-    const joined = browser.store(await client.middleware(late))
-    expect(joined.headers.get('location')).toBe(`${APP}/here`)
-    expect((await browser.send('/auth/profile')).status).toBe(401)
-    expect(users).toEqual(['dev|alice'])
-    expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(1)
-  })
+      const joined = browser.store(await client.middleware(late))
+      expect(joined.headers.get('location')).toBe(`${APP}/here`)
+      expect((await browser.send('/auth/profile')).status).toBe(401)
+      expect(users).toEqual(['dev|alice'])
+      expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(1)
+    },
+  )
 })
 
 describe('state', () => {
@@ -139,7 +142,7 @@ describe('state', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('[S136] a login that took too long', async () => {
+  test('[S136] a login that exceeded transactionCookie.maxAge fails', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     world.clock.now += 3600
@@ -150,7 +153,7 @@ describe('state', () => {
     expect(browser.names('__txn_')).toEqual(['__txn_restart'])
   })
 
-  test('a login that ended on another host', async () => {
+  test('a login that ended on another host fails', async () => {
     const hosts = ['http://localhost:3000', 'http://127.0.0.1:3000']
     const here = world.another({ appBaseUrl: hosts })
     const callback = new URL(await world.authorize(await world.begin(here.browser)))
@@ -160,7 +163,7 @@ describe('state', () => {
     expect(await codeOf(response)).toBe('STATE_HOST_MISMATCH')
   })
 
-  test('the transaction was lost: the page restarts the login once, with its target', async () => {
+  test('if the transaction was lost the page restarts the login once, with its returnTo', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept%3Fa%3Db'))
     browser.cookies.clear()
@@ -173,7 +176,7 @@ describe('state', () => {
     expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
   })
 
-  test('a browser that keeps no cookie: one restart, then a page with a link, no endless loop', async () => {
+  test('a browser without cookies gets one restart, then a page with a link, never an endless loop', async () => {
     const browser = world.newBrowser()
     const pages: string[] = []
     let login: string | undefined = '/auth/login?returnTo=/kept'
@@ -197,7 +200,7 @@ describe('state', () => {
     ).not.toContain('restarted')
   })
 
-  test('the transaction is lost but the user is signed in: on to the page', async () => {
+  test('if the transaction was lost but the user is signed in, the callback redirects to the page', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept'))
     for (const name of browser.names('__txn_')) browser.cookies.delete(name)
@@ -209,8 +212,8 @@ describe('state', () => {
   })
 })
 
-describe('what the provider may answer', () => {
-  test('consent denied: 4xx page with a way on, logged as information, nothing reflected', async () => {
+describe('responses of the provider', () => {
+  test('denied consent gives a 4xx page with a link, logged at info, that reflects nothing', async () => {
     const browser = world.newBrowser()
     const response = await world.login(browser, '', { deny: true })
     expect(response.status).toBe(400)
@@ -226,7 +229,7 @@ describe('what the provider may answer', () => {
     expect(await response.text()).toContain('/auth/login')
   })
 
-  test('prompt=none without a session at the provider reaches onCallback once, and loops nowhere', async () => {
+  test('prompt=none without a session at the provider calls onCallback once, without a loop', async () => {
     const calls: OnCallbackContext[] = []
     const { browser } = world.another({
       onCallback: (context) => {
@@ -245,7 +248,7 @@ describe('what the provider may answer', () => {
     expect(calls[0]?.error?.cause).toMatchObject({ error: 'login_required' })
   })
 
-  test('[CVE-2021-32702] markup in every parameter: none of it in the answer', async () => {
+  test('markup in every parameter is not in the response', async () => {
     const browser = world.newBrowser()
     const callback = new URL(await world.authorize(await world.begin(browser), { user: 'alice', deny: true }))
     for (const name of ['error', 'error_description', 'error_uri', 'extra']) {
@@ -258,7 +261,7 @@ describe('what the provider may answer', () => {
     expect(await response.text()).not.toMatch(/<script>alert|X-Evil/)
   })
 
-  test('[I2] a repeated state leaves the transaction as it is: the right callback completes', async () => {
+  test('[I2] a repeated state keeps the transaction: the right callback completes', async () => {
     const url = new URL(await world.authorize(await world.begin(world.browser)))
     const state = url.searchParams.get('state') ?? ''
     world.provider.clearRequests()
@@ -288,7 +291,7 @@ describe('what the provider may answer', () => {
     ['wrong', (url: URL) => url.searchParams.set('iss', 'https://evil.example')],
     ['missing', (url: URL) => url.searchParams.delete('iss')],
     ['with a slash more', (url: URL) => url.searchParams.set('iss', `${url.searchParams.get('iss')}/`)],
-  ])('iss %s: refused before the code leaves', async (_, change) => {
+  ])('iss %s: rejected before the code is sent', async (_, change) => {
     const browser = world.newBrowser()
     const callback = new URL(await world.authorize(await world.begin(browser)))
     change(callback)
@@ -298,7 +301,7 @@ describe('what the provider may answer', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('tokens in the callback are not looked at', async () => {
+  test('tokens in the callback are ignored', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     const response = await browser.send(
@@ -357,7 +360,7 @@ describe('hooks', () => {
     expect(context.session?.user).toMatchObject({ iss: world.provider.issuer, nonce: expect.any(String) })
   })
 
-  test('[S118,S119] it may return a target, directly or as a promise, that stays on the origin', async () => {
+  test('[S118,S119] it may return a path, directly or as a promise, that stays on the origin', async () => {
     expect(
       (await login({ onCallback: () => ({ returnTo: '/sync' }) })).response.headers.get('location'),
     ).toBe(`${APP}/sync`)
@@ -367,13 +370,13 @@ describe('hooks', () => {
     expect(new URL(evil.response.headers.get('location') ?? '').origin).toBe(APP)
   })
 
-  test('a Response is sent as it is, with our cookies on it', async () => {
+  test('a Response is sent unchanged, with the cookies of the library', async () => {
     const { response, session } = await login({ onCallback: () => Response.redirect(`${APP}/own`, 307) })
     expect(response.status).toBe(307)
     expect(session).not.toBeNull()
   })
 
-  test('a Response of 400 or more, or a throw, means that no session is written', async () => {
+  test('a Response of 400 or more, or an exception, means that no session is written', async () => {
     const denied = await login({ onCallback: () => new Response('no', { status: 403 }) })
     expect(denied.response.status).toBe(403)
     expect(await denied.response.text()).toBe('no')
@@ -389,7 +392,7 @@ describe('hooks', () => {
   })
 
   test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, []])(
-    '[S120] nonsense %j: no session, 500',
+    '[S120] the invalid result %j creates no session: 500',
     async (value) => {
       const { response, session } = await login({ onCallback: () => value as never })
       expect(response.status).toBe(500)
@@ -420,7 +423,7 @@ describe('hooks', () => {
   })
 
   test.each([undefined, null, 7, {}, { user: {} }, { user: { sub: 'x' } }])(
-    'beforeSessionSaved returning %j: no session, 500',
+    'beforeSessionSaved returning %j creates no session: 500',
     async (value) => {
       const { response, session } = await login({ beforeSessionSaved: () => value as never })
       expect(response.status).toBe(500)
@@ -428,7 +431,7 @@ describe('hooks', () => {
     },
   )
 
-  test('order: onCallback, then beforeSessionSaved', async () => {
+  test('onCallback runs before beforeSessionSaved', async () => {
     const order: string[] = []
     await login({
       onCallback: () => {

@@ -42,8 +42,8 @@ async function assertionsOf(requests: Bodies, pem: string, issuer: string, clien
   expect(ids.size).toBe(requests.length)
 }
 
-describe('a client that proves itself by a signed assertion', () => {
-  test('[S029,S033,S230] PEM text: PAR and code exchange', async () => {
+describe('a client that authenticates with a signed assertion', () => {
+  test('[S029,S033,S230] PEM text signs PAR and code exchange', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const { browser } = world.another({
       clientId,
@@ -56,7 +56,7 @@ describe('a client that proves itself by a signed assertion', () => {
     await assertionsOf(requests, privateKey, world.provider.issuer, clientId)
   })
 
-  test('[S030] CryptoKey, not extractable; it wins over a secret', async () => {
+  test('[S030] a CryptoKey that is not extractable signs, and takes precedence over a secret', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const clientAssertionSigningKey = await importPKCS8(privateKey, 'ES256')
     const { browser } = world.another({ clientId, clientAssertionSigningKey })
@@ -66,7 +66,7 @@ describe('a client that proves itself by a signed assertion', () => {
     expect(sent?.headers).not.toHaveProperty('authorization')
   })
 
-  test('[S031,S034] variables: PEM text with escaped line breaks, and the algorithm', async () => {
+  test('[S031,S034] variables set PEM text with escaped line breaks, and the algorithm', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     vi.stubEnv('IDP_CLIENT_ASSERTION_SIGNING_KEY', privateKey.replaceAll('\n', '\\n'))
     vi.stubEnv('IDP_CLIENT_ASSERTION_SIGNING_ALG', 'ES256')
@@ -74,7 +74,7 @@ describe('a client that proves itself by a signed assertion', () => {
     expect((await world.login(browser)).status).toBe(302)
   })
 
-  test('[S032] an RSA key signs with the algorithm that was set', async () => {
+  test('[S032] an RSA key signs with the configured algorithm', async () => {
     const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 })
     const jwk = { ...rsa.publicKey.export({ format: 'jwk' }), use: 'sig' }
     const { clientId } = await world.provider.addClient({
@@ -92,7 +92,7 @@ describe('a client that proves itself by a signed assertion', () => {
     expect(decodeProtectedHeader(sent).alg).toBe('PS256')
   })
 
-  test('several registered keys: the configured key id says which', async () => {
+  test('the configured key id selects one of several registered keys', async () => {
     const [first, second] = [1, 2].map(() => generateKeyPairSync('ec', { namedCurve: 'P-256' }))
     const keys = [first, second].map((pair, index) => ({
       ...pair?.publicKey.export({ format: 'jwk' }),
@@ -114,7 +114,7 @@ describe('a client that proves itself by a signed assertion', () => {
     expect(decodeProtectedHeader(sent).kid).toBe('key-1')
   })
 
-  test('a key that the provider does not know: the login ends with its refusal', async () => {
+  test('a key that the provider does not know ends the login with its error', async () => {
     const key = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey
     const { browser, client } = world.another({
       clientId: world.provider.keyClient.clientId,
@@ -134,7 +134,7 @@ describe('every endpoint', () => {
   })
   afterAll(() => realm.provider.stop())
 
-  test('refresh, connection, exchange, CIBA with its polls, revocation: one issuer, never the same jti', async () => {
+  test('refresh, connection, exchange, CIBA with its polls and revocation have the issuer as audience and a new jti each', async () => {
     const { keyClient, issuer } = realm.provider
     const options = { clientId: keyClient.clientId, clientAssertionSigningKey: keyClient.privateKey }
     const provider = getProvider(realm.engine({ ...options, clientSecret: undefined }).config)
@@ -173,7 +173,7 @@ describe('every endpoint', () => {
     await assertionsOf(requests, keyClient.privateKey, issuer, keyClient.clientId)
   })
 
-  test('revocation: the token is dead, the hint says what it is; without the endpoint it is false', async () => {
+  test('revocation invalidates the token and sends a hint; without the endpoint it returns false', async () => {
     const provider = getProvider(realm.engine().config)
     const { refreshToken = '' } = await exchangeTokens(provider, [
       ['subject_token', 'alice'],

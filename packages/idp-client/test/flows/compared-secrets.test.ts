@@ -28,7 +28,7 @@ describe('[I3] how secrets are compared', () => {
     expect(new Set(counts)).toEqual(new Set([86]))
   })
 
-  test('a store is asked by a hash, and a transaction found by one: neither session key nor state is a key', async () => {
+  test('a store is read by a hash, and a transaction is found by one: neither session key nor state is a key', async () => {
     const asked = new Set<string>()
     const store = memoryStore()
     const sessionStore = new Proxy(store, {
@@ -58,7 +58,7 @@ describe('[I3] how secrets are compared', () => {
     for (const key of asked) expect(key.includes(sessionKey) || sessionKey.includes(key)).toBe(false)
   })
 
-  test('a cookie that was changed at any place is rejected, and nothing of it is decoded', async () => {
+  test('a cookie that was changed at any position is rejected and not decoded', async () => {
     const { browser, client } = world.another()
     await world.login(browser)
     const sealed = browser.cookies.get('__session')?.value ?? ''

@@ -21,7 +21,7 @@ const complete = {
   appBaseUrl: 'https://app.example.com',
 } satisfies IdpClientOptions
 
-describe('incomplete configuration never fails open', () => {
+describe('incomplete configuration fails closed', () => {
   const faults: [string, IdpClientOptions][] = [
     ['nothing set', {}],
     ...(['domain', 'clientId', 'clientSecret', 'secret'] as const).map((name): [string, IdpClientOptions] => [
@@ -60,7 +60,7 @@ describe('incomplete configuration never fails open', () => {
     expect(isContinue(await client.middleware(request))).toBe(true)
   })
 
-  test('[S001] variables that are injected after construction are found', async () => {
+  test('[S001] variables that are set after construction are read', async () => {
     const client = new IdpClient({ logger: () => {} })
     await expect(client.getSession(new Request(APP))).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
     vi.stubEnv('IDP_DOMAIN', 'idp.example.com')
@@ -70,7 +70,7 @@ describe('incomplete configuration never fails open', () => {
     expect(await client.getSession(new Request(APP))).toBeNull()
   })
 
-  test('[S003,S023,S026,S028,S043,S046] everything from variables', async () => {
+  test('[S003,S023,S026,S028,S043,S046] every required option can come from variables', async () => {
     vi.stubEnv('IDP_DOMAIN', world.provider.issuer)
     vi.stubEnv('IDP_CLIENT_ID', world.provider.clientId)
     vi.stubEnv('IDP_CLIENT_SECRET', world.provider.clientSecret)
@@ -96,7 +96,7 @@ describe('the base URL', () => {
     return { response, uri: location === null ? null : new URL(location).searchParams.get('redirect_uri') }
   }
 
-  test('[S038] fixed: whatever the request says, and cookies follow it', async () => {
+  test('[S038] a fixed one does not depend on the request, and cookies follow it', async () => {
     const { client } = world.another({ appBaseUrl: 'https://app.example.com' })
     const spoof = {
       'x-forwarded-host': 'evil.example',
@@ -108,7 +108,7 @@ describe('the base URL', () => {
     expect(response.headers.getSetCookie()[0]).toMatch(/; Secure/)
   })
 
-  test('[S039,S040,S041,S044] a list: the entry that matches, or 400 without cookie or redirect', async () => {
+  test('[S039,S040,S041,S044] from a list it is the matching entry, otherwise 400 without cookie or redirect', async () => {
     vi.stubEnv('APP_BASE_URL', 'https://a.example.com, https://b.example.com/shop')
     const { client } = world.another({ appBaseUrl: undefined })
     const https = { 'x-forwarded-proto': 'https' }
@@ -149,7 +149,7 @@ describe('the base URL', () => {
     }
   })
 
-  test('[S042,CVE-2025-71401] inferred: each request for itself, whatever came before', async () => {
+  test('[S042] an inferred one is that of each request, independent of earlier ones', async () => {
     const { client } = world.another({ appBaseUrl: undefined, trustProxy: false })
     const forwarded = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' }
     expect((await redirectUri(client, host('evil.example'), 'http://evil.example')).uri).toBe(
@@ -158,7 +158,7 @@ describe('the base URL', () => {
     expect((await redirectUri(client, host('localhost:3000', forwarded))).uri).toBe(`${APP}/auth/callback`)
   })
 
-  test('[S239] inferred in production: https and Secure, always', async () => {
+  test('[S239] an inferred one in production requires https and Secure', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     const { provider, fetch } = await startSecureProvider()
     const client = new IdpClient({
@@ -177,7 +177,7 @@ describe('the base URL', () => {
     await provider.stop()
   })
 
-  test('[S246,S247] inferred in production with secure: false is refused', () => {
+  test('[S246,S247] an inferred one in production with secure: false is rejected', () => {
     vi.stubEnv('NODE_ENV', 'production')
     const make = (options: IdpClientOptions) => () =>
       new IdpClient({ ...complete, appBaseUrl: undefined, logger: () => {}, ...options })
@@ -189,20 +189,20 @@ describe('the base URL', () => {
 })
 
 describe('plain http to the provider', () => {
-  test('[S058] is refused by default', () => {
+  test('[S058] is rejected by default', () => {
     expect(() => world.another({ allowInsecureRequests: false })).toThrow(
       expect.objectContaining({ name: 'InvalidConfigurationError' }),
     )
   })
 
-  test('[S060] in production it is refused whatever the option says', () => {
+  test('[S060] in production it is rejected despite the option', () => {
     vi.stubEnv('NODE_ENV', 'production')
     expect(() => world.another({ allowInsecureRequests: true })).toThrow(
       expect.objectContaining({ name: 'InvalidConfigurationError' }),
     )
   })
 
-  test('[S059] outside production the option permits it', async () => {
+  test('[S059] outside production the option allows it', async () => {
     expect((await world.login(world.newBrowser())).status).toBe(302)
   })
 })

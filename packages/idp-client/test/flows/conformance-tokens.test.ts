@@ -137,7 +137,7 @@ describe('token sets', () => {
     expectTypeOf<ConnectionTokenSet['connection']>().toEqualTypeOf<string>()
   })
 
-  test('[S015,S011] and documented: those of a session with every kind of token set', async () => {
+  test('[S015,S011] are documented: those of a session with every kind of token set', async () => {
     const { browser, client } = await signedIn({
       authorizationParameters: { audience: API, scope: 'openid profile offline_access read:things' },
     })
@@ -187,7 +187,7 @@ describe('tokens of several audiences', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('[S167,S168] what is not named is not sent; a stored token serves what it covers and nothing else', async () => {
+  test('[S167,S168] parameters that are not set are not sent; a stored token is returned only for what it covers', async () => {
     const { browser, client } = await signedIn({
       authorizationParameters: { audience: API, scope: { [API]: scope, [ORDERS]: 'read:orders' } },
     })
@@ -204,7 +204,7 @@ describe('tokens of several audiences', () => {
     expect(refreshes()[1]?.body).not.toHaveProperty('audience')
   })
 
-  test('[S217] the refusal of an audience or scope is typed, and neither session nor token is lost', async () => {
+  test('[S217] a rejected audience or scope is a typed error, and session and token stay', async () => {
     const { browser, client } = await signedIn()
     for (const [code, options] of [
       ['invalid_target', { audience: 'https://unknown.example/' }],
@@ -292,7 +292,7 @@ describe('[S213,S216] one refresh on every host', () => {
 })
 
 describe('a provider that fails while tokens expire', () => {
-  test('[S213] down for ten minutes: no session is lost, valid tokens serve, all recover without a restart', async () => {
+  test('[S213] after ten minutes of failures no session is lost, valid tokens are returned, all recover without a restart', async () => {
     const browsers = await Promise.all(
       Array.from({ length: 12 }, async (_, index) => {
         const browser = world.newBrowser()
@@ -376,7 +376,7 @@ describe('a provider that fails while tokens expire', () => {
 })
 
 describe('operations beside the session', () => {
-  test('[S218,S194] token exchange and backchannel authentication leave the session as it is', async () => {
+  test('[S218,S194] token exchange and backchannel authentication do not change the session', async () => {
     const { browser, client } = await signedIn()
     world.provider.settings.cibaAutoApprove = true
     const before = await client.getSession(browser.request('/'))
@@ -397,7 +397,7 @@ describe('operations beside the session', () => {
     expect(await client.getSession(browser.request('/'))).toEqual(before)
   })
 
-  test('[S173,S174,S175,S176,S178,S179,S191,S192] what is required, by type', () => {
+  test('[S173,S174,S175,S176,S178,S179,S191,S192] the types of required options', () => {
     expectTypeOf<GetAccessTokenForConnectionOptions['connection']>().toEqualTypeOf<string>()
     expectTypeOf<onNext.IdpClient['getAccessTokenForConnection']>().toBeCallableWith({ connection: 'a' })
     expectTypeOf<onExpress.IdpClient['getAccessTokenForConnection']>().toBeCallableWith(
@@ -424,7 +424,7 @@ describe('operations beside the session', () => {
     expect([noConnection, noType, noToken, noMessage, noSubject]).toHaveLength(5)
   })
 
-  test('[S230] one of secret and key is needed', async () => {
+  test('[S230] one of secret and key is required', async () => {
     const { client } = world.another({ clientSecret: undefined })
     await expect(client.getAccessToken(new Request(APP))).rejects.toMatchObject({
       name: 'InvalidConfigurationError',
@@ -436,7 +436,7 @@ describe('operations beside the session', () => {
   })
 })
 
-test('[S199] a fetcher proves possession although the client does not, and not although it does', async () => {
+test('[S199] the option useDPoP of a fetcher overrides that of the client, in both directions', async () => {
   const dpopKeyPair = await generateDpopKeyPair()
   const api = await startApi(() => ({}))
   for (const useDPoP of [false, true]) {
@@ -482,14 +482,14 @@ test('[S237] users whose refreshes are retried with nonces at the same time get 
   expect(answers.filter((status) => status === 400).length).toBeGreaterThan(0)
 })
 
-describe('[S029,S037,S234,S235,S237] the shape of FAPI 2.0', () => {
+describe('[S029,S037,S234,S235,S237] the FAPI 2.0 profile', () => {
   let strict: World
   beforeAll(async () => {
     strict = await startWorld({}, { dpopNonces: true })
   })
   afterAll(() => strict.provider.stop())
 
-  test('logs in, refreshes, and calls an API that demands proofs with nonces', async () => {
+  test('logs in, refreshes, and calls an API that requires proofs with nonces', async () => {
     const { clientId, privateKey } = await strict.provider.addClient({
       tokenEndpointAuthMethod: 'private_key_jwt',
       idTokenSigningAlg: 'ES256',

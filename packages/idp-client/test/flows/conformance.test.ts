@@ -47,7 +47,7 @@ function attributesOf(name: string, text: string): Record<string, string | true>
 const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
 
 describe('client and provider', () => {
-  test('[S022,S025,S035,S038,S096] the browser is sent to the provider, as this client, with the default scope', async () => {
+  test('[S022,S025,S035,S038,S096] the browser is redirected to the provider, with this client id and the default scope', async () => {
     const { browser } = world.another({ authorizationParameters: { ui_locales: 'de' } })
     const url = await world.begin(browser)
     expect(url.startsWith(`${world.provider.issuer}/`)).toBe(true)
@@ -59,7 +59,7 @@ describe('client and provider', () => {
     })
   })
 
-  test('[S027] the client secret authenticates the token request; a wrong one signs nobody in', async () => {
+  test('[S027] the client secret authenticates the token request; a wrong one creates no session', async () => {
     await world.login(world.newBrowser())
     const { clientId, clientSecret } = world.provider
     const basic = String(world.provider.requests('token')[0]?.headers['authorization'] ?? '')
@@ -69,7 +69,7 @@ describe('client and provider', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('[S097] a scope is sent as it is given; null means the default', async () => {
+  test('[S097] a given scope is sent; null means the default', async () => {
     const scopeOf = async (scope: string | null) => {
       const { browser } = world.another({ authorizationParameters: { scope } })
       return parametersOf(await world.begin(browser))['scope']
@@ -78,7 +78,7 @@ describe('client and provider', () => {
     expect(await scopeOf(null)).toBe('openid profile email offline_access')
   })
 
-  test('[S060] in production allowInsecureRequests permits nothing: endpoints on http are not used', async () => {
+  test('[S060] in production allowInsecureRequests has no effect: endpoints on http are not used', async () => {
     vi.stubEnv('NODE_ENV', 'production')
     const { provider, fetch } = await startSecureProvider()
     const login = async () => {
@@ -105,7 +105,7 @@ describe('client and provider', () => {
     await provider.stop()
   })
 
-  test('[S045,S047,S232,S233] cookies open with their secret only', async () => {
+  test('[S045,S047,S232,S233] cookies can be decrypted with their secret only', async () => {
     const { browser, client } = world.another({ secret: SECRET })
     await world.login(browser)
     const callback = await world.authorize(await world.begin(browser))
@@ -144,7 +144,7 @@ describe('base URL and secret', () => {
     },
   )
 
-  test('[S042,S255] none: the host of each request decides, and nothing is reported as missing', async () => {
+  test('[S042,S255] without a base URL the host of each request is used, and nothing is reported as missing', async () => {
     const { client } = world.another({ appBaseUrl: undefined })
     expect(world.events.filter(({ code }) => code === 'CONFIGURATION')).toEqual([])
     for (const url of ['http://one.example', 'http://two.example:8080', 'https://three.example']) {
@@ -152,7 +152,7 @@ describe('base URL and secret', () => {
     }
   })
 
-  test('[S047,S256] 32 characters and 64 digits both work; a shorter secret is reported, and used for nothing', async () => {
+  test('[S047,S256] 32 characters and 64 digits both work; a shorter secret is reported and not used', async () => {
     for (const secret of ['exactly 32 characters, not more.', SECRET]) {
       const { browser, client } = world.another({ secret })
       await world.login(browser)
@@ -168,7 +168,7 @@ describe('base URL and secret', () => {
 })
 
 describe('session cookie', () => {
-  test('[S049,S075,S077,S078,S081,S083,S085,S087,S089] by default, on http and on https', async () => {
+  test('[S049,S075,S077,S078,S081,S083,S085,S087,S089] has default attributes, on http and on https', async () => {
     const attributes = {
       name: '__session',
       'max-age': '86400',
@@ -180,12 +180,12 @@ describe('session cookie', () => {
     expect((await cookiesOf({ appBaseUrl: SITE })).session).toEqual({ ...attributes, secure: true })
   })
 
-  test('[S049,S074] absoluteDuration is three days where only the other one is given', async () => {
+  test('[S049,S074] absoluteDuration is three days if only the other option is set', async () => {
     const { session } = await cookiesOf({ session: { inactivityDuration: 34_000_000 } })
     expect(session['max-age']).toBe('259200')
   })
 
-  test('[S073] sessions roll by default', async () => {
+  test('[S073] rolls by default', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const before = world.clock.now
@@ -195,7 +195,7 @@ describe('session cookie', () => {
     expect(cookies).toEqual([expect.stringMatching(/^__session=.*Max-Age=86400/)])
   })
 
-  test('[S077,S079,S081,S083,S085,S087,S089] as the options say, HttpOnly in any case', async () => {
+  test('[S077,S079,S081,S083,S085,S087,S089] has the attributes of the options, and always HttpOnly', async () => {
     const { session } = await cookiesOf({
       session: {
         cookie: {
@@ -222,7 +222,7 @@ describe('session cookie', () => {
     )
   })
 
-  test('[S080,S082,S084,S086,S088] as the variables say, where no option does', async () => {
+  test('[S080,S082,S084,S086,S088] has the attributes of the variables if no option is set', async () => {
     vi.stubEnv('IDP_COOKIE_SECURE', 'true')
     vi.stubEnv('IDP_COOKIE_SAME_SITE', 'strict')
     vi.stubEnv('IDP_COOKIE_PATH', '/auth')
@@ -241,7 +241,7 @@ describe('session cookie', () => {
     })
   })
 
-  test('[S076,S095] rollingDuration and duration are no options: reported, and without effect', async () => {
+  test('[S076,S095] rollingDuration and duration are not options: reported, without effect', async () => {
     const { session, transaction } = await cookiesOf({
       session: { rolling: true, ...{ rollingDuration: 60 } },
       transactionCookie: { path: '/', ...{ duration: 60 } },
@@ -257,7 +257,7 @@ describe('session cookie', () => {
 })
 
 describe('transaction cookie', () => {
-  test('[S050,S090,S091,S092,S093,S094] defaults, which no variable changes', async () => {
+  test('[S050,S090,S091,S092,S093,S094] has defaults that no variable changes', async () => {
     const expected = {
       name: expect.stringMatching(/^__txn_[\w-]{16,}$/),
       'max-age': '3600',
@@ -274,7 +274,7 @@ describe('transaction cookie', () => {
     expect((await cookiesOf({ appBaseUrl: SITE })).transaction).toEqual({ ...expected, secure: true })
   })
 
-  test('[S050,S090,S091,S092,S093,S094] as the options say, one by one', async () => {
+  test('[S050,S090,S091,S092,S093,S094] has the attributes of the options', async () => {
     const { transaction } = await cookiesOf({
       transactionCookie: { prefix: 'login_', secure: true, sameSite: 'none', path: '/auth' },
     })
@@ -289,7 +289,7 @@ describe('transaction cookie', () => {
     expect((await cookiesOf({ transactionCookie: { maxAge: 60 } })).transaction['max-age']).toBe('60')
   })
 
-  test('[S051] each login has its own cookie, named by a hash of its state, and all of them finish', async () => {
+  test('[S051] each login has its own cookie, named by a hash of its state, and all of them complete', async () => {
     const browser = world.newBrowser()
     const urls = [await world.begin(browser), await world.begin(browser), await world.begin(browser)]
     const suffixes = browser.names('__txn_').map((name) => name.slice('__txn_'.length))
@@ -301,7 +301,7 @@ describe('transaction cookie', () => {
     }
   })
 
-  test('[S136] a login that is finished after maxAge has ended', async () => {
+  test('[S136] a login that completes after maxAge fails', async () => {
     const { browser } = world.another({ transactionCookie: { maxAge: 60 } })
     const [early, late] = [await world.begin(browser), await world.begin(browser)]
     const [first, second] = [await world.authorize(early), await world.authorize(late)]
@@ -329,7 +329,7 @@ describe('logout', () => {
     return { location, session, parameters: Object.fromEntries(location.searchParams) }
   }
 
-  test('[S054,S122,S123] auto, which is the default: OIDC where it is advertised, else /v2/logout', async () => {
+  test('[S054,S122,S123] auto, the default, is OIDC if it is advertised, otherwise /v2/logout', async () => {
     for (const options of [{}, { logoutStrategy: 'auto' }] as const) {
       const { location } = await leaves(world, options)
       expect(location.pathname).toBe('/oidc/logout')
@@ -339,7 +339,7 @@ describe('logout', () => {
     expect(wrong).toThrow(expect.objectContaining({ name: 'InvalidConfigurationError' }))
   })
 
-  test('[S124,S125] oidc never uses /v2/logout: without RP-initiated logout the browser stays, reported', async () => {
+  test('[S124,S125] oidc never uses /v2/logout: without RP-initiated logout the browser stays, which is reported', async () => {
     expect((await leaves(world, { logoutStrategy: 'oidc' })).location.pathname).toBe('/oidc/logout')
     plain.events.length = 0
     const { location } = await leaves(plain, { logoutStrategy: 'oidc' })
@@ -347,7 +347,7 @@ describe('logout', () => {
     expect(plain.events).toContainEqual(expect.objectContaining({ code: 'LOGOUT', strategy: 'local' }))
   })
 
-  test('[S128,S129] the ID token goes along, unless that is switched off', async () => {
+  test('[S128,S129] the ID token is sent as a hint, unless that is disabled', async () => {
     const { client_id, post_logout_redirect_uri, ...hints } = (await leaves(world, {})).parameters
     expect({ client_id, post_logout_redirect_uri }).toEqual({
       client_id: world.provider.clientId,
@@ -364,7 +364,7 @@ describe('logout', () => {
 })
 
 describe('operations', () => {
-  test('[S161,S162,S163] getSession takes the request, and tells who is there', async () => {
+  test('[S161,S162,S163] getSession accepts the request and returns its session', async () => {
     const browser = world.newBrowser()
     expect(await world.client.getSession(browser.request('/'))).toBeNull()
     await world.login(browser)
@@ -374,7 +374,7 @@ describe('operations', () => {
     })
   })
 
-  test('[S171] getAccessToken without a session: AccessTokenError, which is exported, with its code', async () => {
+  test('[S171] getAccessToken without a session throws an AccessTokenError, which is exported, with its code', async () => {
     const error: unknown = await world.client
       .getAccessToken(new Request(APP))
       .catch((thrown: unknown) => thrown)

@@ -29,7 +29,7 @@ async function signedIn(options: IdpClientOptions) {
 }
 
 describe('an account is connected', () => {
-  test('where sessions lie in a store: kept tokens of the connection go there too', async () => {
+  test('with sessions in a store: stored tokens of the connection are there too', async () => {
     const { browser, client } = await signedIn({ sessionStore: memoryStore() })
     world.provider.accounts.add('alice', { connection: 'github' })
     const headers = new Headers()
@@ -57,7 +57,7 @@ describe('an account is connected', () => {
     await own.provider.stop()
   })
 
-  test('with one transaction at a time: the later attempt wins, the earlier one is told', async () => {
+  test('with one transaction at a time: the later connection completes, the earlier one gets an error', async () => {
     const { browser } = await signedIn({ enableParallelTransactions: false })
     const earlier = await world.beginConnect(browser, '?connection=github&returnTo=/earlier')
     const later = await world.beginConnect(browser, '?connection=google-oauth2')
@@ -67,7 +67,7 @@ describe('an account is connected', () => {
     expect(world.provider.accounts.list('alice')).toMatchObject([{ connection: 'google-oauth2' }])
   })
 
-  test('with a redirect_uri of the configuration, byte for byte in both calls', async () => {
+  test('with a configured redirect_uri: it is unchanged in both requests', async () => {
     const redirect_uri = `${APP}/auth/callback?app=a%20b`
     const { browser } = await signedIn({ authorizationParameters: { redirect_uri } })
     await world.connect(browser)
@@ -76,7 +76,7 @@ describe('an account is connected', () => {
     }
   })
 
-  test('with other wire values, where the provider has others', async () => {
+  test('with other wire values of the provider', async () => {
     world.provider.addApi({
       audience: `${world.provider.issuer.replace(/\/$/, '')}/account-api/`,
       scopes: ['link:accounts', 'list:accounts', 'unlink:accounts'],
@@ -98,7 +98,7 @@ describe('an account is connected', () => {
   })
 })
 
-test('[CVE-2026-73419] what one client began, another with the same secret does not complete', async () => {
+test('a transaction of one client cannot be completed by another client with the same secret', async () => {
   const { clientId, privateKey } = world.provider.keyClient
   const other = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
   const browser = await world.signedIn()
@@ -109,7 +109,7 @@ test('[CVE-2026-73419] what one client began, another with the same secret does 
   expect(world.provider.requests()).toEqual([])
 })
 
-test('where no cookie can be kept nothing is asked', async () => {
+test('no request is sent where no cookie can be written', async () => {
   const { engine } = engineFor()
   const cookies = new Cookies()
   const first = cookies.exchange()
@@ -126,7 +126,7 @@ test('where no cookie can be kept nothing is asked', async () => {
   expect(refused).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
 })
 
-test('an attempt that is carried into the browser of another user connects nothing', async () => {
+test('a connection that continues in the browser of another user connects nothing', async () => {
   const [alice, bob] = [await world.signedIn('alice'), await world.signedIn('bob')]
   const callback = await world.decide(await world.beginConnect(alice))
   for (const [name, cookie] of alice.cookies) {
@@ -136,7 +136,7 @@ test('an attempt that is carried into the browser of another user connects nothi
   for (const user of ['alice', 'bob']) expect(world.provider.accounts.list(user)).toEqual([])
 })
 
-test('an attempt ends where the application puts another user into the session', async () => {
+test('a connection ends if the application puts another user into the session', async () => {
   const [alice, bob] = [await world.signedIn('alice'), await world.signedIn('bob')]
   const callback = await world.decide(await world.beginConnect(alice))
   const theirs = await world.client.getSession(bob.request('/'))
@@ -155,7 +155,7 @@ describe('an account that cannot be disconnected', () => {
   const remove = (browser: Browser, id: string) =>
     keeping(browser, (request, headers) => world.client.deleteConnectedAccount(request, headers, { id }))
 
-  test('for want of a token: nothing was asked, so kept tokens stay', async () => {
+  test('without a token: no request is sent, so stored tokens stay', async () => {
     const browser = await world.signedIn()
     const account = world.provider.accounts.add('alice', { connection: 'github' })
     const token = () =>
@@ -173,7 +173,7 @@ describe('an account that cannot be disconnected', () => {
     expect(world.provider.count('account-delete')).toBe(0)
   })
 
-  test('because the API says no: its error is the cause', async () => {
+  test('rejected by the API: the cause is its error', async () => {
     const browser = await world.signedIn()
     expect(await rejectionOf(remove(browser, 'cac_none'))).toMatchObject({
       code: 'FAILED_TO_DELETE',
@@ -187,7 +187,7 @@ describe('an account that cannot be disconnected', () => {
   })
 })
 
-test('what the API wants back has to fit into a cookie', async () => {
+test('auth_session of the API has to fit into a cookie', async () => {
   const browser = await world.signedIn()
   const connectWith = (length: number) => {
     const longer = (body: Record<string, unknown>) => {

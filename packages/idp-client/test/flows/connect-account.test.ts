@@ -27,7 +27,7 @@ const accountsOf = (user: string) => world.provider.accounts.list(user)
 const connects = () => world.provider.requests('account-connect')
 
 describe('the route', () => {
-  test('[S067] is not there by default: the request passes', async () => {
+  test('[S067] is not mounted by default: the request passes', async () => {
     for (const enableConnectAccountEndpoint of [undefined, false]) {
       const { client, browser } = world.another({ enableConnectAccountEndpoint })
       const response = await client.middleware(browser.request('/auth/connect?connection=github'))
@@ -35,7 +35,7 @@ describe('the route', () => {
     }
   })
 
-  test('[S146,S196] with its option it leads to the provider and back, and the account is connected', async () => {
+  test('[S146,S196] redirects to the provider and back if it is enabled, and the account is connected', async () => {
     const browser = await world.signedIn()
     const url = new URL(await world.beginConnect(browser, '?connection=github&returnTo=/accounts%3Fa%3D1'))
     expect(url.origin).toBe(new URL(world.provider.issuer).origin)
@@ -50,7 +50,7 @@ describe('the route', () => {
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'CONNECT_COMPLETED' }))
   })
 
-  test('[S005] one middleware answers it and every other auth route', async () => {
+  test('[S005] is served by the same middleware as every other auth route', async () => {
     const { client, browser } = world.another()
     const paths = ['login', 'callback', 'logout', 'profile', 'access-token', 'connect']
     for (const path of paths) {
@@ -61,13 +61,13 @@ describe('the route', () => {
     expect(isContinue(await client.middleware(browser.request('/auth/other')))).toBe(true)
   })
 
-  test('[S146] its path is an option', async () => {
+  test('[S146] has the path of the options', async () => {
     const { browser } = world.another({ routes: { connectAccount: '/accounts/new' } })
     await world.login(browser)
     expect((await browser.send('/accounts/new?connection=github')).status).toBe(302)
   })
 
-  test('what the API is asked: PKCE, a sealed state, the callback, scopes and parameters; nothing reserved', async () => {
+  test('sends PKCE, an encrypted state, the callback, scopes and parameters to the API; nothing reserved', async () => {
     const browser = await world.signedIn()
     const query = [
       'connection=github&scopes=repo&scopes=read%3Auser&scopes=&returnTo=/x&login_hint=me&prompt=consent&empty=',
@@ -94,7 +94,7 @@ describe('the route', () => {
     })
   })
 
-  test('[E2] scopes in brackets are scopes, and no parameter', async () => {
+  test('[E2] reads scopes in brackets as scopes', async () => {
     const browser = await world.signedIn()
     await world.beginConnect(
       browser,
@@ -105,7 +105,7 @@ describe('the route', () => {
     expect(request?.json).not.toHaveProperty('authorization_params')
   })
 
-  test('the verifier that completes is the one that began', async () => {
+  test('the verifier of the completion is that of the start', async () => {
     const browser = await world.signedIn()
     await world.connect(browser)
     const [completed] = world.provider.requests('account-complete')
@@ -136,7 +136,7 @@ describe('the route', () => {
     expect(page).not.toContain('nowhere')
   })
 
-  test('[S197] without a session: 401, nothing asked, no cookie', async () => {
+  test('[S197] without a session it responds with 401, without a request or a cookie', async () => {
     const browser = world.newBrowser()
     const response = await browser.send('/auth/connect?connection=github', json)
     expect(response.status).toBe(401)
@@ -150,7 +150,7 @@ describe('the route', () => {
     [{ 'sec-fetch-mode': 'no-cors', 'sec-fetch-site': 'same-site', 'sec-fetch-dest': 'image' }, 403],
     [{ 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site', 'sec-fetch-dest': 'document' }, 403],
   ])(
-    'a request that is no navigation of our own (%j): %i, nothing asked, no cookie',
+    'a request that is not a same-site navigation (%j): %i, no request, no cookie',
     async (headers, status) => {
       const browser = await world.signedIn()
       world.provider.clearRequests()
@@ -175,14 +175,14 @@ describe('the route', () => {
   )
 })
 
-describe('where the provider sends the browser', () => {
+describe('the connect_uri of the provider', () => {
   test.each([
     ['another origin', 'https://evil.example/connect'],
     ['a script', 'javascript:alert(1)'],
     ['credentials', 'CREDENTIALS'],
     ['no URL', 'connect/account'],
     ['nothing', undefined],
-  ])('%s: refused, 502, no transaction, no redirect', async (_, connectUri) => {
+  ])('%s: rejected, 502, no transaction, no redirect', async (_, connectUri) => {
     const browser = await world.signedIn()
     world.provider.rewrite('account-connect', (body) => {
       body['connect_uri'] =
@@ -195,7 +195,7 @@ describe('where the provider sends the browser', () => {
     expect(browser.names('__txn_')).toEqual([])
   })
 
-  test.each(['connect_params', 'auth_session'])('an answer without %s is refused', async (member) => {
+  test.each(['connect_params', 'auth_session'])('a response without %s is rejected', async (member) => {
     const browser = await world.signedIn()
     world.provider.rewrite('account-connect', (body) => {
       delete body[member]
@@ -203,7 +203,7 @@ describe('where the provider sends the browser', () => {
     expect((await browser.send('/auth/connect?connection=github')).status).toBe(502)
   })
 
-  test('a query of its own stays', async () => {
+  test('keeps its own query', async () => {
     const browser = await world.signedIn()
     world.provider.rewrite('account-connect', (body) => {
       body['connect_uri'] = `${body['connect_uri']}?brand=a%20b&ticket=forged`
@@ -215,7 +215,7 @@ describe('where the provider sends the browser', () => {
 })
 
 describe('the callback', () => {
-  test('onCallback is told everything, beforeSessionSaved gets all claims, the session keeps its identity', async () => {
+  test('onCallback gets all data of the connection, beforeSessionSaved gets all claims, the session keeps its identity', async () => {
     const seen: [SessionData, string | undefined][] = []
     const { browser, client } = world.another({
       beforeSessionSaved: (session, idToken) => {
@@ -258,7 +258,7 @@ describe('the callback', () => {
     expect(after?.internal).toEqual(before?.internal)
   })
 
-  test('without a hook nothing about the user is decided anew', async () => {
+  test('without a hook the user of the session is unchanged', async () => {
     const browser = await world.signedIn()
     const session = await sessionOf(browser)
     const headers = new Headers()
@@ -269,7 +269,7 @@ describe('the callback', () => {
     expect((await sessionOf(browser))?.user).toEqual(changed.user)
   })
 
-  test('cancelled: told as a decision of the user, 400, the transaction is gone, the session stays', async () => {
+  test('a cancelled connection is reported as a decision of the user: 400, the transaction is deleted, the session stays', async () => {
     const browser = await world.signedIn()
     const callback = await world.decide(await world.beginConnect(browser), { connect: 'cancel' })
     const session = browser.cookies.get('__session')?.value
@@ -292,7 +292,7 @@ describe('the callback', () => {
     )
   })
 
-  test('cancelled, without a hook: the page says so in our own words', async () => {
+  test("a cancelled connection without a hook shows a page with the library's own text", async () => {
     const { browser } = world.another({ onCallback: undefined })
     await world.login(browser)
     const callback = new URL(await world.decide(await world.beginConnect(browser), { connect: 'cancel' }))
@@ -330,7 +330,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toEqual([])
   })
 
-  test('a wrong state: 400, nothing asked, the transaction stays for the right tab', async () => {
+  test('a wrong state: 400, no request, the transaction stays for the right tab', async () => {
     const browser = await world.signedIn()
     const callback = new URL(await world.decide(await world.beginConnect(browser)))
     const right = callback.href
@@ -342,7 +342,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toHaveLength(1)
   })
 
-  test('back button and replay: on to the page, the code is not sent again', async () => {
+  test('back button and replay redirect to the page, and the code is not sent again', async () => {
     const browser = await world.signedIn()
     const callback = await world.decide(
       await world.beginConnect(browser, '?connection=github&returnTo=/here'),
@@ -356,7 +356,7 @@ describe('the callback', () => {
     expect(world.provider.count('account-complete')).toBe(1)
   })
 
-  test('the same callback twice at once: the code is sent once, both succeed', async () => {
+  test('the same callback twice at once sends the code once, and both succeed', async () => {
     const browser = await world.signedIn()
     const callback = await world.decide(
       await world.beginConnect(browser, '?connection=github&returnTo=/here'),
@@ -379,7 +379,7 @@ describe('the callback', () => {
     expect(accountsOf('alice')).toHaveLength(2)
   })
 
-  test('expired here: on to the page, nothing is sent; expired there: told', async () => {
+  test('an attempt that expired in this application redirects to the page without a request; one that expired at the provider is an error', async () => {
     const browser = await world.signedIn()
     const late = await world.decide(await world.beginConnect(browser, '?connection=github&returnTo=/here'))
     world.clock.now += 3600
@@ -394,7 +394,7 @@ describe('the callback', () => {
   })
 })
 
-describe('whose account it becomes', () => {
+describe('the user of the session', () => {
   async function complete(browser: Browser, callback: string): Promise<void> {
     world.provider.clearRequests()
     world.told.length = 0
@@ -407,7 +407,7 @@ describe('whose account it becomes', () => {
     for (const { name } of world.provider.users()) expect(accountsOf(name)).toEqual([])
   }
 
-  test('a user of the same browser does not complete the connection of another one', async () => {
+  test('a user of the same browser cannot complete the connection of another one', async () => {
     const browser = await world.signedIn('alice')
     const callback = await world.decide(await world.beginConnect(browser), { user: 'alice' })
     await world.signedIn('bob', browser)
@@ -415,21 +415,21 @@ describe('whose account it becomes', () => {
     expect((await sessionOf(browser))?.user.name).toMatch(/bob/i)
   })
 
-  test('nor does a later session of the same user', async () => {
+  test('a later session of the same user cannot complete it either', async () => {
     const browser = await world.signedIn('alice')
     const callback = await world.decide(await world.beginConnect(browser))
     await world.signedIn('alice', browser)
     await complete(browser, callback)
   })
 
-  test('nobody is signed in any more', async () => {
+  test('without a session it cannot be completed', async () => {
     const browser = await world.signedIn('alice')
     const callback = await world.decide(await world.beginConnect(browser))
     browser.cookies.delete('__session')
     await complete(browser, callback)
   })
 
-  test('the callback of another user connects nothing in a victim’s browser', async () => {
+  test('the callback of another user connects nothing in the browser of a victim', async () => {
     const mallory = await world.signedIn('mallory')
     const callback = await world.decide(await world.beginConnect(mallory))
     const victim = await world.signedIn('alice')
@@ -439,7 +439,7 @@ describe('whose account it becomes', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('a callback that shares a result does not bring back a session that ended meanwhile', async () => {
+  test('a callback that shares a result does not restore a session that has ended', async () => {
     const browser = await world.signedIn('alice')
     const callback = await world.decide(await world.beginConnect(browser))
     const repeated = browser.request(callback)
@@ -450,7 +450,7 @@ describe('whose account it becomes', () => {
     expect(response.headers.getSetCookie().filter((text) => text.startsWith('__session'))).toEqual([])
   })
 
-  test('10 users at once: everybody gets an account of their own', async () => {
+  test('10 users at once connect an account of their own each', async () => {
     const names = await Promise.all(
       Array.from({ length: 10 }, (_, index) => world.provider.addUser({ name: `user-${index}` })),
     )
@@ -473,7 +473,7 @@ describe('whose account it becomes', () => {
 })
 
 describe('idp.connectAccount', () => {
-  test('[S195,S196,S226] a redirect response with cookies on it', async () => {
+  test('[S195,S196,S226] returns a redirect response with cookies', async () => {
     const browser = await world.signedIn()
     const response = await world.client.connectAccount(browser.request('/'), {
       connection: 'github',
@@ -492,7 +492,7 @@ describe('idp.connectAccount', () => {
     expect(done.headers.get('location')).toBe(`${APP}/after`)
   })
 
-  test('[S195,S197] its errors are of its class', async () => {
+  test('[S195,S197] throws errors of its class', async () => {
     const request = world.newBrowser().request('/')
     const missing = await rejectionOf(world.client.connectAccount(request, { connection: 'github' }))
     expect(missing).toBeInstanceOf(ConnectAccountError)

@@ -52,7 +52,7 @@ function answers(status: number, body: unknown = problem) {
   return { kind: 'respond', status, headers, body: JSON.stringify(body) } as const
 }
 
-describe('an account API that says no', () => {
+describe('errors of the account API', () => {
   test.each([
     [400, 400],
     [401, 401],
@@ -62,23 +62,26 @@ describe('an account API that says no', () => {
     [429, 503],
     [500, 502],
     [503, 503],
-  ])('%i: asked once, the page has %i, no transaction, no word of it shown', async (status, shown) => {
-    const browser = await world.signedIn()
-    world.provider.faults.set('account-connect', answers(status))
-    const response = await browser.send('/auth/connect?connection=github')
-    expect(response.status).toBe(shown)
-    expect(await response.text()).not.toContain('Not like this')
-    expect(browser.names('__txn_')).toEqual([])
-    expect(world.provider.count('account-connect')).toBe(1)
-    expect(await codeOf(await browser.send('/auth/connect?connection=github', json))).toBe(
-      'FAILED_TO_INITIATE',
-    )
-    expect(world.events).toContainEqual(
-      expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'account', status }),
-    )
-  })
+  ])(
+    '%i: one request, the page has %i, no transaction, and shows no text of the provider',
+    async (status, shown) => {
+      const browser = await world.signedIn()
+      world.provider.faults.set('account-connect', answers(status))
+      const response = await browser.send('/auth/connect?connection=github')
+      expect(response.status).toBe(shown)
+      expect(await response.text()).not.toContain('Not like this')
+      expect(browser.names('__txn_')).toEqual([])
+      expect(world.provider.count('account-connect')).toBe(1)
+      expect(await codeOf(await browser.send('/auth/connect?connection=github', json))).toBe(
+        'FAILED_TO_INITIATE',
+      )
+      expect(world.events).toContainEqual(
+        expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'account', status }),
+      )
+    },
+  )
 
-  test('its words are in the cause, bounded and clean, and nowhere else', async () => {
+  test('its text is in the cause, limited and without control characters, and nowhere else', async () => {
     const browser = await world.signedIn()
     const long = {
       ...problem,
@@ -116,7 +119,7 @@ describe('an account API that says no', () => {
     ['answers a page', { kind: 'respond', body: '<h1>portal</h1>' }, 502],
     ['redirects', { kind: 'redirect', location: 'http://127.0.0.1:9/' }, 502],
     ['answers too much', { kind: 'huge' }, 502],
-  ] as const)('one that %s: told, asked once, the next attempt works', async (_, fault, status) => {
+  ] as const)('an API that %s: an error, one request, the next attempt works', async (_, fault, status) => {
     const browser = await world.signedIn()
     for (const endpoint of ['account-connect', 'account-complete'] as const) {
       world.provider.clearRequests()
@@ -137,7 +140,7 @@ describe('an account API that says no', () => {
     expect((await world.connect(browser)).status).toBe(302)
   })
 
-  test('the token endpoint refuses: 401 where another login helps, 502 where not; nothing is lost', async () => {
+  test('the token endpoint rejects: 401 if another login helps, otherwise 502; the session stays', async () => {
     const browser = await world.signedIn()
     world.provider.faults.set('token', { kind: 'respond', status: 503 })
     expect((await browser.send('/auth/connect?connection=github')).status).toBe(503)
@@ -154,7 +157,7 @@ describe('an account API that says no', () => {
 })
 
 describe('tokens', () => {
-  test('a rotated refresh token is on the redirect, and also when the API fails afterwards', async () => {
+  test('a rotated refresh token is on the redirect, also if the API fails afterwards', async () => {
     const browser = await world.signedIn()
     const refreshToken = async () => (await sessionOf(browser))?.tokenSet.refreshToken
     const first = await refreshToken()
@@ -184,7 +187,7 @@ describe('tokens', () => {
     await own.provider.stop()
   })
 
-  test('DPoP: a proof for each call, another after a nonce challenge, never Bearer', async () => {
+  test('DPoP: a new proof for each call and after a nonce challenge, never Bearer', async () => {
     const options: IdpClientOptions = {
       useDPoP: true,
       dpopKeyPair: await generateDpopKeyPair(),
@@ -215,7 +218,7 @@ describe('tokens', () => {
     await own.provider.stop()
   })
 
-  test('a client that proves itself by a key', async () => {
+  test('a client that authenticates with a key works too', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const { browser } = world.another({
       clientId,
@@ -227,7 +230,7 @@ describe('tokens', () => {
     expect(world.provider.accounts.list('alice')).toHaveLength(1)
   })
 
-  test('kept tokens of the connection go when it is connected anew; others stay', async () => {
+  test('stored tokens of the connection are removed when it is connected again; others stay', async () => {
     const browser = await world.signedIn()
     for (const connection of ['github', 'google-oauth2']) world.provider.accounts.add('alice', { connection })
     const stale = await connectionToken(browser, 'github')
@@ -239,7 +242,7 @@ describe('tokens', () => {
     expect((await connectionToken(browser, 'google-oauth2')).token).toBe(other.token)
   })
 
-  test('a further factor is demanded: 403, a page or the flat body; the method throws it', async () => {
+  test('a further factor is required: 403 with a page or flat JSON; the method throws it', async () => {
     const own = await startConnectWorld()
     const audience = `${own.provider.issuer.replace(/\/$/, '')}/me/`
     const scopes = ['create', 'read', 'delete'].map((action) => `${action}:me:connected_accounts`)
@@ -268,7 +271,7 @@ describe('hooks', () => {
     ['onCallback throws', 500],
     ['onCallback denies', 403],
     ['beforeSessionSaved throws', 500],
-  ])('%s: nothing is saved but what a refresh brought', async (which, status) => {
+  ])('%s: only refreshed tokens are saved', async (which, status) => {
     let armed = false
     const { browser } = world.another({
       onCallback: () => {
@@ -289,7 +292,7 @@ describe('hooks', () => {
     expect(browser.names('__txn_')).toEqual([])
   })
 
-  test('onCallback decides where to go, or answers itself', async () => {
+  test('onCallback decides on the redirect, or responds itself', async () => {
     let answer: { returnTo: string } | Response = { returnTo: '/elsewhere' }
     const { browser } = world.another({ onCallback: () => answer })
     await world.login(browser)
@@ -300,7 +303,7 @@ describe('hooks', () => {
     expect(await (await world.connect(browser)).text()).toBe('connected')
   })
 
-  test('no token, code, session name or ticket is in an event', async () => {
+  test('no event contains a token, code, session id or connect_code', async () => {
     const browser = await world.signedIn()
     const url = await world.beginConnect(browser)
     const callback = new URL(await world.decide(url))
@@ -323,7 +326,7 @@ describe('listConnectedAccounts', () => {
   const list = (browser: Browser) =>
     within(browser, (request, target) => world.client.listConnectedAccounts(request, target))
 
-  test('the user’s own, over all pages', async () => {
+  test('returns the accounts of the user, over all pages', async () => {
     const browser = await world.signedIn()
     world.provider.settings.accountPageSize = 2
     for (const name of ['a', 'b', 'c', 'd', 'e'])
@@ -342,7 +345,7 @@ describe('listConnectedAccounts', () => {
     expect(await list(await world.signedIn('mallory'))).toEqual([])
   })
 
-  test('a page that leads back is refused', async () => {
+  test('a page token that repeats is rejected', async () => {
     const browser = await world.signedIn()
     world.provider.settings.accountPageSize = 1
     for (const name of ['a', 'b', 'c']) world.provider.accounts.add('alice', { connection: 'github', name })
@@ -356,7 +359,7 @@ describe('listConnectedAccounts', () => {
     expect(world.provider.count('account-list')).toBe(2)
   })
 
-  test('100 pages are read, 101 are too many', async () => {
+  test('100 pages are read, 101 are rejected', async () => {
     const browser = await world.signedIn()
     world.provider.settings.accountPageSize = 1
     const add = (name: string) => world.provider.accounts.add('alice', { connection: 'github', name })
@@ -373,7 +376,7 @@ describe('listConnectedAccounts', () => {
     ['accounts', {}],
     ['accounts', [null]],
     ['accounts', [{ id: 'x' }]],
-  ])('an answer whose %s are %j is refused', async (member, value) => {
+  ])('a response whose %s are %j is rejected', async (member, value) => {
     const browser = await world.signedIn()
     world.provider.rewrite('account-list', (body) => {
       body[member] = value
@@ -384,7 +387,7 @@ describe('listConnectedAccounts', () => {
     })
   })
 
-  test('its errors are of its class', async () => {
+  test('throws errors of its class', async () => {
     const missing = await rejectionOf(world.client.listConnectedAccounts(world.newBrowser().request('/')))
     expect(missing).toBeInstanceOf(ConnectedAccountsError)
     expect(missing).toMatchObject({ code: 'MISSING_SESSION' })
@@ -411,7 +414,7 @@ describe('deleteConnectedAccount', () => {
     return browser
   }
 
-  test('the account goes, and what the session kept of its connection', async () => {
+  test('deletes the account and the stored tokens of its connection', async () => {
     const browser = await connected()
     world.provider.settings.connectionsNeedAccounts = true
     const [account] = await world.client.listConnectedAccounts(browser.request('/'), new Headers())
@@ -425,7 +428,7 @@ describe('deleteConnectedAccount', () => {
     expect(world.provider.requests('account-delete')).toHaveLength(1)
   })
 
-  test('without a connection, every stored token of a connection is removed', async () => {
+  test('removes the stored tokens of all connections if no connection is given', async () => {
     const browser = await connected()
     const [account] = world.provider.accounts.list('alice')
     await remove(browser, { id: String(account?.id) })
@@ -433,7 +436,7 @@ describe('deleteConnectedAccount', () => {
     expect(browser.names('__session__conn_')).toEqual([])
   })
 
-  test('a lost response, or a refusal, is reported; stored tokens are removed anyway', async () => {
+  test('reports a lost response or a rejection, and removes stored tokens anyway', async () => {
     const browser = await connected()
     const [account] = world.provider.accounts.list('alice')
     world.provider.faults.set('account-delete', { kind: 'reset', at: 'commit' })
@@ -450,7 +453,7 @@ describe('deleteConnectedAccount', () => {
     })
   })
 
-  test('a user cannot disconnect the account of another user', async () => {
+  test('cannot delete the account of another user', async () => {
     const account = world.provider.accounts.add('bob', { connection: 'github' })
     const browser = await world.signedIn('alice')
     expect(await rejectionOf(remove(browser, account))).toMatchObject({ code: 'FAILED_TO_DELETE' })
@@ -458,7 +461,7 @@ describe('deleteConnectedAccount', () => {
   })
 
   test.each(['', '.', '..', 'x'.repeat(513), 7, undefined])(
-    'id %j: refused before anything is asked',
+    'id %j is rejected before any request',
     async (id) => {
       const browser = await world.signedIn()
       world.provider.clearRequests()
@@ -469,14 +472,14 @@ describe('deleteConnectedAccount', () => {
     },
   )
 
-  test('an id cannot name another path', async () => {
+  test('an id cannot change the path', async () => {
     const browser = await world.signedIn()
     await rejectionOf(remove(browser, { id: '../connect?x=/y#z' }))
     const { pathname } = new URL(world.provider.requests('account-delete')[0]?.url ?? '', APP)
     expect(pathname).toBe('/me/v1/connected-accounts/accounts/..%2Fconnect%3Fx%3D%2Fy%23z')
   })
 
-  test('without a session, and where no cookie can be written', async () => {
+  test('throws without a session, and where no cookie can be written', async () => {
     const options = { id: 'cac_1' }
     expect(await rejectionOf(remove(world.newBrowser(), options))).toMatchObject({
       name: 'ConnectedAccountsError',

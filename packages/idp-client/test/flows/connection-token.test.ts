@@ -24,7 +24,7 @@ async function signedIn() {
 const google = { connection: 'google-oauth2' }
 
 describe('getAccessTokenForConnection', () => {
-  test('[S173,S174,S175,S176] exchanged once, kept in a cookie of its own until it expires', async () => {
+  test('[S173,S174,S175,S176] a token is exchanged once and kept in its own cookie until it expires', async () => {
     const browser = await signedIn()
     const ask = async () => {
       const headers = new Headers()
@@ -51,7 +51,7 @@ describe('getAccessTokenForConnection', () => {
     expect((await ask()).token).not.toBe(first.token)
   })
 
-  test('two connections and two accounts of one do not mix', async () => {
+  test('two connections and two accounts of one are kept apart', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
     const ask = (options: { connection: string; login_hint?: string }) =>
@@ -66,7 +66,7 @@ describe('getAccessTokenForConnection', () => {
     expect(await ask({ ...google, login_hint: 'a' })).toEqual(tokens[1])
   })
 
-  test('20 requests at once: one exchange, everybody gets its token', async () => {
+  test('20 requests at once cause one exchange, and each gets its token', async () => {
     const browser = await signedIn()
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -77,7 +77,7 @@ describe('getAccessTokenForConnection', () => {
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('[S177] typed errors: no session, no connection, no refresh token, refused', async () => {
+  test('[S177] throws typed errors without a session, connection or refresh token, and if the provider rejects', async () => {
     const { client } = world
     const browser = await signedIn()
     const ask = (request: Request, options: unknown) =>
@@ -105,7 +105,7 @@ describe('getAccessTokenForConnection', () => {
     await expect(ask(request, google)).rejects.toMatchObject({ name, code: 'MISSING_REFRESH_TOKEN' })
   })
 
-  test('a provider that is down keeps the session, its tokens and the connection', async () => {
+  test('a provider that fails keeps the session, its tokens and the connection', async () => {
     const browser = await signedIn()
     world.provider.faults.set('token', { kind: 'respond', status: 503 })
     await expect(
@@ -116,7 +116,7 @@ describe('getAccessTokenForConnection', () => {
     expect(again.token).toEqual(expect.any(String))
   })
 
-  test('connection cookies open only with their own session, and logout deletes them', async () => {
+  test('connection cookies are valid with their own session only, and a logout deletes them', async () => {
     const [alice, bob] = [await signedIn(), await signedIn()]
     const headers = new Headers()
     await world.client.getAccessTokenForConnection(alice.request('/'), headers, google)
@@ -130,7 +130,7 @@ describe('getAccessTokenForConnection', () => {
 })
 
 describe('revokeRefreshToken', () => {
-  test('the provider forgets the token, the session continues without it', async () => {
+  test('the provider revokes the token, and the session continues without it', async () => {
     const browser = await signedIn()
     const headers = new Headers()
     expect(await world.client.revokeRefreshToken(browser.request('/'), headers)).toBe(true)
@@ -144,7 +144,7 @@ describe('revokeRefreshToken', () => {
     })
   })
 
-  test('a provider that cannot do it now: typed error, the token stays', async () => {
+  test('a provider that fails: typed error, the token stays', async () => {
     const browser = await signedIn()
     world.provider.faults.set('revocation', { kind: 'respond', status: 503 })
     const request = browser.request('/')
@@ -155,7 +155,7 @@ describe('revokeRefreshToken', () => {
   })
 })
 
-describe('the operations that need no session', () => {
+describe('operations without a session', () => {
   test('[S178,S179,S180,S181,S218] customTokenExchange on the client', async () => {
     const result = await world.client.customTokenExchange({
       subjectToken: 'alice',
@@ -181,7 +181,7 @@ describe('the operations that need no session', () => {
     expect(tokenSet.accessToken).toEqual(expect.any(String))
   })
 
-  test('getUserInfo: the claims of now, for the user of the session', async () => {
+  test('getUserInfo returns current claims of the user of the session', async () => {
     const browser = await signedIn()
     const claims = await world.client.getUserInfo(browser.request('/'), new Headers())
     expect(claims).toMatchObject({ sub: 'dev|alice', email: expect.any(String) })

@@ -178,7 +178,7 @@ function sessionOf({ connections, size }: Plan['writes'][number]): SessionData {
 
 const FOREIGN = ['other', 'session_', 'sessions', 'session__x', 'a__session__0', 'xtxn_1']
 
-test('every cookie is taken by browsers, and deleted at logout', async () => {
+test('every cookie is accepted by browsers, and deleted at logout', async () => {
   let most = 0
   let accepted = 0
   await fc.assert(

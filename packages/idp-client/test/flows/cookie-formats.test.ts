@@ -13,15 +13,15 @@ beforeAll(async () => {
 const known = (): [string, Fixture][] => Object.entries(fixtures())
 
 describe('formats of cookies', () => {
-  test('each that is written has a fixture', () => {
+  test('each written format has a fixture', () => {
     expect(known().map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(formats)))
   })
 
-  test('what was written once is still read', async () => {
+  test('every earlier format can still be read', async () => {
     for (const [name, fixture] of known()) expect(await read(fixture), name).toEqual(fixture.content)
   })
 
-  test('what is written now is what was written when the format was new', async () => {
+  test('the current output equals the fixture of its format', async () => {
     const all = new Map(known())
     for (const [name, format] of Object.entries(formats)) {
       const fixture = all.get(name)
@@ -33,7 +33,7 @@ describe('formats of cookies', () => {
     }
   })
 
-  test('a marker ends the session that it was left for', async () => {
+  test('a marker ends its session', async () => {
     const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-1': session } = fixtures()
     const sessions = inCookie(engineFor().engine)
     const load = (values: Fixture['values']) =>

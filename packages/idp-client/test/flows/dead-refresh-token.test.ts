@@ -28,7 +28,7 @@ async function expired() {
 }
 
 describe('[D4] several processes refresh one session in a cookie', () => {
-  test('one wins, and what the others respond leaves its cookie alone', async () => {
+  test('one succeeds, and the responses of the others do not change its cookie', async () => {
     const { browser } = await expired()
     const requests = Array.from({ length: 4 }, () => browser.request(TOKEN))
     const processes = requests.map((request) => {
@@ -54,7 +54,7 @@ describe('[D4] several processes refresh one session in a cookie', () => {
     expect(response?.status).toBe(200)
   })
 
-  test('a loser rolls no session, and sends the token no more', async () => {
+  test('a process whose token was rejected rolls no session, and sends the token no more', async () => {
     const { browser, client } = await expired()
     const [winner, loser] = [new Process(), new Process()]
     const late = () => requestAgain
@@ -74,7 +74,7 @@ describe('[D4] several processes refresh one session in a cookie', () => {
   })
 })
 
-describe('[D4] a request that still carries a refused token after a minute', () => {
+describe('[D4] a request that still has a rejected refresh token after a minute', () => {
   const kinds: [string, string, Record<string, string>, boolean][] = [
     ['a navigation', '/page', { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' }, true],
     [
@@ -114,7 +114,7 @@ describe('[D4] a request that still carries a refused token after a minute', () 
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('is led to the successor where this process holds one', async () => {
+  test('gets the current tokens if this process has them', async () => {
     const { browser, client } = await expired()
     const late = browser.request(TOKEN)
     await browser.send(TOKEN)

@@ -29,7 +29,7 @@ async function signedIn(options: IdpClientOptions = {}) {
 }
 
 describe('[B3] a provider that lists its scopes without offline_access', () => {
-  test('the default scope of a login is sent without it, and the session remembers that', async () => {
+  test('the default scope of a login is sent without it, and the session stores that', async () => {
     const { browser, client } = world.another()
     expect(scopeOf(await world.begin(browser))).toBe(REDUCED)
     await world.login(browser)
@@ -52,13 +52,13 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     ])
   })
 
-  test('also pushed', async () => {
+  test('a pushed request is sent without it too', async () => {
     const { browser } = world.another({ pushedAuthorizationRequests: true })
     await world.begin(browser)
     expect(sentScopes('par')).toEqual([REDUCED])
   })
 
-  test('a scope that is configured is sent as it is; null is the default', async () => {
+  test('a configured scope is sent unchanged; null is the default', async () => {
     const scope = 'openid offline_access'
     const { browser } = world.another({ authorizationParameters: { scope } })
     expect(scopeOf(await world.begin(browser))).toBe(scope)
@@ -68,13 +68,13 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     expect(scopeOf(await world.begin(unset.browser))).toBe(REDUCED)
   })
 
-  test('an audience that the map of scopes does not name has the default', async () => {
+  test('an audience that the map of scopes does not contain has the default', async () => {
     const scope = { 'https://orders.example.test/': 'openid read:orders' }
     const { browser } = world.another({ authorizationParameters: { audience: API, scope } })
     expect(scopeOf(await world.begin(browser))).toBe(REDUCED)
   })
 
-  test('the default is left out of nothing that the application names itself', async () => {
+  test('parameters of the application are never changed', async () => {
     const { browser, client } = world.another()
     const scope = 'openid offline_access'
     const started = await client.startInteractiveLogin(
@@ -84,7 +84,7 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     expect(scopeOf(started.headers.get('location') ?? '')).toBe(scope)
   })
 
-  test('a session with a valid token needs no provider, whatever of the default scope is named', async () => {
+  test('a session with a valid token needs no provider, for any part of the default scope', async () => {
     const { browser, client } = await signedIn()
     await world.provider.stop()
     const { token } = await client.getAccessToken(browser.request('/'), new Headers())
@@ -111,7 +111,7 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     expect(sentScopes('token')).toHaveLength(1)
   })
 
-  test('what a caller names is sent, and the provider says no', async () => {
+  test('the scope of a caller is sent, and the provider rejects it', async () => {
     const { browser, client } = await signedIn()
     const options = { audience: API, scope: 'offline_access' }
     await expect(client.getAccessToken(browser.request('/'), new Headers(), options)).rejects.toMatchObject({
@@ -120,7 +120,7 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     })
   })
 
-  test('a plain refresh leaves the requested scope as it was', async () => {
+  test('a plain refresh keeps the requested scope', async () => {
     const { browser, client } = await signedIn()
     world.clock.now += TTL + 1
     const headers = new Headers()
@@ -152,12 +152,12 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     await expect(page(browser.request('/vault'))).rejects.toMatchObject({ code: 'INSUFFICIENT_SCOPE' })
   })
 
-  test('a popup asks for the default without it', async () => {
+  test('a popup requests the default without it', async () => {
     const { browser } = await signedIn()
     expect(scopeOf(await world.begin(browser, '?challengeMode=popup&scope=x'))).toBe(`${REDUCED} x`)
   })
 
-  test('backchannel authentication and token exchange', async () => {
+  test('backchannel authentication and token exchange request the default without it', async () => {
     world.provider.settings.cibaAutoApprove = true
     const { tokenSet } = await world.client.getTokenByBackchannelAuth({
       bindingMessage: 'Order 42',
@@ -177,7 +177,7 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     ).rejects.toMatchObject({ code: 'EXCHANGE_FAILED' })
   })
 
-  test('what is configured there is sent as it is', async () => {
+  test('a scope that is configured there is sent unchanged', async () => {
     const { client } = world.another({ authorizationParameters: { scope: 'openid offline_access' } })
     await expect(
       client.getTokenByBackchannelAuth({ bindingMessage: 'Order 42', loginHint: { sub: 'dev|alice' } }),
@@ -193,7 +193,7 @@ describe('[B3] [S096] every other provider', () => {
     ['lists it', { scopes_supported: ['openid', 'offline_access'] }],
     ['lists nothing', {}],
     ['lists something else than an array', { scopes_supported: 'openid' }],
-  ])('that %s gets the whole default scope', async (_what, members) => {
+  ])('a provider that %s gets the whole default scope', async (_what, members) => {
     world.provider.settings.offlineAccess = 'listed'
     world.provider.rewrite('discovery', ({ scopes_supported: _listed, ...json }) => ({ ...json, ...members }))
     const { browser, client } = world.another()

@@ -32,7 +32,7 @@ const places: [string, () => IdpClientOptions][] = [
 ]
 
 describe.each(places)(
-  '[C7] what an application changes in the object of getSession: sessions in %s',
+  '[C7] a change of the object that getSession returned: sessions in %s',
   (_, options) => {
     async function signedIn() {
       world.provider.tamperIdToken((claims) => {
@@ -48,7 +48,7 @@ describe.each(places)(
       return { ...made, saved: structuredClone(saved ?? expect.fail('signed in')) }
     }
 
-    test('is not written by a refresh, and not seen by the next call', async () => {
+    test('is not written by a refresh, and not visible to the next call', async () => {
       const { browser, client, saved } = await signedIn()
       world.clock.now += TTL + 1
       const request = browser.request('/')
@@ -79,7 +79,7 @@ describe.each(places)(
       expect(again).toEqual(saved)
     })
 
-    test('is what updateSession saves, but for what the library decides', async () => {
+    test('is saved by updateSession, except for properties that the library controls', async () => {
       const { browser, client, saved } = await signedIn()
       const request = browser.request('/')
       const headers = new Headers()

@@ -58,7 +58,7 @@ describe('[S248] the page about errors', () => {
     expect(Object.keys(remedies)).toEqual(expect.arrayContaining(all))
   })
 
-  test.each(all)('tells class, status, cause and remedy of %s', (code) => {
+  test.each(all)('names class, status, cause and fix of %s', (code) => {
     const { below, cells } = rows.find((row) => row.cells['Code'] === `\`${code}\``) ?? expect.fail(code)
     expect({ below, ...cells }).toEqual({
       below: codes[code].class,
@@ -91,7 +91,7 @@ describe('[S248] the page about routes', () => {
   const text = page('routes')
   const rows = rowsOf(text).filter(({ cells }) => 'When' in cells)
 
-  test('names every code that a route can answer with, and none that does not exist', () => {
+  test('names exactly the codes that a route can respond with', () => {
     const named = namedIn(text)
     expect(named.filter((name) => !isCode(name))).toEqual([])
     expect(all.filter((code) => !named.includes(code) && !ELSEWHERE.test(code))).toEqual([])
@@ -210,7 +210,7 @@ describe('[S248] the bodies of errors', () => {
 
   const rows = rowsOf(page('routes')).filter(({ below }) => below === 'Bodies of errors')
 
-  test('are those of the places that are tried here', () => {
+  test('are those of the tested requests', () => {
     expect(rows.map(({ cells }) => cells['Where'])).toEqual(Object.keys(refused))
   })
 
@@ -229,7 +229,7 @@ describe('[S248] the bodies of errors', () => {
     },
   )
 
-  test('a page names its code and an id that the log has', async () => {
+  test('a page shows its code and an id that is in the log', async () => {
     for (const path of pages) {
       const made = world.another({ clientId: '' })
       world.events.length = 0
@@ -242,7 +242,7 @@ describe('[S248] the bodies of errors', () => {
     }
   })
 
-  test('a session that does not do: the login that would', async () => {
+  test('a session that does not meet the requirements: the login that would', async () => {
     const browser = await world.signedIn()
     const api = world.client.withApiAuthRequired(() => new Response('in'), { maxAge: 300 })
     world.pass(1000)
@@ -254,7 +254,7 @@ describe('[S248] the bodies of errors', () => {
     expect(told).toContain(`\`${JSON.stringify({ ...body.login, guard: '…' })}\``)
   })
 
-  test('a store that fails: 503 wherever a session is needed', async () => {
+  test('a store that fails: 503 wherever a session is required', async () => {
     const failing = async (): Promise<never> => {
       throw new Error('no route to the store')
     }

@@ -186,7 +186,7 @@ describe('[S137] states of a login', () => {
 describe('routes', () => {
   const rows = tableBelow(page('routes'), '# Routes')
 
-  test.each(rows)('[S155,S156] %s at %s answers %s only: %s, %s', async (...cells) => {
+  test.each(rows)('[S155,S156] %s at %s responds to %s only: %s, %s', async (...cells) => {
     const [, path = '', methods = '', , enabledBy = ''] = cells
     const isDisabled = !enabledBy.startsWith('default') && !enabledBy.includes('501')
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
@@ -201,7 +201,7 @@ describe('routes', () => {
     }
   })
 
-  test('[S156] the login ignores what the table says, and passes everything else on', async () => {
+  test('[S156] the login reads the documented parameters, and sends all others to the provider', async () => {
     const cells = tableBelow(page('routes'), '## login').map(([cell = '']) => cell)
     const namesIn = (first: string) =>
       (cells.find((cell) => cell === first || cell.startsWith(`${first},`)) ?? '')
@@ -284,7 +284,7 @@ describe('events', () => {
     new IdpClient({ logger, ...{ misspelt: 1 } })
   }
 
-  test('[S242] the logger is told what the table says, with its levels and members', async () => {
+  test('[S242] have the documented levels and properties', async () => {
     await everythingThatHappens()
     const told = new Set(world.events.map(({ code }) => code))
     expect([...told].sort()).toEqual(rows.map(([code]) => code).sort())

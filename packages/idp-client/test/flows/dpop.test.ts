@@ -47,7 +47,7 @@ async function metadata(): Promise<{ token_endpoint: string }> {
 const anew = (changes: IdpClientOptions = {}) => world.another(changes)
 
 describe('proofs at the authorization server', () => {
-  test('[S069,S104,S234,S236] code exchange and refresh carry a proof of the pair; tokens are bound', async () => {
+  test('[S069,S104,S234,S236] code exchange and refresh have a proof of the key pair; tokens are bound', async () => {
     const { browser, client } = anew({
       authorizationParameters: { audience: API, scope: 'openid offline_access' },
     })
@@ -76,7 +76,7 @@ describe('proofs at the authorization server', () => {
     }
   })
 
-  test('[S068] off by default: no proof, no dpop_jkt', async () => {
+  test('[S068] are not sent by default: no proof, no dpop_jkt', async () => {
     const plain = await startWorld()
     const url = await plain.begin(plain.browser)
     await plain.browser.send(await plain.authorize(url))
@@ -85,7 +85,7 @@ describe('proofs at the authorization server', () => {
     await plain.provider.stop()
   })
 
-  test('[S070] keys from the variables, line breaks escaped', async () => {
+  test('[S070] use keys of the variables, with escaped line breaks', async () => {
     const pems = generateKeyPairSync('ec', {
       namedCurve: 'P-256',
       publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -102,7 +102,7 @@ describe('proofs at the authorization server', () => {
     expect(decodeProtectedHeader(proof).jwk).toHaveProperty('x')
   })
 
-  test('a pushed request proves possession too, and is retried with a nonce', async () => {
+  test('are also sent with a pushed request, and again with a nonce', async () => {
     world.provider.settings.dpopNonces = true
     const { browser } = anew({ pushedAuthorizationRequests: true })
     expect((await world.login(browser)).status).toBe(302)
@@ -115,7 +115,7 @@ describe('proofs at the authorization server', () => {
 })
 
 describe('nonces', () => {
-  test('[S237] a challenge is answered once, the nonce is used from then on, every proof is new', async () => {
+  test('[S237] one challenge gets one retry, the nonce is used from then on, every proof is new', async () => {
     world.provider.settings.dpopNonces = true
     const { browser, client } = anew()
     await world.login(browser)
@@ -129,7 +129,7 @@ describe('nonces', () => {
     expect(second?.body).toEqual(first?.body)
   })
 
-  test('a nonce that a success brings is used next time', async () => {
+  test('a nonce in a successful response is used next time', async () => {
     world.provider.settings.dpopNonces = true
     const { browser } = anew()
     await world.login(browser)
@@ -155,7 +155,7 @@ describe('nonces', () => {
   test.each([
     ['with a nonce each time', { 'dpop-nonce': 'n' }],
     ['without any nonce', {}],
-  ])('endless demands %s end in a typed error after one retry', async (_how, headers) => {
+  ])('endless challenges %s end in a typed error after one retry', async (_how, headers) => {
     const { browser } = anew()
     const url = await world.begin(browser)
     world.provider.faults.set('token', {
@@ -178,7 +178,7 @@ describe('nonces', () => {
     [{ delay: 7, jitter: false }, [7, 7]],
     [{ delay: 40, jitter: true }, [20, 40]],
     [{ delay: 0 }, [0, 0]],
-  ])('[S109,S111] %j is waited before the retry', async (retry, [least = 0, most = 0]) => {
+  ])('[S109,S111] the delay before the retry is that of %j', async (retry, [least = 0, most = 0]) => {
     world.provider.settings.dpopNonces = true
     const { browser } = anew({ dpopOptions: { retry } })
     const callback = await world.authorize(await world.begin(browser))
@@ -194,7 +194,7 @@ describe('nonces', () => {
     expect(waits[0]).toBeLessThanOrEqual(most)
   })
 
-  test('[S110,S112] the variables of the delay', async () => {
+  test('[S110,S112] variables set the delay', async () => {
     vi.stubEnv('IDP_RETRY_DELAY', '9')
     vi.stubEnv('IDP_RETRY_JITTER', 'false')
     world.provider.settings.dpopNonces = true
@@ -208,8 +208,8 @@ describe('nonces', () => {
   })
 })
 
-describe('what is refused', () => {
-  test('a Bearer token although tokens are to be bound: no session', async () => {
+describe('rejected configurations and tokens', () => {
+  test('a Bearer token although tokens must be bound creates no session', async () => {
     const errors: unknown[] = []
     const { browser } = anew({ onCallback: ({ error }) => void errors.push(error) })
     const stop = world.provider.rewrite('token', (json) => ({ ...json, token_type: 'Bearer' }))
@@ -225,7 +225,7 @@ describe('what is refused', () => {
     ])
   })
 
-  test('two halves that are no pair: a typed error at the first use, nothing is sent', async () => {
+  test('keys of two pairs are a typed error at the first use, and nothing is sent', async () => {
     const { privateKey } = await generateDpopKeyPair()
     const { browser, client } = anew({ dpopKeyPair: { publicKey: pair.publicKey, privateKey } })
     expect((await browser.send('/auth/login')).status).toBe(500)
@@ -237,7 +237,7 @@ describe('what is refused', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('missing keys: a warning at construction, then every use throws', async () => {
+  test('missing keys are a warning at construction, then every use throws', async () => {
     world.events.length = 0
     const { browser, client } = anew({ dpopKeyPair: undefined })
     expect(world.events).toMatchObject([
@@ -279,7 +279,7 @@ describe('clocks', () => {
     }
   }
 
-  test('[S107] clockSkew shifts the time of proofs and of the checks', async () => {
+  test('[S107] clockSkew changes the time of proofs and of the checks', async () => {
     const { login, now, statuses, times } = await ahead(1000, { clockSkew: 1000 })
     expect(login).toBe(302)
     expect(statuses).toEqual([200])
@@ -293,7 +293,7 @@ describe('clocks', () => {
     expect(times).toEqual([now, now])
   })
 
-  test('[S107] with neither, the ID token of the future is refused', async () => {
+  test('[S107] without them an ID token of the future is rejected', async () => {
     const { errors, login, statuses } = await ahead(1000, {})
     expect(login).toBe(502)
     expect(statuses).toEqual([400, 200])
@@ -305,7 +305,7 @@ describe('clocks', () => {
     [10, 502, 502],
     [300, 302, 302],
   ])(
-    '[S105] clockTolerance %s for ID tokens that ended 30 and 200 seconds ago',
+    '[S105] clockTolerance %s for ID tokens that expired 30 and 200 seconds ago',
     async (clockTolerance, half, three) => {
       const statuses: number[] = []
       for (const seconds of [30, 200]) {
@@ -321,7 +321,7 @@ describe('clocks', () => {
   )
 })
 
-test('[S234] token exchange proves possession; its token is bound as well', async () => {
+test('[S234] token exchange sends a proof; its token is bound too', async () => {
   const realm = await startRealm({ requireDpop: true, dpopNonces: true })
   const provider = getProvider(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
   const grant = await exchangeTokens(provider, [
@@ -335,7 +335,7 @@ test('[S234] token exchange proves possession; its token is bound as well', asyn
   await realm.provider.stop()
 })
 
-test('a connection token is asked for with a proof, but belongs to another provider: it may be a Bearer token', async () => {
+test('a connection token is requested with a proof, but may be a Bearer token of another provider', async () => {
   const realm = await startRealm()
   const provider = getProvider(realm.engine({ useDPoP: true, dpopKeyPair: pair }).config)
   const { refreshToken = '' } = await exchangeTokens(provider, [
@@ -358,7 +358,7 @@ test('a connection token is asked for with a proof, but belongs to another provi
   await realm.provider.stop()
 })
 
-test('[S029,S037,S237] a login in the shape of FAPI 2.0: PAR, signed assertions, DPoP with nonces, ES256', async () => {
+test('[S029,S037,S237] a login with the FAPI 2.0 profile: PAR, signed assertions, DPoP with nonces, ES256', async () => {
   const strict = await startWorld({}, { dpopNonces: true, accessTokenTtl: TTL })
   const { clientId, privateKey } = await strict.provider.addClient({
     tokenEndpointAuthMethod: 'private_key_jwt',

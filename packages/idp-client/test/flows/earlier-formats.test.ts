@@ -87,8 +87,8 @@ const places = ciphers.flatMap(
     ] as const,
 )
 
-describe.each(places)('a session that an earlier process wrote to %s', (_place, make) => {
-  test('opens, refreshes, is stepped up and logged out, also after a write by an earlier version', async () => {
+describe.each(places)('a session of an earlier version in %s', (_place, make) => {
+  test('is read, refreshed, stepped up and logged out, also after a write by an earlier version', async () => {
     const { options, rewrite } = make()
     const { browser, client } = world.another(options)
     await world.login(browser, '?max_age=300')

@@ -47,7 +47,7 @@ describe('[D1] a refresh in the edge realm of Next.js', () => {
   })
 })
 
-test('[D1] a session that the edge rolls while the server refreshes it has the newer refresh token', async () => {
+test('[D1] a session that the edge realm rolls while the server refreshes it keeps the newer refresh token', async () => {
   const [edge, server] = [new Process(), new Process()]
   const { browser, client } = world.another()
   await world.login(browser)

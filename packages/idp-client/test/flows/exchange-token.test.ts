@@ -38,7 +38,7 @@ function answer(status: number, body: unknown): void {
 }
 
 describe('an exchange', () => {
-  test('[S178,S179,S181] brings tokens of the subject; the default scope when none is given', async () => {
+  test('[S178,S179,S181] returns tokens of the subject; without a scope the default is sent', async () => {
     const result = await exchange()
     expect(result).toEqual({
       accessToken: expect.any(String),
@@ -60,7 +60,7 @@ describe('an exchange', () => {
     expect(realm.provider.requests('token')[0]?.url).not.toContain('?')
   })
 
-  test('[S180] audience, scope and organization reach the provider', async () => {
+  test('[S180] sends audience, scope and organization to the provider', async () => {
     const result = await exchange({ audience: API, scope: 'read:things', organization: 'acme' })
     expect(sent()).toMatchObject([{ audience: API, scope: 'read:things', organization: 'acme' }])
     expect(decodeJwt(result.accessToken)).toMatchObject({ aud: API, scope: 'read:things' })
@@ -69,14 +69,14 @@ describe('an exchange', () => {
     expect(result).not.toHaveProperty('refreshToken')
   })
 
-  test('an actor: the result says who acts', async () => {
+  test('with an actor the result names it', async () => {
     const result = await exchange({ actorToken: 'bob', actorTokenType: 'https://example.com/user-name' })
     expect(result.act).toEqual({ sub: 'dev|bob' })
     await exchange({ actorTokenType: 'not a uri' })
     expect(sent()[1]).not.toHaveProperty('actor_token_type')
   })
 
-  test('additional parameters: as text, lists one by one, null and undefined left out', async () => {
+  test('sends additional parameters as strings, each value of a list, and neither null nor undefined', async () => {
     const bodies: string[] = []
     const engine = realm.engine({
       [customFetch]: async (input, init) => {
@@ -100,13 +100,13 @@ describe('an exchange', () => {
     expect([form.has('none'), form.has('gone')]).toEqual([false, false])
   })
 
-  test('a missing issued_token_type and lifetime are tolerated', async () => {
+  test('accepts a response without issued_token_type and expires_in', async () => {
     answer(200, { access_token: 'opaque', token_type: 'bearer' })
     expect(await exchange()).toEqual({ accessToken: 'opaque', tokenType: 'Bearer', expiresIn: 300 })
   })
 })
 
-describe('[S182] options are checked before anything is sent', () => {
+describe('[S182] options are checked before any request', () => {
   test.each([
     [{ subjectToken: '' }, 'MISSING_SUBJECT_TOKEN'],
     [{ subjectToken: '  \n' }, 'MISSING_SUBJECT_TOKEN'],
@@ -134,7 +134,7 @@ describe('[S182] options are checked before anything is sent', () => {
     expect(sent()).toEqual([])
   })
 
-  test('the shortest and the longest type', async () => {
+  test('types of the minimum and maximum length are accepted', async () => {
     answer(200, { access_token: 'a', token_type: 'bearer' })
     for (const subjectTokenType of ['urn:ab:cde', `urn:example:${'x'.repeat(88)}`, 'https://example.com/t']) {
       await exchange({ subjectTokenType })
@@ -144,7 +144,7 @@ describe('[S182] options are checked before anything is sent', () => {
 })
 
 describe('[S183] an exchange that fails', () => {
-  test('the provider refuses: EXCHANGE_FAILED with its words in the cause, and no token anywhere', async () => {
+  test('the provider rejects: EXCHANGE_FAILED with its text in the cause, and without a token', async () => {
     const subjectToken = 'a-subject-token-nobody-knows'
     const error = await rejectionOf(exchange({ subjectToken }))
     expect(error).toMatchObject({
@@ -166,7 +166,7 @@ describe('[S183] an exchange that fails', () => {
     [{ access_token: '', token_type: 'bearer' }],
     [{ access_token: 'a', token_type: 'N_A' }],
     [null],
-  ])('the answer %j is refused', async (body) => {
+  ])('the response %j is rejected', async (body) => {
     answer(200, body)
     expect(await rejectionOf(exchange())).toMatchObject({
       code: 'EXCHANGE_FAILED',
@@ -174,7 +174,7 @@ describe('[S183] an exchange that fails', () => {
     })
   })
 
-  test('an ID token for another client is refused', async () => {
+  test('an ID token for another client is rejected', async () => {
     const stop = realm.provider.tamperIdToken((claims) => {
       claims['aud'] = 'somebody-else'
     })
@@ -204,7 +204,7 @@ describe('[S183] an exchange that fails', () => {
     expect(error).toMatchObject({ code: 'EXCHANGE_FAILED', cause: { name: 'DiscoveryError' } })
   })
 
-  test('mfa_required: what it demands is kept beside the error, not on it', async () => {
+  test('mfa_required: the challenge is stored beside the error, not in it', async () => {
     const requirements = { challenge: [{ type: 'otp' }] }
     answer(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
     const error = await rejectionOf(exchange())
@@ -218,7 +218,7 @@ describe('[S183] an exchange that fails', () => {
   })
 })
 
-test('[S218] the session of the caller is left alone, and none is needed', async () => {
+test('[S218] the session of the caller is unchanged, and none is required', async () => {
   const world = await startWorld()
   await world.login(world.browser, '', { user: 'bob' })
   const before = await world.client.getSession(world.browser.request('/'))

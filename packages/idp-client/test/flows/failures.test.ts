@@ -34,8 +34,8 @@ function listening(options: IdpClientOptions = {}) {
 
 const secretRefused = { clientSecret: 'not the one that is registered' }
 
-describe('[A1] event, hook and page say the same', () => {
-  test('of a login that the provider refuses', async () => {
+describe('[A1] event, hook and page report the same', () => {
+  test('if the provider rejects a login', async () => {
     const { browser, told } = listening(secretRefused)
     const page = await (await world.login(browser)).text()
     const [cause, outcome] = failures()
@@ -61,7 +61,7 @@ describe('[A1] event, hook and page say the same', () => {
     expect(page).toContain('Login is not set up correctly')
   })
 
-  test('of one that never reaches the provider: the login route reports it, with the URL of discovery', async () => {
+  test('if a login does not reach the provider: the login route reports it, with the URL of discovery', async () => {
     const { browser } = world.another({ domain: 'http://127.0.0.1:9' })
     const page = await (await browser.send('/auth/login')).text()
     const outcome = failures().find(({ code }) => code === 'LOGIN_FAILED')
@@ -74,7 +74,7 @@ describe('[A1] event, hook and page say the same', () => {
     expect(page).toContain('http://127.0.0.1:9/.well-known/openid-configuration')
   })
 
-  test.each(['production', ''])('with NODE_ENV %o the page says nothing of it', async (environment) => {
+  test.each(['production', ''])('with NODE_ENV %o the page has no diagnosis', async (environment) => {
     vi.stubEnv('NODE_ENV', environment)
     const { browser } = world.another({
       domain: 'https://127.0.0.1:9',
@@ -89,7 +89,7 @@ describe('[A1] event, hook and page say the same', () => {
     }
   })
 
-  test('several requests that share a failure report its cause once, and each its own outcome', async () => {
+  test('if several requests share a failure: its cause once, and the effect on each', async () => {
     const own = await startWorld()
     own.provider.faults.set('discovery', { kind: 'respond', status: 503 })
     await Promise.all(Array.from({ length: 5 }, () => own.newBrowser().send('/auth/login')))
@@ -99,7 +99,7 @@ describe('[A1] event, hook and page say the same', () => {
     await own.provider.stop()
   })
 
-  test('an operation of the application reports what the provider did, also if the application catches the error', async () => {
+  test('if an operation of the application fails, also if the application catches the error', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     world.clock.now += 4000
@@ -125,25 +125,28 @@ describe('[A2] hooks', () => {
   test.each([
     ['onCallback', { onCallback: throwing }],
     ['beforeSessionSaved', { beforeSessionSaved: throwing }],
-  ])('%s throws: the event names it and the class, the console has the exception', async (hook, options) => {
-    const error = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const { browser } = world.another(options)
-    const page = await (await world.login(browser)).text()
-    expect(failures()).toEqual([
-      expect.objectContaining({
-        code: 'LOGIN_FAILED',
-        error: 'HOOK_FAILED',
-        hook,
-        exception: 'LicenceError',
-        remedy: 'HOOK_FAILED',
-      }),
-    ])
-    expect(error.mock.calls).toEqual([[thrown]])
-    expect(page).toContain(`${hook} threw (LicenceError)`)
-    expect(JSON.stringify(world.events) + page).not.toMatch(/licence\b|alice/)
-  })
+  ])(
+    '%s throws: the event names it and the class, the exception is printed to the console',
+    async (hook, options) => {
+      const error = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const { browser } = world.another(options)
+      const page = await (await world.login(browser)).text()
+      expect(failures()).toEqual([
+        expect.objectContaining({
+          code: 'LOGIN_FAILED',
+          error: 'HOOK_FAILED',
+          hook,
+          exception: 'LicenceError',
+          remedy: 'HOOK_FAILED',
+        }),
+      ])
+      expect(error.mock.calls).toEqual([[thrown]])
+      expect(page).toContain(`${hook} threw (LicenceError)`)
+      expect(JSON.stringify(world.events) + page).not.toMatch(/licence\b|alice/)
+    },
+  )
 
-  test('outside of development the exception is in the error alone', async () => {
+  test('outside development the exception is in the error only', async () => {
     const error = vi.spyOn(console, 'error').mockImplementation(() => {})
     vi.stubEnv('NODE_ENV', 'staging')
     const { browser, told } = listening({ beforeSessionSaved: throwing })
@@ -152,7 +155,7 @@ describe('[A2] hooks', () => {
     expect(told.at(-1)?.error?.cause).toBe(thrown)
   })
 
-  test('one that throws while it is told of a failure is reported as well', async () => {
+  test('a hook that throws when it receives a failure is reported too', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const { browser } = world.another({ ...secretRefused, onCallback: throwing })
     await world.login(browser)
@@ -181,7 +184,7 @@ describe('[A2] hooks', () => {
     ])
   })
 
-  test('what was thrown may be anything', async () => {
+  test('any value may be thrown', async () => {
     vi.spyOn(console, 'error').mockImplementation(() => {})
     for (const [value, exception] of [
       ['alice', 'string'],
@@ -200,7 +203,7 @@ describe('[A2] hooks', () => {
     ['three', (_error: unknown, _context: unknown, _session: unknown) => undefined, true],
     ['one', (_context: unknown) => undefined, false],
     ['none', () => undefined, false],
-  ])('an onCallback with %s arguments', (_count, hook, isReported) => {
+  ])('an onCallback with %s arguments is reported', (_count, hook, isReported) => {
     world.another({ onCallback: hook as IdpClientOptions['onCallback'] & {} })
     const notice = {
       code: 'NOTICE',
@@ -234,7 +237,7 @@ describe('[A3] a session that cannot be saved', () => {
     expect(browser.names('__session')).toEqual([])
   })
 
-  test('after beforeSessionSaved: the hook is told once more', async () => {
+  test('after beforeSessionSaved: the hook is called once more, with the error', async () => {
     const { browser, told } = listening({ beforeSessionSaved: (session) => session })
     const stop = makeLarge()
     await world.login(browser)
@@ -242,7 +245,7 @@ describe('[A3] a session that cannot be saved', () => {
     expect(told.map(({ error }) => error?.code)).toEqual([undefined, 'SESSION_TOO_LARGE'])
   })
 
-  test('and lets the application lead on', async () => {
+  test('and the hook may still redirect', async () => {
     const { browser } = world.another({
       onCallback: ({ error }) => (error ? { returnTo: `/failed?code=${error.code}` } : undefined),
     })
@@ -255,7 +258,7 @@ describe('[A3] a session that cannot be saved', () => {
     ])
   })
 
-  test('[A4] because of its store: reported with the operation, nothing of what the driver says anywhere', async () => {
+  test('[A4] because of its store: the operation is reported, no text of the driver', async () => {
     const driver = Object.assign(new Error('SET key alice eyJhbGciOi'), {
       code: 'ECONNREFUSED',
       args: ['alice'],
@@ -279,7 +282,7 @@ describe('[A3] a session that cannot be saved', () => {
 })
 
 test.each([['useDPoP', { useDPoP: true, dpopKeyPair: undefined }, /dpopKeyPair/]] as const)(
-  '[A3] a setting that shows to be wrong at run time is named: %s',
+  '[A3] an option that turns out to be invalid at run time is named: %s',
   async (_name, options, named) => {
     const [one, other] = await Promise.all([generate(), generate()])
     const pair = { publicKey: one.publicKey, privateKey: other.privateKey }
@@ -296,7 +299,7 @@ function generate(): Promise<CryptoKeyPair> {
   return crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
 }
 
-test('[J9] errors about where an operation runs say where it can', async () => {
+test('[J9] errors about where an operation runs name the places where it can', async () => {
   await expect(world.client.getSession()).rejects.toThrow(
     /pass the request, or call the operation inside middleware/,
   )
@@ -305,7 +308,7 @@ test('[J9] errors about where an operation runs say where it can', async () => {
   )
 })
 
-test('[J6] the redirect URI that is sent is in the event of the login, since a refused one never comes back', async () => {
+test('[J6] the redirect URI is in the event of the login, because a rejected one never comes back', async () => {
   await world.newBrowser().send('/auth/login')
   expect(world.events).toContainEqual(
     expect.objectContaining({

@@ -58,7 +58,7 @@ function expectClean(text: string): void {
 }
 
 describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
-  test('at the token endpoint: 502, 503 or 504, no session, the transaction is gone, the next login works', async () => {
+  test('at the token endpoint: 502, 503 or 504, no session, the transaction is deleted, the next login works', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     world.provider.faults.set('token', fault)
@@ -72,7 +72,7 @@ describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
     expect((await world.login(browser)).status).toBe(302)
   })
 
-  test('at discovery and at the keys, cold: 502, 503 or 504, nothing remembered of it', async () => {
+  test('at discovery and at the keys without a cache: 502, 503 or 504, and failures are not cached', async () => {
     for (const endpoint of ['discovery', 'jwks'] as const) {
       const own = await startWorld({ httpTimeout: 500 })
       own.provider.faults.set(endpoint, fault)
@@ -95,7 +95,7 @@ describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
   })
 })
 
-test('down for ten minutes: sessions keep working, nothing is deleted, logins recover without a restart', async () => {
+test('for ten minutes: sessions keep working, nothing is deleted, logins recover without a restart', async () => {
   const browser = world.newBrowser()
   await world.login(browser)
   const before = [...browser.cookies.keys()]
@@ -115,7 +115,7 @@ test('down for ten minutes: sessions keep working, nothing is deleted, logins re
   expect((await world.login(world.newBrowser())).status).toBe(302)
 })
 
-test('whatever happened, no event carries a token, a cookie, an e-mail address or text of the provider', async () => {
+test('no event contains a token, a cookie, an e-mail address or text of the provider', async () => {
   await world.login(world.newBrowser(), '', { user: 'mallory' })
   await world.login(world.newBrowser(), '', { deny: true })
   world.provider.faults.set('token', {

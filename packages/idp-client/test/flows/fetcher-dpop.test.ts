@@ -55,7 +55,7 @@ function streamOf(text: string): RequestInit {
 }
 
 describe('proofs', () => {
-  test('a fetch that keeps the other half of every answer does not hold the retry up', async () => {
+  test('a fetch that never ends one branch of a body does not delay the retry', async () => {
     const api = await apiWith('any')
     // As hosts do that serve one answer to several callers: cancelling one half of a tee settles with the other only.
     const kept: Response[] = []
@@ -69,7 +69,7 @@ describe('proofs', () => {
     expect(kept).toHaveLength(2)
   })
 
-  test('[S221,S235] each call has its own proof, for what goes over the wire', async () => {
+  test('[S221,S235] each call has its own proof of the request that is sent', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api)
     expect(await read(await fetchWithAuth('/orders?open=1#top'))).toMatchObject({ sub: 'dev|alice' })
@@ -87,7 +87,7 @@ describe('proofs', () => {
     expect(new Set(tokens).size).toBe(2)
   })
 
-  test('[S199] useDPoP: false and a bound token: typed error, never a bearer token', async () => {
+  test('[S199] useDPoP: false with a bound token is a typed error, never a bearer token', async () => {
     const api = await apiWith('off')
     const { fetchWithAuth } = await signedIn(api, { useDPoP: false })
     await expect(fetchWithAuth('/')).rejects.toMatchObject({ code: 'FETCHER_TOKEN_BOUND' })
@@ -98,7 +98,7 @@ describe('proofs', () => {
     [undefined, 'DPoP abc', true],
     [true, 'DPoP abc', true],
     [false, 'Bearer abc', false],
-  ])('[S199] a string follows useDPoP: %s', async (useDPoP, authorization, proven) => {
+  ])('[S199] a token given as a string follows useDPoP: %s', async (useDPoP, authorization, proven) => {
     const api = await startApi(() => ({}))
     servers.push(api)
     const { fetchWithAuth } = await signedIn(api, { useDPoP, getAccessToken: () => 'abc' })
@@ -107,7 +107,7 @@ describe('proofs', () => {
     expect(api.requests[0]?.headers['dpop'] !== undefined).toBe(proven)
   })
 
-  test('[S199] a token that names its type is sent as that', async () => {
+  test('[S199] a token with a token_type is sent with that scheme', async () => {
     const api = await startApi(() => ({}))
     servers.push(api)
     const getAccessToken = () => ({ token: 'abc', token_type: 'Bearer' })
@@ -117,7 +117,7 @@ describe('proofs', () => {
     expect(api.requests[0]?.headers['dpop']).toBeUndefined()
   })
 
-  test('keys that are no pair: typed error at the first use, nothing is sent', async () => {
+  test('keys of two pairs are a typed error at the first use, and nothing is sent', async () => {
     const api = await apiWith('off')
     const [one, other] = await Promise.all([generateDpopKeyPair(), generateDpopKeyPair()])
     const mixed = { publicKey: one.publicKey, privateKey: other.privateKey }
@@ -130,7 +130,7 @@ describe('proofs', () => {
 })
 
 describe('nonces', () => {
-  test('[S223,S237] one retry; the nonces of answers are used from then on', async () => {
+  test('[S223,S237] cause one retry; the nonces of responses are used from then on', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
     for (const path of ['/1', '/2', '/3']) expect((await fetchWithAuth(path)).status).toBe(200)
@@ -140,7 +140,7 @@ describe('nonces', () => {
     expect(new Set(nonces).size).toBe(4)
   })
 
-  test('each origin has its own, separate from those of the provider', async () => {
+  test('are separate per origin, and from those of the provider', async () => {
     world.provider.settings.dpopNonces = true
     const [one, other] = [await apiWith('any'), await apiWith('any')]
     await world.login(world.browser)
@@ -163,7 +163,7 @@ describe('nonces', () => {
     expect(api.requests.length).toBeLessThanOrEqual(40)
   })
 
-  test('[G6] an API that refuses the first new nonce as well gets a second retry', async () => {
+  test('[G6] an API that rejects the first new nonce too gets a second retry', async () => {
     const api = await apiWith('third')
     const { fetchWithAuth } = await signedIn(api)
     expect((await fetchWithAuth('/', { method: 'POST', body: 'x' })).status).toBe(200)
@@ -171,7 +171,7 @@ describe('nonces', () => {
     expect(new Set(api.requests.map(({ headers }) => nonceOf(headers['dpop']))).size).toBe(3)
   })
 
-  test('two users, one audience, retries in each other: each call carries its own token', async () => {
+  test('two users of one audience with overlapping retries each send their own token', async () => {
     const api = await apiWith('once')
     const bob = world.newBrowser()
     await world.login(bob, '', { user: 'bob' })
@@ -200,7 +200,7 @@ describe('nonces', () => {
     expect(api.requests).toHaveLength(requests)
   })
 
-  test('any other 401 is returned, also with a nonce beside it', async () => {
+  test('any other 401 is returned, also with a nonce', async () => {
     const headers = { 'www-authenticate': 'DPoP error="invalid_token"', 'dpop-nonce': 'next' }
     const api = await startApi(() => ({ status: 401, headers }))
     servers.push(api)
@@ -211,7 +211,7 @@ describe('nonces', () => {
     expect(nonceOf(api.requests[1]?.headers['dpop'])).toBe('next')
   })
 
-  test('the signal of the caller ends the wait before the retry', async () => {
+  test('the signal of the caller ends the delay before the retry', async () => {
     const api = await apiWith('any')
     await world.login(world.browser)
     const { client } = world.another({ dpopOptions: { retry: { delay: 60_000, jitter: false } } })
@@ -250,7 +250,7 @@ describe('bodies of a retry', () => {
     expect(second).not.toBe('')
   })
 
-  test('that of a Request too, with everything else of it', async () => {
+  test('a Request is sent again with its body and everything else', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
     const request = new Request(`${api.origin}/things`, {
@@ -265,7 +265,7 @@ describe('bodies of a retry', () => {
     expect(second?.headers).toMatchObject({ 'x-a': '1', 'content-type': first?.headers['content-type'] })
   })
 
-  test('a stream, and a Request with more than 1 MiB: typed error instead of an empty body', async () => {
+  test('a stream, or a Request with more than 1 MiB, is a typed error instead of an empty body', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
     await expect(fetchWithAuth('/', streamOf('content'))).rejects.toMatchObject({
@@ -278,7 +278,7 @@ describe('bodies of a retry', () => {
     expect([api.requests.length, other.requests.length]).toEqual([1, 1])
   })
 
-  test('with the nonce known, streams go through at the first try', async () => {
+  test('with a known nonce streams are sent at the first attempt', async () => {
     const api = await apiWith('any')
     const { fetchWithAuth } = await signedIn(api)
     await fetchWithAuth('/')

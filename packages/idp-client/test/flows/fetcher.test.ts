@@ -61,7 +61,7 @@ describe('createFetcher', () => {
     expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${session?.tokenSet.accessToken}`)
   })
 
-  test('[S198] asks neither provider nor API when it is made', async () => {
+  test('[S198] sends no request when the fetcher is created', async () => {
     await world.login(world.browser)
     world.provider.clearRequests()
     await world.client.createFetcher(world.browser.request('/'), new Headers(), { baseUrl: api.origin })
@@ -69,7 +69,7 @@ describe('createFetcher', () => {
     expect(api.requests).toEqual([])
   })
 
-  test('[S203] without a session: MISSING_SESSION, with a factory of its own too', async () => {
+  test('[S203] without a session throws MISSING_SESSION, also with its own factory', async () => {
     const request = world.newBrowser().request('/')
     const error = { name: 'AccessTokenError', code: 'MISSING_SESSION' }
     await expect(world.client.createFetcher(request)).rejects.toMatchObject(error)
@@ -77,7 +77,7 @@ describe('createFetcher', () => {
     await expect(world.client.createFetcher(request, options)).rejects.toMatchObject(error)
   })
 
-  test('without a request it is the one of the scope, of each call', async () => {
+  test('without a request uses the current request of each call', async () => {
     await world.login(world.browser)
     const response = await world.client.middleware(world.browser.request('/page'), async () => {
       const { fetchWithAuth } = await world.client.createFetcher({ baseUrl: api.origin })
@@ -106,7 +106,7 @@ describe('createFetcher', () => {
     await expect(failure).rejects.toThrow(message)
   })
 
-  test('[S121] its types', () => {
+  test('[S121] has types', () => {
     expectTypeOf<IdpClient['createFetcher']>().toBeCallableWith()
     expectTypeOf<IdpClient['createFetcher']>().toBeCallableWith({ useDPoP: true })
     expectTypeOf<IdpClient['createFetcher']>().toBeCallableWith({} as Request, new Headers(), { fetch })
@@ -128,7 +128,7 @@ describe('createFetcher', () => {
 })
 
 describe('tokens', () => {
-  test('[S222] 20 calls at once with an expired token: one refresh, and the response carries it', async () => {
+  test('[S222] 20 calls at once with an expired token cause one refresh, which is on the response', async () => {
     await world.login(world.browser)
     pass(TTL + 1)
     world.provider.clearRequests()
@@ -144,7 +144,7 @@ describe('tokens', () => {
     expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${session?.tokenSet.accessToken}`)
   })
 
-  test('[S222,S215] where nothing can be written the fresh token is kept until something can', async () => {
+  test('[S222,S215] where cookies cannot be written the fresh token is kept until they can', async () => {
     const fetcher = await signedIn()
     pass(TTL + 1)
     expect((await fetcher.fetchWithAuth('/')).status).toBe(200)
@@ -154,7 +154,7 @@ describe('tokens', () => {
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('token options as the third argument, or as the second', async () => {
+  test('options of the token are the third argument, or the second', async () => {
     const asked: GetAccessTokenOptions[] = []
     const bodies: string[] = []
     const { fetchWithAuth } = await signedIn({
@@ -182,7 +182,7 @@ describe('tokens', () => {
     expect(bodies).toEqual(['', '', '', 'a', 'PUT'])
   })
 
-  test('[S222] token options reach the session: a further audience has its own token', async () => {
+  test('[S222] options of the token select it: a further audience has its own token', async () => {
     const other = 'https://orders.example.test/'
     const { fetchWithAuth } = await signedIn()
     await fetchWithAuth('/', { audience: other })
@@ -223,7 +223,7 @@ describe('tokens', () => {
     expect(api.requests).toEqual([])
   })
 
-  test('what a factory throws reaches the caller', async () => {
+  test('an exception of a factory is thrown to the caller', async () => {
     const reason = new Error('vault is sealed')
     const { fetchWithAuth } = await signedIn({ getAccessToken: () => Promise.reject(reason) })
     await expect(fetchWithAuth('/')).rejects.toBe(reason)
@@ -247,7 +247,7 @@ describe('addresses', () => {
     expect((await read(await fetchWithAuth(address)))['path']).toBe(path)
   })
 
-  test('[S201] relative without baseUrl: FETCHER_BASE_URL_MISSING', async () => {
+  test('[S201] a relative URL without baseUrl: FETCHER_BASE_URL_MISSING', async () => {
     const fetcher = await signedIn({ baseUrl: undefined })
     await expect(fetcher.fetchWithAuth('/orders')).rejects.toMatchObject({ code: 'FETCHER_BASE_URL_MISSING' })
     expect((await fetcher.fetchWithAuth(`${api.origin}/orders`)).status).toBe(200)
@@ -281,7 +281,7 @@ describe('addresses', () => {
 
   const escapes = ['../admin', '/..', '/orders/../../admin', '/.%2E/admin', '..\\admin', '/../v10']
   test.each(escapes)(
-    '[G6] %s leaves the path of baseUrl: refused before anything is sent',
+    '[G6] %s leaves the path of baseUrl: rejected before anything is sent',
     async (address) => {
       const { fetchWithAuth } = await signedIn({ baseUrl: `${api.origin}/v1` })
       api.requests.length = 0
@@ -290,7 +290,7 @@ describe('addresses', () => {
     },
   )
 
-  test('[G6] the URL that was checked is the one that is sent, whatever a Request says of itself', async () => {
+  test('[G6] a Request that reports another URL than its own is rejected', async () => {
     const elsewhere = await startApi(() => ({}))
     const { fetchWithAuth } = await signedIn()
     class Liar extends Request {
@@ -317,7 +317,7 @@ describe('addresses', () => {
     await elsewhere.stop()
   })
 
-  test('plain http only on this machine, or where insecure requests are allowed', async () => {
+  test('plain http is allowed on this machine only, or with allowInsecureRequests', async () => {
     const calls: string[] = []
     const fetch: typeof globalThis.fetch = async (input) => {
       calls.push(String(input))
@@ -346,8 +346,8 @@ async function echo(answer: (path: string) => ApiAnswer = () => ({})): Promise<A
   return api
 }
 
-describe('requests and answers', () => {
-  test('init passes; an Authorization header of the caller does not', async () => {
+describe('requests and responses', () => {
+  test('init is sent, except an Authorization header', async () => {
     await echo()
     const { fetchWithAuth } = await signedIn()
     const headers = { Authorization: 'Basic abc', DPoP: 'proof', 'X-Trace': '1', 'Content-Type': 'text/csv' }
@@ -361,7 +361,7 @@ describe('requests and answers', () => {
     expect(api.requests[0]?.headers['dpop']).toBeUndefined()
   })
 
-  test('a Request passes, init wins over it', async () => {
+  test('a Request is sent, init overrides it', async () => {
     await echo()
     const { fetchWithAuth } = await signedIn()
     const request = (): Request =>
@@ -396,7 +396,7 @@ describe('requests and answers', () => {
     expect(body).toContain('content')
   })
 
-  test('streams are passed on as they come, both ways', async () => {
+  test('streams are passed through in both directions', async () => {
     const arrived: string[] = []
     const server = createServer((request, response) => {
       request.setEncoding('utf8')
@@ -434,7 +434,7 @@ describe('requests and answers', () => {
     await new Promise((resolve) => server.close(resolve))
   })
 
-  test('nothing of ours goes to the API: no telemetry, no cookie, no client secret', async () => {
+  test('the API receives no telemetry, no cookie and no client secret', async () => {
     await echo()
     const { fetchWithAuth } = await signedIn()
     await fetchWithAuth('/', { method: 'POST', body: 'x' })
@@ -444,7 +444,7 @@ describe('requests and answers', () => {
     expect(JSON.stringify(sent)).not.toContain(world.provider.clientSecret)
   })
 
-  test('[S202] a fetch of its own carries the calls to the API, and nothing else', async () => {
+  test('[S202] a custom fetch is used for the calls to the API only', async () => {
     const calls: [unknown, RequestInit | undefined, unknown][] = []
     const signal = new AbortController().signal
     const { fetchWithAuth } = await signedIn({
@@ -464,7 +464,7 @@ describe('requests and answers', () => {
     ])
   })
 
-  test('[S202] the default is the global fetch of the time of the call', async () => {
+  test('[S202] the default is the global fetch at the time of the call', async () => {
     const { fetchWithAuth } = await signedIn()
     const original = globalThis.fetch
     globalThis.fetch = async () => new Response('replaced')
@@ -475,7 +475,7 @@ describe('requests and answers', () => {
     }
   })
 
-  test('a redirect is returned, not followed; the token goes nowhere else', async () => {
+  test('a redirect is returned, not followed; the token is sent nowhere else', async () => {
     const elsewhere = await startApi(() => ({}))
     await echo((path) => ({ status: path === '/see' ? 303 : 307, headers: { location: elsewhere.origin } }))
     const { fetchWithAuth } = await signedIn()
@@ -492,23 +492,20 @@ describe('requests and answers', () => {
     await elsewhere.stop()
   })
 
-  test.each([401, 403, 404, 429, 500])(
-    'an answer %s is returned, and nothing is repeated',
-    async (status) => {
-      await echo(() => ({
-        status,
-        headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
-        body: 'no',
-      }))
-      const { fetchWithAuth } = await signedIn()
-      const response = await fetchWithAuth('/')
-      expect([response.status, await response.text()]).toEqual([status, 'no'])
-      expect(response.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
-      expect(api.requests).toHaveLength(1)
-    },
-  )
+  test.each([401, 403, 404, 429, 500])('a response %s is returned, without a retry', async (status) => {
+    await echo(() => ({
+      status,
+      headers: { 'www-authenticate': 'Bearer error="invalid_token"' },
+      body: 'no',
+    }))
+    const { fetchWithAuth } = await signedIn()
+    const response = await fetchWithAuth('/')
+    expect([response.status, await response.text()]).toEqual([status, 'no'])
+    expect(response.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"')
+    expect(api.requests).toHaveLength(1)
+  })
 
-  test('what the network does passes as fetch tells it, without the token', async () => {
+  test('network errors are those of fetch, without the token', async () => {
     const { fetchWithAuth } = await signedIn()
     await api.stop()
     const error: unknown = await fetchWithAuth('/').catch((reason: unknown) => reason)
@@ -517,7 +514,7 @@ describe('requests and answers', () => {
     expect(inspect(error)).not.toContain(session?.tokenSet.accessToken)
   })
 
-  test('the signal of the caller ends a call; it has no other time limit', async () => {
+  test('the signal of the caller aborts a call; there is no other time limit', async () => {
     const { fetchWithAuth } = await signedIn()
     const reason = new Error('enough')
     await expect(fetchWithAuth('/', { signal: AbortSignal.abort(reason) })).rejects.toBe(reason)
@@ -525,8 +522,8 @@ describe('requests and answers', () => {
   })
 })
 
-describe('nothing is shared between users', () => {
-  test('40 calls of two users at once: everybody is themselves', async () => {
+describe('state is not shared between users', () => {
+  test('40 calls of two users at once send their own tokens', async () => {
     const bob = world.newBrowser()
     await world.login(bob, '', { user: 'bob' })
     const ofAlice = await signedIn()

@@ -73,7 +73,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
   ['both in stores', stored, stored],
   ['one in a store', stored, () => large],
 ])('two applications on one host, %s', (_name, oneOptions, otherOptions) => {
-  test('[J3] with cookie names of their own both keep their session', async () => {
+  test('[J3] two applications with different cookie names keep their sessions', async () => {
     const one = appAt(ONE, named(oneOptions(), 'one'))
     const other = appAt(OTHER, { ...named(otherOptions(), 'other'), secret: OTHER_SECRET })
     const visitor = new Visitor()
@@ -88,7 +88,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
     expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
   })
 
-  test('[J3] with one name only a login or logout of the other one takes a session away', async () => {
+  test('[J3] with the same name only a login or logout of the other one removes a session', async () => {
     const one = appAt(ONE, oneOptions())
     const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
     const visitor = new Visitor()
@@ -111,7 +111,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
     expect(visitor.jar.names().filter((name) => name !== '__session__ended')).toEqual([])
   })
 
-  test('[J3] a login leaves no cookie of the name behind, independent of its origin', async () => {
+  test('[J3] a login removes every cookie of the name, of any origin', async () => {
     const one = appAt(ONE, oneOptions())
     const visitor = new Visitor()
     const names = ['__session__0', '__session__7', '__session__conn_0', '__session__conn_1__0']
@@ -124,7 +124,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
     expect(values).not.toContain('foreign')
   })
 
-  test('[C1, J3] use that is recorded leaves the cookies of another application alone', async () => {
+  test('[C1, J3] recorded use does not change the cookies of another application', async () => {
     const one = appAt(ONE, oneOptions())
     const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
     const visitor = new Visitor()
@@ -143,7 +143,7 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
   })
 })
 
-test('[J3] what was cut or changed is still ours, and is deleted once', async () => {
+test('[J3] truncated or changed cookies belong to the library, and are deleted once', async () => {
   const one = appAt(ONE)
   const visitor = new Visitor()
   await visitor.login(one)
@@ -183,7 +183,7 @@ test('[J3] one notice of this process names the option', () => {
   ])
 })
 
-describe('[C1] two values in one request, as a browser sends them', () => {
+describe('[C1] two values in one request, in the order of a browser', () => {
   test.each<[string, () => IdpClientOptions]>([
     ['in cookies', () => ({})],
     ['in a store', stored],
@@ -216,7 +216,7 @@ describe('[C1] two values in one request, as a browser sends them', () => {
   })
 })
 
-test('a roll deletes no connection tokens of another application, and its own that are no longer needed', async () => {
+test('a roll deletes its own connection cookies that are no longer needed, and none of another application', async () => {
   const one = appAt(ONE)
   const other = appAt(OTHER, { secret: OTHER_SECRET })
   const [visitor, neighbour] = [new Visitor(), new Visitor()]

@@ -56,7 +56,7 @@ describe.each([
   ['replaces and returns nothing', returnsNothing],
   ['inserts or replaces', upserts],
 ])('an update of another library that %s', (_what, sessionStore) => {
-  test('[G4] is refused at the first login, with a sentence', async () => {
+  test('[G4] is rejected at the first login, with an explanation', async () => {
     const { browser } = world.another({ sessionStore })
     const answer = await world.login(browser)
     expect(answer.status).toBe(503)
@@ -71,7 +71,7 @@ describe.each([
     expect(browser.names('__session')).toEqual([])
   })
 
-  test('[G4] leaves the sessions alone that are in the store already', async () => {
+  test('[G4] does not change sessions that are already in the store', async () => {
     const { browser: before } = world.another({ sessionStore: plain() })
     await world.login(before)
     const [id = '', stored] = [...records][0] ?? []
@@ -88,7 +88,7 @@ describe.each([
   })
 })
 
-test('[G4] an update of another library is asked once, however many logins there are', async () => {
+test('[G4] the update of another library is called once, for any number of logins', async () => {
   const asked: string[] = []
   const sessionStore = foreign(async (id) => {
     asked.push(id)
@@ -99,7 +99,7 @@ test('[G4] an update of another library is asked once, however many logins there
   expect(asked).toHaveLength(1)
 })
 
-describe('an update of two parameters that has our signature', () => {
+describe('an update with two parameters, like that of the library', () => {
   const calls: string[] = []
   const ours = (): SessionDataStore => ({
     ...plain(),
@@ -113,7 +113,7 @@ describe('an update of two parameters that has our signature', () => {
     },
   })
 
-  test('is asked for an unknown id once, and then used', async () => {
+  test('is called for an unknown id once, and then used', async () => {
     calls.length = 0
     const { browser, client } = world.another({ sessionStore: ours() })
     await world.login(browser)
@@ -124,7 +124,7 @@ describe('an update of two parameters that has our signature', () => {
     expect(JSON.parse([...records.values()][0] ?? '')).toMatchObject({ theme: 'dark' })
   })
 
-  test('is asked again when the store has failed', async () => {
+  test('is called again after the store has failed', async () => {
     calls.length = 0
     let isDown = true
     const store = ours()

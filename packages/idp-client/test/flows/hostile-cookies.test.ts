@@ -74,7 +74,7 @@ function exchangeOf(header: string): Exchange {
 describe('sessions in cookies', () => {
   const made = engineFor()
 
-  test('fuzzed cookies open no session and throw nothing', async () => {
+  test('fuzzed cookies give no session and never throw', async () => {
     const given = await cookieMaterial(made)
     const { sessions } = made.engine
     let refused = 0

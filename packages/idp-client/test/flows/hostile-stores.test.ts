@@ -141,11 +141,11 @@ describe('one request asks the store once', () => {
     ).toBe('get get update')
   })
 
-  test('a login over a session: its record goes, and a logout meanwhile is looked up', async () => {
+  test('a login over a session: its record is deleted, and a concurrent logout is detected', async () => {
     expect(await asked(() => world.login(browser))).toBe('set delete endedAt')
   })
 
-  test('a store of three members reads once more before it writes', async () => {
+  test('a store of three methods reads once more before it writes', async () => {
     await world.login(plain.browser)
     expect(await asked(() => plain.browser.send('/'))).toBe('get')
     pass(400)
@@ -186,7 +186,7 @@ describe('a store that is down', () => {
     expect(browser.names('__session')).toEqual([])
   })
 
-  test('a login that cannot be kept: 503, no cookie, and the session before it stays', async () => {
+  test('a login that cannot be stored: 503, no cookie, and the previous session stays', async () => {
     const before = new Map(browser.cookies)
     down.add('set')
     const response = await world.login(browser)
@@ -196,7 +196,7 @@ describe('a store that is down', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('one failed call is one failed request', async () => {
+  test('one failed call fails one request', async () => {
     down.add('get')
     await browser.send('/auth/profile')
     down.clear()
@@ -204,8 +204,8 @@ describe('a store that is down', () => {
   })
 })
 
-describe('requests that meet', () => {
-  test('an identical callback that comes late undoes nothing of the session', async () => {
+describe('concurrent requests', () => {
+  test('a late identical callback does not change the session', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
     await browser.send(callback)
@@ -223,7 +223,7 @@ describe('requests that meet', () => {
     expect(await world.client.getSession(browser.request('/'))).toMatchObject({ cart: ['book'] })
   })
 
-  test('that of a connection neither', async () => {
+  test('a late identical callback of a connection does not change the session', async () => {
     const started = await browser.send('/auth/connect?connection=github')
     const callback = await world.authorize(started.headers.get('location') ?? '', { connect: 'accept' })
     const twin = browser.request(callback)
@@ -241,7 +241,7 @@ describe('requests that meet', () => {
     )
   })
 
-  test('nor does it bring back the session after a logout', async () => {
+  test('a late identical callback does not restore the session after a logout', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
     await browser.send(callback)
@@ -250,7 +250,7 @@ describe('requests that meet', () => {
     expect((await browser.send('/auth/profile')).status).toBe(401)
   })
 
-  test('nor does it report a login whose session was removed, because the store failed', async () => {
+  test('a late identical callback reports no login if the session was removed because the store failed', async () => {
     const callback = await world.authorize(await world.begin(browser))
     const twin = browser.request(callback)
     world.events.length = 0
@@ -262,7 +262,7 @@ describe('requests that meet', () => {
     expect(world.events.map(({ code }) => code)).not.toContain('LOGIN_COMPLETED')
   })
 
-  test('a login while the token of the session before is refreshed: only the new session is left', async () => {
+  test('a login while the token of the previous session is refreshed leaves the new session only', async () => {
     pass(3601)
     const late = browser.request('/')
     const [callback] = [await world.authorize(await world.begin(browser), { user: 'bob' })]
@@ -276,7 +276,7 @@ describe('requests that meet', () => {
   })
 })
 
-test('an update that began before a refresh of the same request keeps what that brought', async () => {
+test('an update that began before a refresh of the same request keeps the new tokens', async () => {
   pass(3601)
   const request = browser.request('/')
   const session = (await world.client.getSession(request)) as SessionData
@@ -287,7 +287,7 @@ test('an update that began before a refresh of the same request keeps what that 
   expect(after?.tokenSet.refreshToken).not.toBe(session.tokenSet.refreshToken)
 })
 
-test('a hook that returns what JSON cannot keep fails the login, in cookies and in a store', async () => {
+test('a hook that returns values that JSON cannot represent fails the login, in cookies and in a store', async () => {
   for (const options of [{ sessionStore: watched() }, { sessionStore: undefined }]) {
     const hooked = world.another({
       ...options,
@@ -314,7 +314,7 @@ describe('revocation at logout', () => {
     }
   })
 
-  test('with private_key_jwt, too', async () => {
+  test('an endpoint that never responds delays no user with private_key_jwt either', async () => {
     const { clientId, privateKey } = world.provider.keyClient
     const keyed = world.another({ clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey })
     await world.login(keyed.browser)

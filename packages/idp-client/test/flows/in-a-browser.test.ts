@@ -25,7 +25,7 @@ function asInAPage(process?: object): void {
 afterEach(() => vi.unstubAllGlobals())
 
 describe('[J4] a client in a browser', () => {
-  test.each(hosts)('of %s is refused in one sentence that names useUser', (_, Client) => {
+  test.each(hosts)('of %s throws an error that names useUser', (_, Client) => {
     asInAPage({ env: {}, versions: {} })
     const warn = vi.spyOn(console, 'warn')
     const construct = (): unknown => new Client()
@@ -38,14 +38,14 @@ describe('[J4] a client in a browser', () => {
     expect(warn).not.toHaveBeenCalled()
   })
 
-  test('is refused without any process object, and with complete options', () => {
+  test('throws without any process object, and with complete options', () => {
     asInAPage()
     expect(() => new IdpClient(options)).toThrowError('useUser')
   })
 })
 
-describe('[J4] a client where there is a document, but no browser', () => {
-  test('works in Node.js, where tests bring a document along', () => {
+describe('[J4] a client with a document but without a browser', () => {
+  test('works in Node.js with the document of a test environment', () => {
     vi.stubGlobal('document', { title: 'test' })
     expect(() => new IdpClient(options)).not.toThrow()
   })

@@ -52,7 +52,7 @@ describe.each<[string, () => IdpClientOptions]>([
     () => ({ sessionStore: memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now }) }),
   ],
 ])('[B11] a late response to a refresh, sessions %s', (_where, options) => {
-  test('fails the waiting call and gives its tokens to a call that joins', async () => {
+  test('times out for the waiting call, and returns its tokens to a later call', async () => {
     const { browser, held, timeOut } = await late(options())
     expect((await timeOut()).status).toBe(504)
     const joining = browser.send(TOKEN)
@@ -90,7 +90,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(refreshes()).toHaveLength(1)
   })
 
-  test('ends with its connection: the next call sends the token again', async () => {
+  test('fails with its connection: the next call sends the token again', async () => {
     const { browser, held, timeOut } = await late(options())
     expect((await timeOut()).status).toBe(504)
     held.cut()
@@ -99,7 +99,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(refreshes()).toHaveLength(2)
   })
 
-  test('is not waited for longer than three times as long', async () => {
+  test('is awaited for three times httpTimeout at most', async () => {
     const { browser, held } = await late({ ...options(), httpTimeout: 4000 })
     const waitThreeTimes = async (): Promise<void> => {
       expect((await browser.send(TOKEN)).status).toBe(504)
@@ -111,7 +111,7 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 })
 
-test('[B11] a response that is late and refuses the token is final as well', async () => {
+test('[B11] a late response that rejects the token is final too', async () => {
   const { browser, held, timeOut } = await late()
   world.provider.faults.set('token', {
     kind: 'respond',

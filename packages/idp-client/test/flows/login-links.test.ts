@@ -39,8 +39,8 @@ async function sent(
 
 const audienceOf = (token: string): unknown => decodeJwt(token).aud
 
-describe('[C4] what a login link decides', () => {
-  test('audience counts where none is configured', async () => {
+describe('[C4] parameters of a login link', () => {
+  test('audience is used if none is configured', async () => {
     expect(await sent({ audience: ORDERS }, { audience: API })).toMatchObject({ audience: API })
     expect(await sent({ audience: ORDERS })).toMatchObject({ audience: ORDERS })
   })
@@ -67,7 +67,7 @@ describe('[C4] what a login link decides', () => {
       expect((await browser.send(`/auth/login?max_age=${wrong}`)).status).toBe(400)
   })
 
-  test('max_age that a link raises is checked against the configured one', async () => {
+  test('an authentication older than the configured max_age is rejected, even if a link raises max_age', async () => {
     const { browser } = configured({ max_age: 60 })
     const url = await world.begin(browser, '?max_age=9999999999')
     const jar = world.provider.createJar()
@@ -85,7 +85,7 @@ describe('[C4] what a login link decides', () => {
     ['organization', 'org_acme', 'org_globex'],
     ['acr_values', 'urn:gold', 'urn:silver'],
     ['prompt', 'login', 'none'],
-  ])('%s counts where none is configured', async (name, ours, theirs) => {
+  ])('%s is used if none is configured', async (name, ours, theirs) => {
     expect(await sent({ [name]: theirs }, { [name]: ours })).toMatchObject({ [name]: ours })
     expect(await sent({ [name]: '' }, { [name]: ours })).toMatchObject({ [name]: ours })
     expect(await sent({ [name]: theirs })).toMatchObject({ [name]: theirs })
@@ -95,7 +95,7 @@ describe('[C4] what a login link decides', () => {
     expect(await sent({ organization: '' })).not.toHaveProperty('organization')
   })
 
-  test('the configured organization is checked, whatever the link says', async () => {
+  test('the configured organization is checked, whatever the link contains', async () => {
     for (const organization of ['', 'org_globex']) {
       const { browser, client } = configured({ organization: 'org_acme' })
       const url = await world.begin(browser, `?${new URLSearchParams({ organization })}`)
@@ -116,7 +116,7 @@ describe('[C4] what a login link decides', () => {
     },
   )
 
-  test('[I3] an iss that is not the issuer is refused, and target_link_uri leads nowhere', async () => {
+  test('[I3] an iss that is not the issuer is rejected, and target_link_uri has no effect', async () => {
     const { issuer } = world.provider
     expect(await sent({ iss: issuer })).not.toHaveProperty('iss')
     for (const iss of ['https://evil.example', `${issuer}/`, '', issuer.toUpperCase()]) {
@@ -138,7 +138,7 @@ describe('[C4] what a login link decides', () => {
     })
   })
 
-  test('code of the application may set everything', async () => {
+  test('code of the application may set every parameter', async () => {
     const { browser, client } = configured({
       audience: API,
       max_age: 60,
@@ -172,7 +172,7 @@ describe('[C4] the audience of a session', () => {
     return audienceOf(token)
   }
 
-  test('a plain getAccessToken is for the configured API, whatever the link said', async () => {
+  test('getAccessToken without options returns a token for the configured API, whatever the link contained', async () => {
     const made = configured({ audience: API })
     await world.login(made.browser, `?audience=${encodeURIComponent(ORDERS)}`)
     expect([await plainToken(made), await plainToken(made, true)]).toEqual([API, API])
@@ -181,7 +181,7 @@ describe('[C4] the audience of a session', () => {
   test.each([
     ['in cookies', undefined],
     ['in a store', memoryStore],
-  ])('%s: of a login that the application began for another API, it is for that', async (_where, store) => {
+  ])('%s: of a login that the application started for another API, it is that API', async (_where, store) => {
     const made = configured({ audience: API }, store ? { sessionStore: store() } : {})
     const { browser, client } = made
     const started = await client.startInteractiveLogin(
@@ -200,7 +200,7 @@ describe('[C4] the audience of a session', () => {
     expect([audienceOf(token), world.provider.count('token')]).toEqual([ORDERS, 0])
   })
 
-  test('a session that an earlier version began with an audience of a link is one for another audience', async () => {
+  test('a session of an earlier version with the audience of a link belongs to another audience', async () => {
     // Where no audience is configured a link may choose, and the session says so.
     const before = world.another()
     await world.login(before.browser, `?audience=${encodeURIComponent(ORDERS)}`)
@@ -295,7 +295,7 @@ describe('[C4] parameters of a guard', () => {
     scope: 'email',
   }
 
-  test('count beside other configured ones: satisfied after one login', async () => {
+  test('are added to configured ones and satisfied after one login', async () => {
     const visitor = new Visitor(demand, options)
     await visitor.logIn()
     const { end, sent: requests } = await visitor.walk()
@@ -322,7 +322,7 @@ describe('[C4] parameters of a guard', () => {
     }
   })
 
-  test('of another client of the same secret do not count', async () => {
+  test('of another client with the same secret are ignored', async () => {
     const { clientId = '', clientSecret = '' } = await world.provider.addClient({ clientId: 'other-app' })
     const other = new Visitor(demand, { ...options, clientId, clientSecret })
     const visitor = new Visitor(demand, options)
@@ -330,7 +330,7 @@ describe('[C4] parameters of a guard', () => {
     expect(begun).toMatchObject({ acr_values: 'urn:silver', organization: 'org_acme' })
   })
 
-  test('count for 10 minutes', async () => {
+  test('are valid for 10 minutes', async () => {
     const visitor = new Visitor(demand, options)
     const query = await visitor.page()
     const acrAfter = async (seconds: number) => {
@@ -344,7 +344,7 @@ describe('[C4] parameters of a guard', () => {
     expect([await acrAfter(599), await acrAfter(600)]).toEqual(['urn:gold', 'urn:silver'])
   })
 
-  test('a link adds to them, and takes nothing away', async () => {
+  test('cannot be weakened by a link', async () => {
     const visitor = new Visitor(demand, options)
     const link = '&acr_values=urn:bronze&organization=org_acme&max_age=9999&scope=read:things'
     const begun = parametersOf(await world.begin(visitor.browser, (await visitor.page()) + link))
@@ -358,7 +358,7 @@ describe('[C4] parameters of a guard', () => {
     expect(parametersOf(lower)['max_age']).toBe('10')
   })
 
-  test('in `login` of an API guard they do the same, with a redirect and in a popup', async () => {
+  test('in `login` of an API guard have the same effect, with a redirect and in a popup', async () => {
     const { browser, client } = world.another(options)
     const api = client.withApiAuthRequired(() => new Response('in'), demand)
     const visit = { user: 'bob', jar: world.provider.createJar() }
@@ -374,7 +374,7 @@ describe('[C4] parameters of a guard', () => {
     expect(await (await api(browser.request('/api'))).text()).toBe('in')
   })
 
-  test('a provider that ignores acr_values ends it after one login', async () => {
+  test('end after one login if a provider ignores acr_values', async () => {
     const visitor = new Visitor({ acr: 'urn:gold' }, options)
     const undo = world.provider.tamperIdToken((claims) => {
       claims['acr'] = 'urn:silver'
@@ -388,7 +388,7 @@ describe('[C4] parameters of a guard', () => {
     }
   })
 
-  test('the callback refuses another organization than the requested one and does not redirect again', async () => {
+  test('the callback rejects another organization than the requested one and does not redirect again', async () => {
     const visitor = new Visitor({ organization: 'org_globex' }, options)
     const url = new URL(await world.begin(visitor.browser, await visitor.page()))
     url.searchParams.set('organization', 'org_acme')
@@ -396,7 +396,7 @@ describe('[C4] parameters of a guard', () => {
     expect([response.status, response.headers.has('location')]).toEqual([502, false])
   })
 
-  test('of several organizations the user chooses, not the configuration; a provider that offers none ends it', async () => {
+  test('of several organizations the user chooses, not the configuration; a provider without a choice ends the login', async () => {
     const visitor = new Visitor({ organization: ['org_globex', 'org_umbrella'] }, options)
     await visitor.logIn()
     const { end, sent: requests } = await visitor.walk()
@@ -407,14 +407,14 @@ describe('[C4] parameters of a guard', () => {
     expect([last, once.map(({ organization }) => organization)]).toEqual(['in', ['org_acme']])
   })
 
-  test('the fingerprint is made of what was sent: a link that has no effect stops no guard', async () => {
+  test('the fingerprint is of the parameters that were sent: a link without an effect stops no guard', async () => {
     const visitor = new Visitor({ acr: 'urn:gold' }, options)
     // The session comes from a login for silver, whatever its link said.
     await visitor.logIn('?acr_values=urn:gold')
     expect((await visitor.walk()).end).toBe('in')
   })
 
-  test('what a link has added to the scope stays through the login of a guard, as a link adds it', async () => {
+  test('a scope that a link has added is kept by the login of a guard, as a scope of a link', async () => {
     const visitor = new Visitor({ acr: 'urn:gold' }, { authorizationParameters: { audience: API } })
     await visitor.logIn('?scope=read:things')
     const query = new URLSearchParams(await visitor.page())
@@ -424,7 +424,7 @@ describe('[C4] parameters of a guard', () => {
   })
 })
 
-describe('[C8] scope of a guard where the provider names none', () => {
+describe("[C8] the scope of a guard if the provider's response names none", () => {
   const granting = (scope?: string) =>
     world.provider.rewrite('token', ({ scope: _named, ...json }) =>
       scope === undefined ? json : { ...json, scope },
@@ -433,20 +433,23 @@ describe('[C8] scope of a guard where the provider names none', () => {
   test.each([
     ['in cookies', undefined],
     ['in a store', memoryStore],
-  ])('%s: what a link asked for does not pass, what the guard asked for does', async (_where, store) => {
-    const undo = granting()
-    try {
-      const visitor = new Visitor({ scope: 'admin' }, store ? { sessionStore: store() } : {})
-      await visitor.logIn('?scope=admin')
-      expect((await visitor.page()).startsWith('?')).toBe(true)
-      const { end, sent: requests } = await visitor.walk()
-      expect([end, requests.length]).toEqual(['in', 1])
-    } finally {
-      undo()
-    }
-  })
+  ])(
+    '%s: a scope that a link requested does not pass, one that the guard requested does',
+    async (_where, store) => {
+      const undo = granting()
+      try {
+        const visitor = new Visitor({ scope: 'admin' }, store ? { sessionStore: store() } : {})
+        await visitor.logIn('?scope=admin')
+        expect((await visitor.page()).startsWith('?')).toBe(true)
+        const { end, sent: requests } = await visitor.walk()
+        expect([end, requests.length]).toEqual(['in', 1])
+      } finally {
+        undo()
+      }
+    },
+  )
 
-  test('what the configuration or code of the application asked for passes, also after a refresh', async () => {
+  test('a scope that the configuration or code of the application requested passes, also after a refresh', async () => {
     const undo = granting()
     try {
       const { browser, client } = configured({ scope: 'openid offline_access a' })
@@ -470,7 +473,7 @@ describe('[C8] scope of a guard where the provider names none', () => {
     }
   })
 
-  test('a popup with the parameters of a guard brings what counts', async () => {
+  test('a popup with the parameters of a guard satisfies it', async () => {
     const undo = granting()
     try {
       const { browser, client } = world.another()
@@ -488,7 +491,7 @@ describe('[C8] scope of a guard where the provider names none', () => {
     }
   })
 
-  test('a named scope is what was granted', async () => {
+  test('a scope in the response is the granted one', async () => {
     const undo = granting('openid')
     try {
       const visitor = new Visitor({ scope: 'admin' }, {})

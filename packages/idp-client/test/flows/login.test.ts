@@ -15,7 +15,7 @@ beforeEach(() => {
 
 const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
 
-test('[I1] client and provider share one clock, which stands still until a test moves it', async () => {
+test('[I1] client and provider share one clock, which a test moves', async () => {
   const { clock, provider } = world
   const before = clock.now
   clock.now += 3600
@@ -25,7 +25,7 @@ test('[I1] client and provider share one clock, which stands still until a test 
   expect(provider.clock.now()).toBe(before)
 })
 
-describe('a person logs in', () => {
+describe('a login', () => {
   test('[S009,S010,S012,S013,S158,S162,S231] login, callback, session, profile', async () => {
     const browser = world.newBrowser()
     const response = await world.login(browser, '?returnTo=/orders%3Fpage%3D2%23top')
@@ -55,7 +55,7 @@ describe('a person logs in', () => {
     )
   })
 
-  test('[S014] every claim but the protocol’s own is in user', async () => {
+  test('[S014] user has every claim except those of the protocol', async () => {
     const browser = world.newBrowser()
     await world.login(browser, '', { user: 'bob' })
     const user = (await world.client.getSession(browser.request('/')))?.user ?? { sub: '' }
@@ -65,7 +65,7 @@ describe('a person logs in', () => {
     expect(user['https://example.test/groups']).toHaveLength(60)
   })
 
-  test('[S025,S035,S038,S096] the authorization request', async () => {
+  test('[S025,S035,S038,S096] sends the authorization request', async () => {
     const url = await world.begin(world.newBrowser())
     const sent = parametersOf(url)
     expect(sent).toEqual({
@@ -82,7 +82,7 @@ describe('a person logs in', () => {
     for (const name of ['state', 'nonce', 'code_challenge']) expect(again[name]).not.toBe(sent[name])
   })
 
-  test('the query passes parameters on, but never the protocol’s own', async () => {
+  test('parameters of the query are sent, but never protocol parameters', async () => {
     const owned = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
     const configured = [
       'redirect_uri',
@@ -114,7 +114,7 @@ describe('a person logs in', () => {
     expect(browser.cookies.size).toBe(0)
   })
 
-  test('[S100,S101] max_age is sent, and an older authentication is refused', async () => {
+  test('[S100,S101] max_age is sent, and an older authentication is rejected', async () => {
     const browser = world.newBrowser()
     const url = await world.begin(browser, '?max_age=30')
     expect(parametersOf(url)['max_age']).toBe('30')
@@ -135,7 +135,7 @@ describe('a person logs in', () => {
     expect((await world.newBrowser().send('/auth/login?challengeMode=redirect')).status).toBe(302)
   })
 
-  test('[S048] signInReturnToPath is where a login without a target ends', async () => {
+  test('[S048] a login without returnTo redirects to signInReturnToPath', async () => {
     const { browser } = world.another({ signInReturnToPath: '/welcome?first=1' })
     expect((await world.login(browser)).headers.get('location')).toBe(`${APP}/welcome?first=1`)
     expect((await world.login(world.newBrowser())).headers.get('location')).toBe(`${APP}/`)
@@ -167,7 +167,7 @@ describe('a person logs in', () => {
     }
   })
 
-  test('redirect_uri on another origin, or with a fragment, is a configuration fault', async () => {
+  test('redirect_uri on another origin, or with a fragment, is a configuration error', async () => {
     const { client } = world
     for (const redirect_uri of [
       'https://evil.example/auth/callback',
@@ -193,7 +193,7 @@ describe('a person logs in', () => {
     })
   })
 
-  test('a token for another organization than the one asked for is refused', async () => {
+  test('a token for another organization than the requested one is rejected', async () => {
     const browser = world.newBrowser()
     const remove = world.provider.tamperIdToken((claims) => {
       claims['org_id'] = 'org_other'
@@ -206,7 +206,7 @@ describe('a person logs in', () => {
     expect((await world.login(browser, '?organization=acme')).status).toBe(302)
   })
 
-  test('several clients of one process discover once and load the keys once', async () => {
+  test('several clients of one process request metadata and keys once', async () => {
     const fresh = await startWorld()
     const others = [fresh.another(), fresh.another(), fresh.another()]
     for (const { browser } of others) expect((await fresh.login(browser)).status).toBe(302)
@@ -231,7 +231,7 @@ describe('a person logs in', () => {
     expect(token?.headers['authorization']).toMatch(/^Basic /)
   })
 
-  test('[S062,S063] telemetry: name and version, or nothing', async () => {
+  test('[S062,S063] telemetry sends name and version, or nothing', async () => {
     await world.login(world.newBrowser())
     const header = world.provider.requests('token')[0]?.headers['idp-client'] ?? ''
     expect(JSON.parse(Buffer.from(String(header), 'base64url').toString())).toEqual({
@@ -247,7 +247,7 @@ describe('a person logs in', () => {
 })
 
 describe('startInteractiveLogin', () => {
-  test('[S189,S190,S225] without options, by request, with parameters and target', async () => {
+  test('[S189,S190,S225] works without options, with a request, parameters and returnTo', async () => {
     const { client, provider } = world
     const browser = world.newBrowser()
     const plain = browser.store(await client.startInteractiveLogin(undefined, browser.request('/')))
@@ -264,7 +264,7 @@ describe('startInteractiveLogin', () => {
     expect(done.headers.get('location')).toBe(`${APP}/deep`)
   })
 
-  test('[S190] with an inferred base URL it needs the request, or the ambient scope', async () => {
+  test('[S190] with an inferred base URL it requires a request, or the current one', async () => {
     const { client } = world.another({ appBaseUrl: undefined })
     await expect(client.startInteractiveLogin()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
     const request = new Request('http://localhost:3000/x', { headers: { host: 'localhost:3000' } })
@@ -273,7 +273,7 @@ describe('startInteractiveLogin', () => {
     expect(response.headers.getSetCookie()).toHaveLength(1)
   })
 
-  test('wrong options are typed errors', async () => {
+  test('invalid options are typed errors', async () => {
     const request = new Request(APP)
     for (const options of [
       { challengeMode: 'window' as 'popup' },
@@ -289,7 +289,7 @@ describe('startInteractiveLogin', () => {
 })
 
 describe('form_post', () => {
-  test('the provider answers by a cross-site POST; the transaction cookie is made for it', async () => {
+  test('the provider responds with a cross-site POST, which the transaction cookie allows', async () => {
     const secure = {
       appBaseUrl: 'https://localhost:3000',
       authorizationParameters: { response_mode: 'form_post' },
@@ -310,7 +310,7 @@ describe('form_post', () => {
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
   })
 
-  test('on plain http it is a configuration fault', () => {
+  test('on plain http it is a configuration error', () => {
     expect(() => world.another({ authorizationParameters: { response_mode: 'form_post' } })).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
     )

@@ -69,7 +69,7 @@ describe.each(stores)(
       return Object.assign(response, { user: session?.user.sub })
     }
 
-    test('ends the session before it has begun', async () => {
+    test('ends the session before it is used', async () => {
       const response = await loginMeeting(0)
       expect([response.status, response.user]).toEqual([502, undefined])
       expect(response.headers.getSetCookie().join()).not.toMatch(/__session=[^;]/)
@@ -82,12 +82,12 @@ describe.each(stores)(
       expect(world.events.map(({ code }) => code)).not.toContain('LOGIN_COMPLETED')
     })
 
-    test('is older than the login, and ends nothing', async () => {
+    test('that is older than the login ends nothing', async () => {
       const response = await loginMeeting(-1)
       expect([response.status, response.user]).toEqual([302, SUB])
     })
 
-    test('the hook is notified', async () => {
+    test('is passed to the hook', async () => {
       const told: (string | undefined)[] = []
       await loginMeeting(0, {
         onCallback({ error }) {
@@ -125,7 +125,7 @@ describe.each(stores)('[C5] a logout by the provider that arrives during a popup
     expect(await stepUpMeeting(0)).toEqual({ user: undefined, sids: [expect.any(String), undefined] })
   })
 
-  test('is older than the popup, and ends nothing', async () => {
+  test('that is older than the popup ends nothing', async () => {
     const { sids, user } = await stepUpMeeting(-1)
     expect(user).toBe(SUB)
     expect(sids[1]).not.toBe(sids[0])
@@ -149,7 +149,7 @@ test('[C5] a popup keeps the session if the store fails to tell whether the prov
   expect((await client.getSession(browser.request('/')))?.user.sub).toBe(SUB)
 })
 
-test('[C5] the logout may arrive at another process, with a store that remembers', async () => {
+test('[C5] the logout may arrive at another process, with a store that remembers it', async () => {
   const [one, two] = [new Process(), new Process()]
   const sessionStore = toldStore()
   const { client } = world.another({ sessionStore })
@@ -190,7 +190,7 @@ test('[C5] a late logout of a user ends the sessions that began before it, and n
   expect((await client.getSession(newer.request('/')))?.user.sub).toBe(SUB)
 })
 
-test('[C5] the time of a logout is told to stores by the clock of the application', async () => {
+test('[C5] the time of a logout is passed to stores by the clock of the application', async () => {
   const sessionStore = toldStore()
   const { client } = world.another({ sessionStore, dpopOptions: { clockSkew: 30 } })
   await endAt(client, { sub: 'somebody' }, world.clock.now + 30)

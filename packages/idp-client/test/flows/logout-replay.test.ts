@@ -24,7 +24,7 @@ async function loggedOut(options: IdpClientOptions) {
 }
 
 describe('[I3] a logout', () => {
-  test('in a store: the record is gone, the cookies are cleared, and a copy of them is worth nothing anywhere', async () => {
+  test('in a store: the record is deleted, the cookies are deleted, and a copy of them is invalid everywhere', async () => {
     const sessionStore = memoryStore()
     const { browser, client, thief } = await loggedOut({ sessionStore })
     expect(await sessionStore.listBySubject('dev|alice')).toEqual([])
@@ -42,7 +42,7 @@ describe('[I3] a logout', () => {
     expect(await sessionStore.listBySubject('dev|alice')).toEqual([])
   })
 
-  test('in cookies: the browser keeps a marker alone; a copy dies in this process and works in another one until its end, as SECURITY.md says', async () => {
+  test('in cookies: the browser keeps a marker only; a copy is invalid in this process and valid in another one until it expires, as SECURITY.md says', async () => {
     const { browser, client, thief } = await loggedOut({})
     expect(browser.names('__session')).toEqual(['__session__ended'])
     expect((await client.middleware(thief.request('/auth/profile'))).status).toBe(401)

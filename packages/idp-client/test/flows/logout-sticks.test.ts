@@ -95,8 +95,8 @@ const plan = fc.record({
   orders: fc.array(order, { minLength: 40, maxLength: 40 }),
 })
 
-describe('30 requests in flight and a logout', () => {
-  test('no session comes back, whichever machine answers in whichever order', async () => {
+describe('30 pending requests and a logout', () => {
+  test('do not restore the session, in any order of the responses and on any machine', async () => {
     const numRuns = runsDividedBy(12)
     let returned = 0
     await fc.assert(
@@ -123,7 +123,7 @@ describe('30 requests in flight and a logout', () => {
     expect(returned).toBeGreaterThan(2 * numRuns)
   })
 
-  test('a login right after it lives, and what still comes never is the session of before', async () => {
+  test('a login right after it stays valid, and late responses never restore the previous session', async () => {
     await fc.assert(
       fc.asyncProperty(plan, async ({ flights, orders }) => {
         const browser = world.newBrowser()

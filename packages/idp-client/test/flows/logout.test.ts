@@ -63,7 +63,7 @@ describe('RP-initiated logout', () => {
     })
   })
 
-  test('state and federated of the query are passed on, returnTo is made absolute', async () => {
+  test('state and federated of the query are sent, and returnTo becomes absolute', async () => {
     const { query } = await logout(world, {}, '?state=abc&federated&returnTo=/bye%3Fa%3Db')
     expect(query).toMatchObject({ state: 'abc', federated: '', post_logout_redirect_uri: `${APP}/bye?a=b` })
     const off = await logout(
@@ -75,7 +75,7 @@ describe('RP-initiated logout', () => {
     expect(off.query['post_logout_redirect_uri']).toBe('https://site.example/x')
   })
 
-  test('it ends the session at the provider: the next login asks again', async () => {
+  test('ends the session at the provider: the next login asks for credentials', async () => {
     const jar = world.provider.createJar()
     const browser = world.newBrowser()
     await world.login(browser, '', { user: 'alice', jar })
@@ -85,7 +85,7 @@ describe('RP-initiated logout', () => {
     expect(new URL(again).searchParams.get('error')).toBe('login_required')
   })
 
-  test('without a session: client_id and target only', async () => {
+  test('without a session only client_id and post_logout_redirect_uri are sent', async () => {
     const response = await world.newBrowser().send('/auth/logout')
     const query = Object.fromEntries(new URL(response.headers.get('location') ?? '').searchParams)
     expect(query).toEqual({ client_id: world.provider.clientId, post_logout_redirect_uri: APP })
@@ -101,7 +101,7 @@ describe('RP-initiated logout', () => {
 })
 
 describe('providers without RP-initiated logout', () => {
-  test('[S123] auto falls back to /v2/logout, and says so once', async () => {
+  test('[S123] auto uses /v2/logout, and reports it once', async () => {
     const { at, query } = await logout(plain, { logoutStrategy: 'auto' }, '?federated')
     expect(at).toBe(`${plain.provider.origin}/v2/logout`)
     expect(query).toEqual({ returnTo: APP, client_id: plain.provider.clientId, federated: '' })
@@ -122,14 +122,14 @@ describe('providers without RP-initiated logout', () => {
     ])
   })
 
-  test('[S125] oidc: the local session ends, the browser stays here', async () => {
+  test('[S125] oidc: the local session ends, the browser stays in the application', async () => {
     const { href } = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=/bye')
     expect(href).toBe(`${APP}/bye`)
     const away = await logout(plain, { logoutStrategy: 'oidc' }, '?returnTo=https://evil.example/')
     expect(new URL(away.href).origin).toBe(APP)
   })
 
-  test('[S126,S127] v2: always, without discovery, the target as it was given', async () => {
+  test('[S126,S127] v2: always /v2/logout, without discovery, returnTo unchanged', async () => {
     const { at, query } = await logout(world, { logoutStrategy: 'v2' }, '?returnTo=https://*.example.com/out')
     expect(at).toBe(`${world.provider.origin}/v2/logout`)
     expect(query['returnTo']).toBe('https://*.example.com/out')
@@ -147,7 +147,7 @@ describe("[J7] logoutStrategy 'local'", () => {
     ['?returnTo=https://evil.example/', APP],
     ['?returnTo=//evil.example/', APP],
     ['?returnTo=javascript:alert(1)', APP],
-  ])('%s: the session ends here, and the browser stays at %s', async (query, expected) => {
+  ])('%s: the session ends, and the browser stays at %s', async (query, expected) => {
     const { href } = await logout(world, local, query)
     // A URL without path has a slash.
     expect(href.replace(/\/$/, '')).toBe(expected)
@@ -166,7 +166,7 @@ describe("[J7] logoutStrategy 'local'", () => {
     expect(new URL(again).searchParams.has('code')).toBe(true)
   })
 
-  test('a provider that cannot be reached is not asked where to go', async () => {
+  test('a provider that cannot be reached is not requested', async () => {
     const down = await startDevProvider()
     await down.stop()
     const gone = await startWorld({ domain: down.issuer, httpTimeout: 1000, ...local })

@@ -56,8 +56,8 @@ function holdRefresh(): { begun: Promise<void>; release: () => void; options: Id
 const with_ = (session: SessionData | null, changes: Record<string, unknown>) =>
   ({ ...session, ...changes }) as SessionData
 
-describe('a rotated token survives an answer that never carried it', () => {
-  test('the handler throws after its refresh', async () => {
+describe('a rotated token is not lost if the response', () => {
+  test('is an exception of the handler after its refresh', async () => {
     const { browser, client } = await expired()
     const failing = client.middleware(browser.request('/page'), async () => {
       await client.getAccessToken()
@@ -68,7 +68,7 @@ describe('a rotated token survives an answer that never carried it', () => {
     expect((await browser.send(TOKEN)).status).toBe(200)
   })
 
-  test('the refresh comes after the response was handed over', async () => {
+  test('was sent before the refresh', async () => {
     const { browser, client } = await expired()
     let late: Promise<unknown> = Promise.resolve()
     let go = (): void => {}
@@ -86,7 +86,7 @@ describe('a rotated token survives an answer that never carried it', () => {
     expect((await browser.send(TOKEN)).status).toBe(200)
   })
 
-  test('the browser goes away during the refresh (Express)', async () => {
+  test('is aborted by the browser during the refresh (Express)', async () => {
     const hold = holdRefresh()
     const { browser } = await expired()
     const cookie = browser.request('/').headers.get('cookie') ?? ''
@@ -132,7 +132,7 @@ describe('a rotated token survives an answer that never carried it', () => {
   })
 })
 
-describe('a late refresh undoes nothing', () => {
+describe('a late refresh does not undo a change', () => {
   test('a logout while the token is refreshed stays a logout', async () => {
     const hold = holdRefresh()
     const { browser, client } = await expired(hold.options)
@@ -144,7 +144,7 @@ describe('a late refresh undoes nothing', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('30 requests in flight and a logout, answers in any order: no session comes back', async () => {
+  test('30 pending requests and a logout, responses in any order, do not restore the session', async () => {
     const { browser, client } = await expired()
     const requests = Array.from({ length: 30 }, (_, at) => browser.request(at % 2 ? TOKEN : '/page'))
     const before = await Promise.all(requests.slice(0, 15).map((request) => client.middleware(request)))
@@ -185,7 +185,7 @@ describe('a late refresh undoes nothing', () => {
     expect(session?.tokenSet.accessToken).toBe(((await response.json()) as { token: string }).token)
   })
 
-  test('a dead refresh token is written off also where the call throws', async () => {
+  test('a dead refresh token is removed even if the call throws', async () => {
     const { browser, client } = await expired()
     world.provider.faults.set('token', {
       kind: 'respond',
@@ -205,8 +205,8 @@ describe('a late refresh undoes nothing', () => {
   })
 })
 
-describe('what an application does to its copy of the session stays there', () => {
-  test('members that it deletes or changes reach no other request', async () => {
+describe('changes of the application to its copy of the session', () => {
+  test('reach no other request', async () => {
     const { browser, client } = await expired()
     const request = browser.request('/')
     const headers = new Headers()
@@ -220,14 +220,14 @@ describe('what an application does to its copy of the session stays there', () =
     expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(token)
   })
 
-  test('it may freeze it', async () => {
+  test('may be disabled with Object.freeze', async () => {
     await world.login(world.browser)
     const session = await world.client.getSession(world.browser.request('/'))
     expect(Object.freeze(session)?.tokenSet.accessToken).toEqual(expect.any(String))
     expect(session?.tokenSet.accessToken).toEqual(expect.any(String))
   })
 
-  test('a change in place is a change, also with a refresh in between', async () => {
+  test('are saved if it is passed to updateSession, also after a refresh', async () => {
     const { browser, client } = await expired()
     const request = browser.request('/')
     const headers = new Headers()
@@ -240,7 +240,7 @@ describe('what an application does to its copy of the session stays there', () =
     expect((await browser.send(TOKEN)).status).toBe(200)
   })
 
-  test('onCallback cannot lengthen a session through internal', async () => {
+  test('in onCallback cannot extend a session through internal', async () => {
     const { browser, client } = world.another({
       onCallback: ({ session }) => {
         if (session) session.internal.createdAt += 1_000_000
@@ -251,8 +251,8 @@ describe('what an application does to its copy of the session stays there', () =
   })
 })
 
-describe('hooks at the edge of their contract', () => {
-  test('one that fails at a refresh opens nothing that it had closed', async () => {
+describe('hooks with unusual results', () => {
+  test('a hook that fails at a refresh restores no claim that it removed before', async () => {
     let calls = 0
     const { browser, client } = await expired({
       beforeSessionSaved: (session) => {
@@ -267,7 +267,7 @@ describe('hooks at the edge of their contract', () => {
     })
   })
 
-  test('one that gives the user a sub of its own does not end refreshing', async () => {
+  test('a hook that changes sub does not stop refreshing', async () => {
     const { browser } = await expired({
       beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, sub: 'row-42' } }),
     })
@@ -284,14 +284,14 @@ describe('hooks at the edge of their contract', () => {
       },
     ],
     ['is an error', () => Response.error()],
-  ])('onCallback with a response that %s: no session', async (_, onCallback) => {
+  ])('onCallback with a response that %s creates no session', async (_, onCallback) => {
     const { browser, client } = world.another({ onCallback })
     expect((await world.login(browser)).status).toBe(500)
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 })
 
-test('grants that died in Server Components leave room for others', async () => {
+test('refreshes that were never written by Server Components are limited in number', async () => {
   const { client } = world
   const fault = { kind: 'respond', status: 400, body: '{"error":"invalid_grant"}' } as const
   world.provider.faults.set('token', { ...fault, headers: { 'content-type': 'application/json' } })

@@ -53,7 +53,7 @@ async function leftBy(scenario: string): Promise<number> {
   return Number(stdout)
 }
 
-describe('[D2] of 100 requests that were responded to, no more than 10 stay reachable', () => {
+describe('[D2] at most 10 of 100 requests with a response stay reachable', () => {
   test.each([
     ['their refresh is written to the cookie', 'cookies'],
     ['their refresh is written to the store', 'store'],
@@ -63,6 +63,6 @@ describe('[D2] of 100 requests that were responded to, no more than 10 stay reac
   })
 })
 
-test('[D2] 5000 users who log in and refresh once leave less than 20 MB', { timeout: 600_000 }, async () => {
+test('[D2] 5000 users who log in and refresh once need less than 20 MB', { timeout: 600_000 }, async () => {
   expect(await leftBy('users')).toBeLessThan(20_000_000)
 })

@@ -30,7 +30,7 @@ function demandAlways(body: object = { mfa_token: RAW }): void {
 }
 
 describe('getAccessToken', () => {
-  test('[S172,S212,S244] MfaRequiredError; the session and its tokens stay', async () => {
+  test('[S172,S212,S244] throws MfaRequiredError; the session and its tokens stay', async () => {
     const browser = await world.signedIn()
     const before = await world.client.getSession(browser.request('/'))
     const error = await world.demand(browser)
@@ -52,7 +52,7 @@ describe('getAccessToken', () => {
     })
   })
 
-  test('[S172] the refresh token was not used up: the session still refreshes', async () => {
+  test('[S172] does not use up the refresh token: the session still refreshes', async () => {
     const browser = await world.signedIn()
     await world.demand(browser)
     const options = { refresh: true }
@@ -62,7 +62,7 @@ describe('getAccessToken', () => {
     expect(await asking).toMatchObject({ token: expect.any(String) })
   })
 
-  test('without a token of the provider: an empty one, which leads nowhere but to the login', async () => {
+  test('throws with an empty token if the provider sent none', async () => {
     const browser = await world.signedIn()
     demandAlways({})
     const error = await world.demand(browser)
@@ -75,7 +75,7 @@ describe('getAccessToken', () => {
     await expect(verifying).rejects.toMatchObject({ name: 'IdpError', code: 'INVALID_REQUEST' })
   })
 
-  test('a token that no header could carry, and invalid requirements, count as missing', async () => {
+  test('treats a token that a header cannot contain, and invalid requirements, as missing', async () => {
     const browser = await world.signedIn()
     demandAlways({
       mfa_token: 'a\nb',
@@ -86,14 +86,14 @@ describe('getAccessToken', () => {
     expect(error.mfa_requirements).toEqual({ challenge: [{ type: 'otp' }] })
   })
 
-  test('requests at once share the refusal, and each gets a token of its own', async () => {
+  test('concurrent requests share the error, and each gets its own token', async () => {
     const browser = await world.signedIn()
     const errors = await Promise.all(Array.from({ length: 20 }, () => world.demand(browser)))
     expect(world.provider.count('token')).toBe(1)
     expect(new Set(errors.map(({ mfa_token }) => mfa_token)).size).toBe(20)
   })
 
-  test('inside the buffer the token that is still valid serves', async () => {
+  test('returns the valid token within the buffer', async () => {
     const { browser, client } = world.another({ tokenRefreshBuffer: TTL })
     await world.signedIn('alice', browser)
     world.pass(TTL - 10)
@@ -106,7 +106,7 @@ describe('getAccessToken', () => {
     await demandOf(client.getAccessToken(browser.request('/')))
   })
 
-  test('a forced refresh says what is demanded; the token that is still valid serves everybody else', async () => {
+  test('a forced refresh throws; other calls get the valid token', async () => {
     const browser = await world.signedIn()
     demandAlways()
     const force = { refresh: true }
@@ -132,8 +132,8 @@ describe('getAccessToken', () => {
   })
 })
 
-describe('every other token call', () => {
-  test('the access-token route: 403 with what the MFA routes need', async () => {
+describe('every other token request', () => {
+  test('the access-token route responds with 403 and what the MFA routes need', async () => {
     const browser = await world.signedIn()
     const response = await browser.send(`/auth/access-token?audience=${encodeURIComponent(BANK)}`)
     expect(response.status).toBe(403)
@@ -191,7 +191,7 @@ describe('every other token call', () => {
     await demandOf(approve)
   })
 
-  test('what was not demanded stays what it was', async () => {
+  test('errors without mfa_required are unchanged', async () => {
     const browser = await world.signedIn()
     world.provider.faults.set('token', { kind: 'respond', status: 503 })
     const error = await rejectionOf(
@@ -203,7 +203,7 @@ describe('every other token call', () => {
   })
 })
 
-test("the provider's token is in no error, event or answer", async () => {
+test("the provider's token is in no error, event or response", async () => {
   const browser = await world.signedIn()
   demandAlways()
   const error = await world.demand(browser)

@@ -127,7 +127,7 @@ describe('from the 403 to the token', () => {
     expect(await read(await push.browser.send(verify, post(body, push.token)))).toEqual({ success: true })
   })
 
-  test('[S211] enrolment: an app, and a phone', async () => {
+  test('[S211] the enrolment of an app and of a phone', async () => {
     const app = await demanded('bob')
     const begun = await app.browser.send(associate, post({ authenticator_types: ['otp', 'oob'] }, app.token))
     const body = await read(begun)
@@ -160,7 +160,7 @@ describe('from the 403 to the token', () => {
     })
   })
 
-  test('a recovery code brings its successor', async () => {
+  test('a recovery code returns its successor', async () => {
     const { browser, token } = await demanded()
     const recovery_code = world.provider.mfa.recoveryCode('alice')
     const done = await browser.send(verify, post({ recovery_code }, token))
@@ -211,7 +211,7 @@ describe.each(routes)('%s', (_name, ask) => {
     expect(nobody.cookies.size).toBe(0)
   })
 
-  test('a token that belongs to no session is for code, not for a browser', async () => {
+  test('a token without a session is for server code, not for a browser', async () => {
     const exchange = world.client.customTokenExchange({
       subjectToken: 'alice',
       subjectTokenType: 'urn:example:legacy-token',
@@ -234,7 +234,7 @@ describe.each(routes)('%s', (_name, ask) => {
     expect(await read(response)).toMatchObject({ error: 'invalid_request', code: 'INVALID_REQUEST' })
   })
 
-  test('403 for what another site makes the browser send, before anything else', async () => {
+  test('403 for a cross-site request, before anything else', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(...ask(token, { 'sec-fetch-site': 'cross-site' }))
     expect(response.status).toBe(403)
@@ -249,7 +249,7 @@ describe.each(routes)('%s', (_name, ask) => {
     [{ kind: 'respond', status: 500 }, 502],
     [{ kind: 'reset' }, 502],
     [{ kind: 'empty' }, 502],
-  ] as const)('a provider that answers %j: %s, and the session stays', async (fault, status) => {
+  ] as const)('a provider that responds with %j: %s, and the session stays', async (fault, status) => {
     const { browser, token } = await demanded()
     for (const endpoint of ['token', 'mfa-authenticators', 'mfa-challenge', 'mfa-associate'] as const) {
       world.provider.faults.set(endpoint, fault)
@@ -261,7 +261,7 @@ describe.each(routes)('%s', (_name, ask) => {
   })
 })
 
-describe('what a browser gets wrong', () => {
+describe('invalid requests of a browser', () => {
   const wrong: readonly (readonly [string, string, unknown])[] = [
     ['no type', challenge, {}],
     ['another type', challenge, { challenge_type: 'sms' }],
@@ -278,7 +278,7 @@ describe('what a browser gets wrong', () => {
     ['a proof that is a number', verify, { otp: 123456 }],
   ]
 
-  test.each(wrong)('%s at %s: 400, and nothing is asked', async (_title, path, fields) => {
+  test.each(wrong)('%s at %s: 400, without a request to the provider', async (_title, path, fields) => {
     const { browser, token } = await demanded()
     const body = { mfa_token: token, ...(fields as object) }
     const response = await browser.send(path, post(body, token))
@@ -291,7 +291,7 @@ describe('what a browser gets wrong', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test.each([challenge, associate, verify])('%s takes JSON objects only', async (path) => {
+  test.each([challenge, associate, verify])('%s accepts JSON objects only', async (path) => {
     const { browser, token } = await demanded()
     const bodies: [string, string | undefined][] = [
       ['otp=1', 'application/x-www-form-urlencoded'],
@@ -315,7 +315,7 @@ describe('what a browser gets wrong', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('a wrong code: the word of the provider, and the token can be used again', async () => {
+  test('a wrong code: the error of the provider, and the token can be used again', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(verify, post({ otp: '000' }, token))
     expect(response.status).toBe(400)
@@ -327,7 +327,7 @@ describe('what a browser gets wrong', () => {
     expect((await browser.send(...asking.verify(token))).status).toBe(200)
   })
 
-  test('a kind of factor that is not accepted: 400', async () => {
+  test('a type of factor that is not accepted: 400', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(challenge, post({ mfa_token: token, challenge_type: 'oob' }))
     expect(response.status).toBe(400)
@@ -335,7 +335,7 @@ describe('what a browser gets wrong', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('metadata that cannot be loaded: 502, and what is configured wrongly: 500', async () => {
+  test('metadata that cannot be loaded: 502, and an invalid configuration: 500', async () => {
     const { browser, token } = await demanded()
     const ask = async (options: IdpClientOptions) => {
       const { browser: other } = world.another(options)
@@ -372,7 +372,7 @@ describe('the log', () => {
     ])
   })
 
-  test('a request that is wrong is a warning, a provider that fails an error', async () => {
+  test('an invalid request is a warning, a provider that fails an error', async () => {
     const { browser, token } = await demanded()
     world.events.length = 0
     await browser.send(verify, post({ mfa_token: token }))

@@ -75,7 +75,7 @@ const withoutRefreshToken = (client: IdpClient, browser: Browser) =>
 const bankToken = (client: IdpClient, browser: Browser) =>
   client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })
 
-describe.each(methods)('%s refuses before the provider is asked', (method) => {
+describe.each(methods)('%s throws before a request to the provider for', (method) => {
   test('[S135,S212] an expired token', async () => {
     const { browser, client, mfaToken } = await demanded('alice', world.another({ mfaTokenTtl: 10 }))
     world.pass(10)
@@ -86,7 +86,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('[S212] a token that is altered, cut, of another secret, another kind or none', async () => {
+  test('[S212] a token that is changed, truncated, of another secret or of another kind, or missing', async () => {
     const { browser, client, mfaToken } = await demanded()
     const secret = 'fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210'
     const other = await demanded('alice', world.another({ secret }))
@@ -115,7 +115,7 @@ describe.each(methods)('%s refuses before the provider is asked', (method) => {
     expect(world.provider.count('mfa-authenticators')).toBe(0)
   })
 
-  test('no session: MISSING_SESSION, and never a new one', async () => {
+  test('a request without a session: MISSING_SESSION, and never a new one', async () => {
     const { client, mfaToken } = await demanded()
     const nobody = world.newBrowser()
     await expect(call(client, method, nobody, mfaToken)).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describe('the session', () => {
     expect(await world.client.getSession(thief.request('/'))).toBeNull()
   })
 
-  test('where nothing can be written, nothing is asked', async () => {
+  test('is required to be writable before a request is sent', async () => {
     const { browser, client, mfaToken } = await demanded()
     const options = { mfaToken, otp: world.otp() }
     await expect(client.mfa.verify(browser.request('/'), options)).rejects.toMatchObject({
@@ -149,7 +149,7 @@ describe('the session', () => {
   })
 
   test.each([{ sub: 'dev|bob' }, { org_id: 'org_other' }, { aud: 'another-client' }])(
-    'an ID token with %j: nothing of the answer is kept',
+    'an ID token with %j rejects the whole response',
     async (change) => {
       const { browser, client, mfaToken } = await demanded()
       const before = await client.getSession(browser.request('/'))
@@ -168,7 +168,7 @@ describe('the session', () => {
     },
   )
 
-  test('beforeSessionSaved: once, with all claims and the ID token; what it throws loses nothing', async () => {
+  test('beforeSessionSaved runs once, with all claims and the ID token; its exception loses no token', async () => {
     const seen: [unknown, string | undefined][] = []
     const made = world.another({
       beforeSessionSaved(session, idToken) {
@@ -198,7 +198,7 @@ describe('the session', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
-  test('in a store: kept there, and only there', async () => {
+  test('in a store it is written there only', async () => {
     const made = world.another({ sessionStore: memoryStore({ name: 'mfa-session.test' }) })
     const { browser, client, mfaToken } = await demanded('alice', made)
     await verifying(client, browser, { mfaToken, otp: world.otp() })
@@ -222,8 +222,8 @@ describe('the session', () => {
   })
 })
 
-describe('at the same time', () => {
-  test('the same proof twice is verified once, and both callers get its answer', async () => {
+describe('concurrent requests', () => {
+  test('the same proof twice is verified once, and both callers get its response', async () => {
     const { browser, client, mfaToken } = await demanded()
     const recoveryCode = world.provider.mfa.recoveryCode('alice')
     const twice = [1, 2].map(() => verifying(client, browser, { mfaToken, recoveryCode }))
@@ -235,7 +235,7 @@ describe('at the same time', () => {
     ])
   })
 
-  test('a wrong code beside a right one: each gets its own answer', async () => {
+  test('a wrong code beside a right one: each gets its own response', async () => {
     const { browser, client, mfaToken } = await demanded()
     const [wrong, right] = await Promise.allSettled([
       verifying(client, browser, { mfaToken, otp: 'wrong' }),
@@ -246,7 +246,7 @@ describe('at the same time', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
-  test('a refresh at the same time is not undone, nor does it undo; late requests are led on', async () => {
+  test("a concurrent refresh and a verification keep each other's tokens; late requests get the current ones", async () => {
     const { browser, client, mfaToken } = await demanded()
     const old = browser.request('/')
     const [refreshed, verified] = await Promise.all([
@@ -269,7 +269,7 @@ describe('at the same time', () => {
     expect(after.token).not.toBe(main.token)
   })
 
-  test('a refresh between demand and verification', async () => {
+  test('a refresh between challenge and verification is kept', async () => {
     const { browser, client, mfaToken } = await demanded()
     await keeping(browser, (request, headers) => client.getAccessToken(request, headers, { refresh: true }))
     await verifying(client, browser, { mfaToken, otp: world.otp() })
@@ -301,7 +301,7 @@ describe('at the same time', () => {
     expect(session?.accessTokens).toBeUndefined()
   })
 
-  test('two users never meet', async () => {
+  test("two users never get each other's tokens", async () => {
     const { secret } = world.provider.mfa.enrollOtp('bob')
     const [alice, bob] = await Promise.all([demanded('alice'), demanded('bob')])
     await Promise.all([
@@ -312,7 +312,7 @@ describe('at the same time', () => {
     expect(tokens.map(({ token }) => decodeJwt(token).sub)).toEqual(['dev|alice', 'dev|bob'])
   })
 
-  test('a lost answer changes nothing, and the next one completes it', async () => {
+  test('a lost response changes nothing, and the next verification completes it', async () => {
     const { browser, client, mfaToken } = await demanded()
     const before = await client.getSession(browser.request('/'))
     world.provider.faults.set('token', { kind: 'reset' }, { times: 1 })
@@ -328,7 +328,7 @@ describe('at the same time', () => {
   })
 })
 
-describe('how the client proves itself', () => {
+describe('client authentication', () => {
   test('by signed assertion: in the JSON of the MFA API, and at the token endpoint', async () => {
     const { clientId, privateKey: clientAssertionSigningKey } = world.provider.keyClient
     const options = { clientId, clientSecret: undefined, clientAssertionSigningKey }
@@ -350,7 +350,7 @@ describe('how the client proves itself', () => {
     expect(new Set(ids).size).toBe(3)
   })
 
-  test('DPoP: the verification carries a proof, retried with a nonce; the token is bound', async () => {
+  test('DPoP: the verification has a proof, retried with a nonce; the token is bound', async () => {
     const options = {
       useDPoP: true,
       dpopKeyPair: await generateDpopKeyPair(),

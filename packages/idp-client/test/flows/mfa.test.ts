@@ -51,7 +51,7 @@ async function demanded(user = 'alice') {
 }
 
 describe('getAuthenticators', () => {
-  test('[S208,S209] the factors, in camel case, of the kinds that are accepted', async () => {
+  test('[S208,S209] returns the factors, in camel case, of the accepted types', async () => {
     world.provider.mfa.enrollOtp('bob')
     world.provider.mfa.enrollOob('bob', 'sms')
     world.provider.mfa.enrollOob('bob', 'push')
@@ -74,7 +74,7 @@ describe('getAuthenticators', () => {
     expect(request?.headers['authorization']).not.toContain(mfaToken)
   })
 
-  test('[S209] a kind that is not accepted is not listed', async () => {
+  test('[S209] omits a type that is not accepted', async () => {
     world.provider.mfa.enrollOtp('bob')
     world.provider.mfa.enrollOob('bob', 'sms')
     const browser = await world.signedIn('bob')
@@ -114,7 +114,7 @@ describe('getAuthenticators', () => {
 })
 
 describe('challenge', () => {
-  test('[S210] an OTP needs none, but may ask', async () => {
+  test('[S210] an OTP needs no challenge, but may have one', async () => {
     const { browser, mfaToken } = await demanded()
     const options = { mfaToken, challengeType: 'otp' } as const
     expect(await world.client.mfa.challenge(browser.request('/'), options)).toEqual({ challengeType: 'otp' })
@@ -128,7 +128,7 @@ describe('challenge', () => {
     expect(request?.headers).not.toHaveProperty('authorization')
   })
 
-  test('[S210] out of band with a code: sent to the factor that was chosen, verified with it', async () => {
+  test('[S210] out of band with a code: sent to the selected factor, verified with it', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { id } = world.provider.mfa.enrollOob('bob', 'sms')
     const { browser, mfaToken } = await demanded('bob')
@@ -146,7 +146,7 @@ describe('challenge', () => {
     expect(decodeJwt((await bankToken(browser)).token)).toMatchObject({ aud: BANK, sub: 'dev|bob' })
   })
 
-  test('[S210] out of band without a code: pending until the user approves; refused when they refuse', async () => {
+  test('[S210] out of band without a code: pending until the user approves; rejected if they deny', async () => {
     world.provider.mfa.enrollOob('bob', 'push')
     const { browser, mfaToken } = await demanded('bob')
     const begin = async () => {
@@ -173,7 +173,7 @@ describe('challenge', () => {
     expect(await verify(browser, mfaToken, { oobCode: approved.oobCode })).toEqual({ success: true })
   })
 
-  test('a type that the provider named no factor of: no request', async () => {
+  test('a type without a factor causes no request', async () => {
     const { browser, mfaToken } = await demanded()
     const options = { mfaToken, challengeType: 'oob' } as const
     await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
@@ -183,7 +183,7 @@ describe('challenge', () => {
     expect(world.provider.requests()).toEqual([])
   })
 
-  test('what the provider refuses is the cause', async () => {
+  test('the error of the provider is the cause', async () => {
     const { browser, mfaToken } = await demanded()
     const options = { mfaToken, challengeType: 'otp', authenticatorId: 'none' } as const
     await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
@@ -202,7 +202,7 @@ describe('enroll', () => {
   }
 
   test.each([{ authenticatorTypes: ['otp'] }, { factorType: 'otp' }])(
-    '[S211] %j: shown, verified, and then asked for',
+    '[S211] %j: shown, verified, and required from then on',
     async (options) => {
       const { browser, enrollment, mfaToken } = await enroll(options)
       expect(enrollment).toEqual({
@@ -242,7 +242,7 @@ describe('enroll', () => {
     expect(await verify(browser, mfaToken, { oobCode, ...code })).toEqual({ success: true })
   })
 
-  test('a user who has a factor already: the cause is what the provider says', async () => {
+  test('a user who already has a factor: the cause is the error of the provider', async () => {
     const { browser, mfaToken } = await demanded('alice')
     const options = { mfaToken, factorType: 'otp' } as const
     await expect(world.client.mfa.enroll(browser.request('/'), options)).rejects.toMatchObject({
@@ -252,7 +252,7 @@ describe('enroll', () => {
     })
   })
 
-  test('an answer that lacks what has to be shown is refused', async () => {
+  test('a response that lacks data to show is rejected', async () => {
     world.provider.rewrite(
       'mfa-associate',
       (body) => {
@@ -273,7 +273,7 @@ describe('enroll', () => {
 })
 
 describe('verify', () => {
-  test('[S211] an OTP: the token of the audience goes beside the main one; rotated ones are kept', async () => {
+  test('[S211] an OTP: the token of the audience is added to the main one; rotated ones are kept', async () => {
     const { browser, mfaToken } = await demanded()
     const before = await sessionOf(browser)
     expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
@@ -294,7 +294,7 @@ describe('verify', () => {
     await expect(bankToken(browser)).resolves.toMatchObject({ audience: BANK })
   })
 
-  test('[S211] a token of the login takes the place of the main one', async () => {
+  test('[S211] a token of the login replaces the main one', async () => {
     const audience = 'https://things.example.test/'
     const api = { audience, scopes: ['read'] }
     world.provider.addApi(api)
@@ -313,7 +313,7 @@ describe('verify', () => {
     expect(decodeJwt(session?.tokenSet.accessToken ?? '').aud).toBe(audience)
   })
 
-  test('[S211] the scope that was asked for is asked for again, and covered afterwards', async () => {
+  test('[S211] the requested scope is requested again, and covered afterwards', async () => {
     const browser = await world.signedIn()
     const wanted = { audience: BANK, scope: 'openid transfer:money' }
     const ask = () => world.client.getAccessToken(browser.request('/'), new Headers(), wanted)
@@ -362,7 +362,7 @@ describe('verify', () => {
     expect(decodeJwt((await ask()).token).aud).toBe(VAULT)
   })
 
-  test('outside a session: the tokens are returned, validated, and nothing is written', async () => {
+  test('without a session the validated tokens are returned, and nothing is written', async () => {
     const exchange = world.client.customTokenExchange({
       subjectToken: 'alice',
       subjectTokenType: 'urn:example:legacy-token',
@@ -385,7 +385,7 @@ describe('verify', () => {
     expect(decodeJwt(result.tokenSet?.accessToken ?? '')).toMatchObject({ aud: BANK, sub: 'dev|alice' })
   })
 
-  test('after a backchannel authentication the ID token must be about whom it was asked for', async () => {
+  test('after a backchannel authentication the ID token must be about the requested user', async () => {
     const demand = async () => {
       const approve = world.client.getTokenByBackchannelAuth({
         bindingMessage: 'Transfer',

@@ -27,7 +27,7 @@ async function thrownBy(self: object, name: string, given: readonly unknown[]): 
   return undefined
 }
 
-describe('[E2] operations without options, or with something else in their place', () => {
+describe('[E2] operations without options, or with another value in their place', () => {
   const given: readonly unknown[][] = [[], [null], [undefined, undefined], ['text'], [7], [[]]]
 
   test.each(given.map((each) => [each]))('customTokenExchange: %j', async (each) => {
@@ -83,14 +83,14 @@ describe('[E2] createFetcher', () => {
     ['getAccesToken', /Did you mean getAccessToken\?/],
     ['headers', /headers is not a known option. It takes useDPoP, getAccessToken, baseUrl, fetch\./],
     ['a b\n', /a key is not a known option/],
-  ])('%j is refused, since the token could go to any origin', async (name, message) => {
+  ])('%j is rejected, because the token could be sent to any origin', async (name, message) => {
     const fetcher = { getAccessToken: () => 'token', [name]: 'https://api.example.com' }
     const thrown = await thrownBy(client, 'createFetcher', [request, fetcher])
     expect(thrown).toMatchObject({ name: 'InvalidConfigurationError', code: 'INVALID_CONFIGURATION' })
     expect(String(thrown)).toMatch(message)
   })
 
-  test('an option that is undefined is left out', async () => {
+  test('an option that is undefined counts as missing', async () => {
     const fetcher = { getAccessToken: () => 'token', baseURL: undefined }
     expect(await thrownBy(client, 'createFetcher', [request, fetcher])).toMatchObject({
       code: 'MISSING_SESSION',

@@ -41,7 +41,7 @@ describe('a login for an organization', () => {
     expect(await userOf(browser)).toMatchObject({ sub: 'dev|bob', ...GLOBEX })
   })
 
-  test('of a person who does not belong to it makes no session, and says why', async () => {
+  test('of a user who is not a member creates no session, and reports the reason', async () => {
     const errors: unknown[] = []
     const onCallback: IdpClientOptions['onCallback'] = ({ error }) => {
       errors.push(error)
@@ -76,7 +76,7 @@ describe('a login for an organization', () => {
     )
   })
 
-  test('that no cookie could keep is refused at the start', async () => {
+  test('that does not fit into a cookie is rejected at the start', async () => {
     const browser = world.newBrowser()
     const begin = (length: number) =>
       browser.send(`/auth/login?organization=${'%F0%9F%8F%A2'.repeat(length / 2)}`)
@@ -87,7 +87,7 @@ describe('a login for an organization', () => {
     expect(`${name}=${browser.cookies.get(name)?.value}`.length).toBeLessThanOrEqual(3000)
   })
 
-  test('without one, what the token says is taken as it is', async () => {
+  test('without one, the claim of the ID token is used', async () => {
     const browser = world.newBrowser()
     await world.login(browser, '', bob)
     expect(await userOf(browser)).not.toHaveProperty('org_id')
@@ -153,7 +153,7 @@ describe('a refresh', () => {
     expect(await userOf(browser)).toMatchObject(GLOBEX)
   })
 
-  test('for another API is held to it as well', async () => {
+  test('for another API checks it too', async () => {
     const browser = await signedIn(`?organization=globex&audience=${encodeURIComponent(API)}`)
     named({ org_id: 'org_acme', org_name: 'acme' })
     await refusedBy(browser, { audience: ORDERS, scope: 'openid read:orders' })
@@ -163,14 +163,14 @@ describe('a refresh', () => {
     expect(await userOf(other)).toMatchObject(GLOBEX)
   })
 
-  test('puts no session into an organization', async () => {
+  test('adds no organization to a session', async () => {
     const browser = await signedIn('')
     named(GLOBEX)
     await refusedBy(browser)
     expect(await userOf(browser)).not.toHaveProperty('org_id')
   })
 
-  test('may say more about the same organization than the login did', async () => {
+  test('may add a name to the same organization', async () => {
     named({ org_name: undefined })
     const browser = await signedIn('?organization=org_globex')
     expect(await userOf(browser)).not.toHaveProperty('org_name')
@@ -179,7 +179,7 @@ describe('a refresh', () => {
     expect(await userOf(browser)).toMatchObject(GLOBEX)
   })
 
-  test('without an ID token keeps the one of the login, and so its organization', async () => {
+  test('without an ID token keeps that of the login, and so its organization', async () => {
     const browser = await signedIn()
     world.provider.rewrite('token', ({ id_token: _none, ...rest }) => rest, { times: 1 })
     await refresh(browser)
@@ -190,7 +190,7 @@ describe('a refresh', () => {
   })
 })
 
-test('a token exchange for an organization is held to it', async () => {
+test('a token exchange for an organization checks it', async () => {
   const exchange = () =>
     world.client.customTokenExchange({
       subjectToken: 'bob',
@@ -205,7 +205,7 @@ test('a token exchange for an organization is held to it', async () => {
   })
 })
 
-test('a backchannel login for an organization is held to it', async () => {
+test('a backchannel login for an organization checks it', async () => {
   world.provider.settings.cibaAutoApprove = true
   const authenticate = () =>
     world.client.getTokenByBackchannelAuth({

@@ -31,7 +31,7 @@ function answering(requestUri: unknown, status = 201): Fault {
 }
 
 describe('pushed authorization requests', () => {
-  test('[S036] off by default: the browser carries everything, nothing is pushed', async () => {
+  test('[S036] are off by default: the browser sends all parameters, nothing is pushed', async () => {
     const { browser } = world.another({ pushedAuthorizationRequests: undefined })
     const sent = parametersOf(await world.begin(browser))
     expect(sent).toMatchObject({ response_type: 'code', state: expect.any(String) })
@@ -39,7 +39,7 @@ describe('pushed authorization requests', () => {
     expect(world.provider.count('par')).toBe(0)
   })
 
-  test('[S037] everything goes to the provider, the browser carries a reference', async () => {
+  test('[S037] send everything to the provider, and the browser sends a reference', async () => {
     const browser = world.newBrowser()
     const url = await world.begin(browser, '?returnTo=/after&ui_locales=de&login_hint=alice')
     expect(parametersOf(url)).toEqual({
@@ -73,7 +73,7 @@ describe('pushed authorization requests', () => {
     expect(world.events).toContainEqual(expect.objectContaining({ code: 'LOGIN_STARTED', method: 'par' }))
   })
 
-  test('each login has its own reference; a configured request_uri is never pushed', async () => {
+  test('have a new reference per login; a configured request_uri is never pushed', async () => {
     const { browser } = world.another({ authorizationParameters: { request_uri: 'https://app.example/r' } })
     const first = parametersOf(await world.begin(browser))
     const second = parametersOf(await world.begin(browser))
@@ -84,7 +84,7 @@ describe('pushed authorization requests', () => {
     expect(pushed[0]?.body['state']).not.toBe(pushed[1]?.body['state'])
   })
 
-  test('the redirect URI is pushed byte for byte, also with a query', async () => {
+  test('contain the redirect URI unchanged, also with a query', async () => {
     const redirect = 'http://localhost:3000/auth/callback?from=a%20b&x'
     const { browser } = world.another({ authorizationParameters: { redirect_uri: redirect } })
     const url = await world.begin(browser)
@@ -146,7 +146,7 @@ const faults: Record<string, Fault> = {
   'redirect elsewhere': { kind: 'redirect', location: 'http://127.0.0.1:9/' },
 }
 
-describe('a push that fails ends the login: no second try, no plain request', () => {
+describe('a failed push ends the login, without a second attempt or a plain request', () => {
   test.each(Object.entries(faults))('%s', async (_name, fault) => {
     const browser = world.newBrowser()
     await world.login(browser)
@@ -164,7 +164,7 @@ describe('a push that fails ends the login: no second try, no plain request', ()
     expect((await world.login(world.newBrowser())).status).toBe(302)
   })
 
-  test('in code it is a typed error with what the provider said', async () => {
+  test('in code it is a typed error with the error of the provider', async () => {
     world.provider.faults.set('par', faults['400 with an error'] as Fault)
     const error = await rejectionOf(world.client.startInteractiveLogin({}, world.browser.request('/')))
     expect(error).toMatchObject({
@@ -177,7 +177,7 @@ describe('a push that fails ends the login: no second try, no plain request', ()
     )
   })
 
-  test('200 instead of 201 is tolerated', async () => {
+  test('200 instead of 201 is accepted', async () => {
     world.provider.faults.set('par', answering('urn:example:1', 200))
     expect(parametersOf(await world.begin(world.newBrowser()))['request_uri']).toBe('urn:example:1')
   })
@@ -202,8 +202,8 @@ test.each([
   ])
 })
 
-describe('option and provider disagree', () => {
-  test('on, but not advertised: 500, and a typed error in code', async () => {
+describe('option and metadata differ', () => {
+  test('the option is set but not advertised: 500, and a typed error in code', async () => {
     const stop = world.provider.rewrite('discovery', (json) => {
       const { pushed_authorization_request_endpoint: _gone, ...rest } = json
       return rest
@@ -220,7 +220,7 @@ describe('option and provider disagree', () => {
     })
   })
 
-  test('off, but demanded: a typed configuration error that names the option', async () => {
+  test('the option is not set but required: a typed configuration error that names it', async () => {
     const stop = world.provider.rewrite('discovery', (json) => ({
       ...json,
       require_pushed_authorization_requests: true,
@@ -238,7 +238,7 @@ describe('option and provider disagree', () => {
     })
   })
 
-  test('a provider that demands it of the client', async () => {
+  test('the provider requires it of the client', async () => {
     const strict = await startWorld({ pushedAuthorizationRequests: true }, { requirePar: true })
     expect((await strict.login(strict.browser)).status).toBe(302)
     await strict.provider.stop()

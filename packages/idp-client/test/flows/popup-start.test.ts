@@ -40,7 +40,7 @@ async function signedIn(options: IdpClientOptions = {}, visit: Visit = { user: '
 const errorIn = async (response: Response) =>
   (await run(response)).opener[0]?.message['error'] as { code: string } | undefined
 
-describe('[C3] who may begin a popup', () => {
+describe('[C3] the start of a popup', () => {
   const begin = (browser: Browser, site: string | null) => {
     const fetched = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
     const headers: Record<string, string> = site === null ? {} : { ...fetched, 'sec-fetch-site': site }
@@ -48,7 +48,7 @@ describe('[C3] who may begin a popup', () => {
   }
 
   test.each(['cross-site', 'same-site', 'anything'])(
-    'a page that is %s: the failure page tells its opener, and nothing else happens',
+    'a page that is %s: the failure page reports it to its opener, and nothing else happens',
     async (site) => {
       const { browser, session } = await signedIn()
       const before = await session()
@@ -77,12 +77,12 @@ describe('[C3] who may begin a popup', () => {
     expect((await begin(world.newBrowser(), site)).status).toBe(302)
   })
 
-  test('a login without a popup may begin anywhere', async () => {
+  test('a login without a popup may start anywhere', async () => {
     const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
     expect((await world.newBrowser().send('/auth/login', { headers })).status).toBe(302)
   })
 
-  test('the access-token route answers no page of another site', async () => {
+  test('the access-token route rejects pages of other sites', async () => {
     const { browser } = await signedIn()
     const answer = async (site: string | null) => {
       const headers: Record<string, string> = site === null ? {} : { 'sec-fetch-site': site }
@@ -100,7 +100,7 @@ describe('[C3] who may begin a popup', () => {
   })
 })
 
-describe('[C3] a popup never moves a session', () => {
+describe('[C3] a popup does not change the user of a session', () => {
   test.each([
     ['to another organization', 'org_acme', 'org_globex'],
     ['into an organization', undefined, 'org_globex'],
@@ -115,7 +115,7 @@ describe('[C3] a popup never moves a session', () => {
     expect(await session()).toEqual(before)
   })
 
-  test('to another user, though a hook gave the session another name and no ID token', async () => {
+  test('to another user, even if a hook renamed the user and removed the ID token', async () => {
     const { browser, session } = await signedIn({
       beforeSessionSaved: ({ tokenSet: { idToken: _removed, ...tokenSet }, ...data }) => ({
         ...data,
@@ -133,7 +133,7 @@ describe('[C3] a popup never moves a session', () => {
   })
 })
 
-describe('[C4] what a popup may ask for', () => {
+describe('[C4] parameters of a popup', () => {
   const ours: AuthorizationParameters = {
     audience: API,
     acr_values: 'urn:silver',
@@ -153,7 +153,7 @@ describe('[C4] what a popup may ask for', () => {
   const sent = async (browser: Browser, parameters: Record<string, string>) =>
     Object.fromEntries(new URL(await world.begin(browser, popupQuery(parameters))).searchParams)
 
-  test('beside a session: audience, acr_values and prompt, and nothing else of what is configured', async () => {
+  test('with a session: audience, acr_values and prompt, and no other configured parameter', async () => {
     const { browser } = await signedIn({ authorizationParameters: ours })
     expect(await sent(browser, theirs)).toMatchObject({
       audience: ORDERS,
@@ -166,7 +166,7 @@ describe('[C4] what a popup may ask for', () => {
     expect((await sent(browser, { max_age: '5' }))['max_age']).toBe('5')
   })
 
-  test('without a session: what a plain login may', async () => {
+  test('without a session: those of a login', async () => {
     const { browser } = world.another({ authorizationParameters: ours })
     expect(await sent(browser, theirs)).toMatchObject({
       audience: API,
@@ -182,7 +182,7 @@ describe('[C4] what a popup may ask for', () => {
     ['in cookies', undefined],
     ['in a store', memoryStore],
   ])(
-    '%s: its token becomes the main one for the audience of the session, an entry for another',
+    '%s: its token becomes the main one for the audience of the session, otherwise an entry',
     async (_where, store) => {
       const { browser, session } = await signedIn({
         authorizationParameters: { audience: API },
@@ -203,7 +203,7 @@ describe('[C4] what a popup may ask for', () => {
   test.each([
     ['acr_values', 'urn:gold', 'urn:silver'],
     ['prompt', 'login', 'none'],
-  ])('a session that ended meanwhile is not followed by one with another %s', async (name, our, their) => {
+  ])('a session that ended meanwhile is not replaced by one with another %s', async (name, our, their) => {
     const { browser, client } = await signedIn({ authorizationParameters: { [name]: our } })
     const callback = async (value: string) =>
       world.authorize(await world.begin(browser, popupQuery({ [name]: value })), { user: 'bob' })
@@ -220,7 +220,7 @@ describe('[C4] what a popup may ask for', () => {
     expect((await browser.send(own)).status).toBe(200)
   })
 
-  test('a session that ended meanwhile is not followed by one for that audience', async () => {
+  test('a session that ended meanwhile is not replaced by one for that audience', async () => {
     const { browser, client } = await signedIn({ authorizationParameters: { audience: API } })
     const location = await world.authorize(await world.begin(browser, popupQuery({ audience: ORDERS })), {
       user: 'bob',

@@ -47,8 +47,8 @@ const signedIn = async (options: IdpClientOptions = {}) => {
   return made
 }
 
-describe('a popup where its user is signed in', () => {
-  test('the session keeps its identity and gets the token of the audience, told in a page that closes', async () => {
+describe('a popup with a session of its user', () => {
+  test('the session keeps its identity and gets the token of the audience, reported by a page that closes', async () => {
     const { browser, client } = world.another()
     const jar = world.provider.createJar()
     await world.login(browser, '', { user: 'alice', jar })
@@ -81,7 +81,7 @@ describe('a popup where its user is signed in', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('without an audience of its own the main tokens are replaced', async () => {
+  test('without an audience the main tokens are replaced', async () => {
     const { browser, client } = await signedIn()
     const before = await sessionOf(browser, client)
     await popup(browser)
@@ -93,7 +93,7 @@ describe('a popup where its user is signed in', () => {
     expect(after.accessTokens).toBeUndefined()
   })
 
-  test('the main tokens are refreshed for their own API afterwards: the popup brought no refresh token', async () => {
+  test('the main tokens are refreshed for their own API afterwards: the popup returned no refresh token', async () => {
     const { browser, client } = await signedIn({
       authorizationParameters: { audience: 'https://api.example.test/' },
     })
@@ -112,7 +112,7 @@ describe('a popup where its user is signed in', () => {
     expect((await browser.send(`/auth/access-token${query}`)).status).toBe(403)
   })
 
-  test('is for the audience of the session, if that is another one than the configured', async () => {
+  test('is for the audience of the session, if that differs from the configured one', async () => {
     const audience = 'https://orders.example.test/'
     const { browser, client } = world.another()
     await world.login(browser, `?audience=${encodeURIComponent(audience)}`)
@@ -124,7 +124,7 @@ describe('a popup where its user is signed in', () => {
     expect(after.tokenSet.refreshToken).not.toBe(before.tokenSet.refreshToken)
   })
 
-  test('a request that still carries the session from before is led to the new one', async () => {
+  test('a request that still has the previous session gets the new one', async () => {
     const { browser, client } = await signedIn()
     const late = browser.request(`/auth/access-token?audience=${encodeURIComponent(BANK)}`)
     await popup(browser, { audience: BANK })
@@ -158,7 +158,7 @@ describe('a popup where its user is signed in', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('beforeSessionSaved sees all claims; where it throws, the tokens are kept and it is reported', async () => {
+  test('beforeSessionSaved gets all claims; if it throws, the tokens are kept and it is reported', async () => {
     const seen: unknown[] = []
     let isBroken = false
     const { browser, client } = await signedIn({
@@ -178,7 +178,7 @@ describe('a popup where its user is signed in', () => {
     )
   })
 
-  test('where the user has logged out meanwhile, it is an ordinary login', async () => {
+  test('after a logout it is an ordinary login', async () => {
     const { browser, client } = await signedIn()
     const before = await sessionOf(browser, client)
     world.pass(5)
@@ -194,7 +194,7 @@ describe('a popup where its user is signed in', () => {
     expect(after.tokenSet.audience).toBe(BANK)
   })
 
-  test('an identical callback gets the same answer and the same session, another one is refused', async () => {
+  test('an identical callback gets the same response and session, another one is rejected', async () => {
     const { browser, client } = await signedIn()
     const begun = await world.begin(browser, popupQuery({ audience: BANK }))
     const callback = await world.authorize(begun, { user: 'alice', otp: true })
@@ -225,15 +225,15 @@ describe('a popup where its user is signed in', () => {
   })
 })
 
-describe('a popup where nobody is signed in', () => {
-  test('is a login like any other', async () => {
+describe('a popup without a session', () => {
+  test('is an ordinary login', async () => {
     const browser = world.newBrowser()
     const told = await run(await popup(browser, {}, { user: 'bob', otp: true }))
     expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|bob' } })
     expect((await sessionOf(browser)).user.sub).toBe('dev|bob')
   })
 
-  test('has no message of more than sub and e-mail address, and no e-mail address that the session does not have', async () => {
+  test('its message has sub and e-mail address only, and no e-mail address that the session does not have', async () => {
     const { browser } = world.another({
       beforeSessionSaved: (session) => ({ ...session, user: { sub: session.user.sub, role: 'clerk' } }),
     })
@@ -252,7 +252,7 @@ describe('a popup that fails', () => {
     return { error: error as { code: string; message: string }, html: told.html }
   }
 
-  test('another user is refused, and the session stays as it was', async () => {
+  test('another user is rejected, and the session is unchanged', async () => {
     const { browser, client } = await signedIn()
     const before = await sessionOf(browser, client)
     const response = await popup(browser, { audience: BANK }, { user: 'bob', otp: true })
@@ -264,7 +264,7 @@ describe('a popup that fails', () => {
     expect(browser.names('__txn_')).toEqual([])
   })
 
-  test('onCallback is told of a refusal, and that it was a popup', async () => {
+  test('onCallback gets the error, and that it was a popup', async () => {
     const contexts: OnCallbackContext[] = []
     const { browser } = await signedIn({ onCallback: (context) => void contexts.push(context) })
     const response = await popup(browser, {}, { user: 'alice', deny: true })
@@ -289,7 +289,7 @@ describe('a popup that fails', () => {
     expect((await failure(response)).error.code).toBe(code)
   })
 
-  test('tokens of unknown audience and scope never pass for the main ones', async () => {
+  test('tokens of unknown audience and scope never replace the main ones', async () => {
     const { browser, client } = await signedIn()
     const before = await sessionOf(browser, client)
     const response = await popup(browser, { audience: BANK, scope: `transfer ${'x'.repeat(2_500)}` })
@@ -297,7 +297,7 @@ describe('a popup that fails', () => {
     expect(await sessionOf(browser, client)).toEqual(before)
   })
 
-  test('a session that has become too large', async () => {
+  test('a session that has become too large is an error', async () => {
     const { browser } = world.another({
       beforeSessionSaved: (session) => ({ ...session, note: 'x'.repeat(9_000) }),
     })
@@ -309,7 +309,7 @@ describe('a popup that fails', () => {
 })
 
 describe('the page of a popup', () => {
-  test('runs by a nonce of its own, loads nothing and is not stored', async () => {
+  test('has a nonce for its script, loads nothing and is not stored', async () => {
     const { browser } = await signedIn()
     const responses = [await popup(browser), await popup(browser)]
     const pages = await Promise.all(responses.map((response) => run(response)))
@@ -328,7 +328,7 @@ describe('the page of a popup', () => {
     expect(pages[0]?.nonce).not.toBe(pages[1]?.nonce)
   })
 
-  test('writes hostile claims where no parser takes them for markup', async () => {
+  test('writes hostile claims so that no parser reads them as markup', async () => {
     const email = '</script><script>alert(1)</script><!--\u2028'
     const remove = world.provider.tamperIdToken((claims) => {
       claims['email'] = email
@@ -342,7 +342,7 @@ describe('the page of a popup', () => {
     expect(told.html).not.toContain('\u2028')
   })
 
-  test('without an opener only the channel is told; without a name, only the opener', async () => {
+  test('without an opener sends to the channel only; without a name, to the opener only', async () => {
     const cut = await run(await popup(world.newBrowser()), { hasOpener: false })
     expect(cut.opener).toEqual([])
     expect(cut.channels[ID]).toHaveLength(1)
@@ -357,7 +357,7 @@ describe('the page of a popup', () => {
     expect(told.channels).toEqual({})
   })
 
-  test('takes link and nonce from onCallback; a Response of its own wins', async () => {
+  test('uses link and nonce of onCallback, or its Response', async () => {
     let answer: unknown = { returnTo: '/done', cspNonce: 'bm9uY2U=' }
     const { browser, client } = world.another({
       onCallback: ({ challengeMode }) => (challengeMode === 'popup' ? (answer as undefined) : undefined),
@@ -380,7 +380,7 @@ describe('the page of a popup', () => {
     [{ cspNonce: 7 }],
     [{ returnTo: '/a', cspNonce: "x'" }],
     [{}],
-  ])('onCallback must not answer %j', async (answer) => {
+  ])('onCallback must not return %j', async (answer) => {
     const { browser } = world.another({ onCallback: () => answer as { returnTo: string } })
     const response = await popup(browser)
     expect(response.status).toBe(500)
@@ -400,7 +400,7 @@ describe('the page of a popup', () => {
 })
 
 describe('the login route', () => {
-  test('keeps what belongs to the popup, and adds the scope to the configured one', async () => {
+  test('reads the parameters of the popup, and adds the scope to the configured one', async () => {
     const { browser } = world.another({
       authorizationParameters: { response_mode: 'query', scope: 'openid email' },
     })
@@ -411,7 +411,7 @@ describe('the login route', () => {
     for (const name of ['challengeMode', 'popup', 'returnTo']) expect(sent).not.toHaveProperty(name)
   })
 
-  test('takes the callback as a GET, which brings the cookie of the session', async () => {
+  test('uses response_mode=query, so that the session cookie is sent', async () => {
     const { browser } = world.another({
       appBaseUrl: 'https://app.example.test',
       authorizationParameters: { response_mode: 'form_post' },
@@ -426,7 +426,7 @@ describe('the login route', () => {
   })
 
   test.each(['short', `${'x'.repeat(65)}`, '<script>alert(1)</script>', 'a b c d e f g h i j'])(
-    'refuses the name %s',
+    'rejects the name %s',
     async (name) => {
       const response = await world.newBrowser().send(`/auth/login${popupQuery({ popup: name })}`)
       expect(response.status).toBe(400)

@@ -39,7 +39,7 @@ const hosts: readonly (readonly [string, () => ReadOnly])[] = [
   ],
 ]
 
-describe.each(hosts)('[D3] processLasts: false where nothing can be written: %s', (_host, make) => {
+describe.each(hosts)('[D3] processLasts: false where cookies cannot be written: %s', (_host, make) => {
   test('returns a valid token, and redeems nothing for an expired one', async () => {
     const ask = make()
     await world.login(world.browser)
@@ -69,7 +69,7 @@ test('[D3] with a store every refresh is written', async () => {
   expect(refreshes()).toHaveLength(1)
 })
 
-test('[D3] a process that lasts refreshes where nothing can be written', async () => {
+test('[D3] a process that lasts refreshes where cookies cannot be written', async () => {
   const { browser, client } = world.another({ processLasts: true })
   await world.login(browser)
   world.clock.now += TTL + 1
@@ -85,7 +85,7 @@ describe.each<[string, () => IdpClientOptions]>([
     () => ({ sessionStore: memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now }) }),
   ],
 ])('[D3] a late response to a refresh, sessions %s', (_where, options) => {
-  test('is not waited for: the next call redeems the refresh token again', async () => {
+  test('a late response is not awaited: the next call redeems the refresh token again', async () => {
     const held = holding()
     const common = { ...options(), [customFetch]: held.fetch }
     const patient = world.another(common)

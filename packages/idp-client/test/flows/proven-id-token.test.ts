@@ -61,7 +61,7 @@ const places: [string, () => IdpClientOptions][] = [
   ['a store', () => ({ sessionStore: memoryStore() })],
 ]
 
-describe.each(places)('[C6] sessions in %s: guards believe what was verified', (_, options) => {
+describe.each(places)('[C6] sessions in %s: guards use verified claims only', (_, options) => {
   /** Signed in so long ago that the guard rejects the session. */
   async function signedIn(more: IdpClientOptions = {}) {
     const made = world.another({ ...options(), ...more })
@@ -82,7 +82,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     return { ...made, expire, run, session }
   }
 
-  test('the guards are content after a login that brings this', async () => {
+  test('the guards pass after a login with these claims', async () => {
     const undo = world.provider.tamperIdToken((token) => void Object.assign(token, claims()))
     const { browser, client } = world.another(options())
     await world.login(browser)
@@ -90,7 +90,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     expect(await passed(browser, client)).toEqual(guards.map(([name]) => name))
   })
 
-  test('updateSession: an ID token, claims and `internal` of the application prove nothing', async () => {
+  test('updateSession: an ID token, claims and `internal` of the application have no effect', async () => {
     const { browser, client, expire, run, session } = await signedIn()
     const before = await session()
     await run((...args) => client.updateSession(...args, withForgedProof(before)))
@@ -103,7 +103,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     expect(await passed(browser, client)).toEqual([])
   })
 
-  test('updateSession: nor is the ID token removed', async () => {
+  test('updateSession: removing the ID token has no effect', async () => {
     const { client, run, session } = await signedIn()
     const before = await session()
     const { idToken: _removed, ...tokenSet } = before.tokenSet
@@ -111,7 +111,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     expect((await session()).tokenSet.idToken).toBe(before.tokenSet.idToken)
   })
 
-  test('beforeSessionSaved at login, refresh and connect: what it puts in proves nothing', async () => {
+  test('beforeSessionSaved at login, refresh and connect: claims that it adds have no effect', async () => {
     const seen: (string | undefined)[] = []
     const { browser, client, expire, run, session } = await signedIn({
       beforeSessionSaved: (saved, idToken) => {
@@ -134,7 +134,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     expect((await session()).tokenSet.idToken).toBe(seen[1])
   })
 
-  test('beforeSessionSaved may remove the ID token: what the login proved still counts, and no more', async () => {
+  test('beforeSessionSaved may remove the ID token: only what the login proved still counts', async () => {
     const undo = world.provider.tamperIdToken((token) => void Object.assign(token, { acr: 'gold' }))
     const { browser, client } = world.another({
       ...options(),
@@ -156,7 +156,7 @@ describe.each(places)('[C6] sessions in %s: guards believe what was verified', (
     expect(await passed(browser, client)).toEqual(['acr'])
   })
 
-  test('a refreshed ID token proves no authentication, and one that says less takes it away', async () => {
+  test('a refreshed ID token proves no authentication, and one with fewer claims removes them', async () => {
     const { browser, client, expire, run } = await signedIn()
     const better = () => {
       const { org_id: _of, ...proof } = claims()

@@ -20,7 +20,7 @@ async function logInAndRefresh(world: World): Promise<void> {
   expect((await world.client.getAccessToken(request, new Headers(), { refresh: true })).token).toBeTruthy()
 }
 
-describe('a provider that holds a client to one way to send its secret', () => {
+describe("a provider that accepts a client's secret in one way only", () => {
   test.each(['client_secret_basic', 'client_secret_post'] as const)(
     '[B4] %s, configured: login, pushed request and refresh',
     async (tokenEndpointAuthMethod) => {
@@ -34,7 +34,7 @@ describe('a provider that holds a client to one way to send its secret', () => {
     },
   )
 
-  test('[B4] the wrong one: what is reported says what was sent, what is advertised, and the option', async () => {
+  test('[B4] the wrong one: the report names what was sent, what is advertised, and the option', async () => {
     const world = await worldOf(
       {},
       { tokenEndpointAuthMethod: 'client_secret_post', enforceAuthMethod: true },
@@ -47,7 +47,7 @@ describe('a provider that holds a client to one way to send its secret', () => {
   })
 })
 
-test('[B5] a provider that takes HTTP Basic literally: unreserved characters need no decoding', async () => {
+test('[B5] a provider that reads HTTP Basic literally: unreserved characters need no decoding', async () => {
   const world = await worldOf({}, { decodeBasic: false })
   const { clientId, clientSecret = '' } = await world.provider.addClient({
     clientId: 'client-_.~1',
@@ -57,7 +57,7 @@ test('[B5] a provider that takes HTTP Basic literally: unreserved characters nee
   await logInAndRefresh({ ...world, browser, client })
 })
 
-describe('a provider that takes client assertions for its token endpoint only', () => {
+describe('a provider that accepts client assertions for its token endpoint only', () => {
   const audience = { assertionAudience: 'token_endpoint' } as const
 
   async function keyWorld(options: IdpClientOptions): Promise<World> {
@@ -67,11 +67,11 @@ describe('a provider that takes client assertions for its token endpoint only', 
     return { ...world, ...world.another({ ...own, ...options }) }
   }
 
-  test('[B6] clientAssertionAudience: that URL at every endpoint', async () => {
+  test('[B6] clientAssertionAudience: that URL is the audience at every endpoint', async () => {
     await logInAndRefresh(await keyWorld({ clientAssertionAudience: 'token_endpoint' }))
   })
 
-  test('[B6] the default: what is reported says what was sent', async () => {
+  test('[B6] the default: the report names what was sent', async () => {
     const world = await keyWorld({})
     expect((await world.browser.send('/auth/login')).status).toBeGreaterThanOrEqual(500)
     expect(JSON.stringify(world.events)).toMatch(/Sent: private_key_jwt with ES256, aud the issuer/)
@@ -80,7 +80,7 @@ describe('a provider that takes client assertions for its token endpoint only', 
 
 describe('a provider that advertises several algorithms', () => {
   test.each(['RS256', 'PS256', 'ES256', 'EdDSA'] as const)(
-    '[B9,B10] ID tokens and logout tokens by %s, which is pinned',
+    '[B9,B10] ID tokens and logout tokens with %s, which is configured',
     async (alg) => {
       const world = await startLogoutWorld({ idTokenSignedResponseAlg: alg }, { idTokenSigningAlg: alg })
       onTestFinished(() => world.stop())
@@ -92,14 +92,14 @@ describe('a provider that advertises several algorithms', () => {
     },
   )
 
-  test('[B9] a client that gets another one than the pinned one is told so', async () => {
+  test('[B9] another algorithm than the configured one is reported', async () => {
     const world = await worldOf({ idTokenSignedResponseAlg: 'ES256' }, { idTokenSigningAlg: 'PS256' })
     expect((await world.login(world.browser)).status).toBeGreaterThanOrEqual(500)
     expect(JSON.stringify(world.events)).toContain('idTokenSignedResponseAlg')
   })
 })
 
-test('[B10] a provider whose logout tokens have no exp ends sessions, and a second time is refused', async () => {
+test('[B10] a provider whose logout tokens have no exp ends sessions, and a replay is rejected', async () => {
   const world = await startLogoutWorld({}, { logoutTokenExp: false })
   onTestFinished(() => world.stop())
   const browser = await world.signedIn()

@@ -37,14 +37,14 @@ const items: readonly (readonly [string, RegExp])[] = [
 ]
 
 describe('the guides to providers', () => {
-  test('are those ten', () => {
+  test('are exactly ten', () => {
     expect(guides.map((name) => name.replace('.md', ''))).toEqual([
       ...['amazon-cognito', 'auth0', 'authentik', 'google', 'keycloak', 'microsoft-entra-id', 'okta', 'ory'],
       ...['spring-authorization-server', 'zitadel'],
     ])
   })
 
-  test.each(guides)('%s has every item', (name) => {
+  test.each(guides)('%s has every section', (name) => {
     const text = readFileSync(fromRoot(`docs/providers/${name}`), 'utf8')
     expect(items.filter(([, pattern]) => !pattern.test(text)).map(([item]) => item)).toEqual([])
   })
@@ -62,7 +62,7 @@ afterEach(async () => {
   world = undefined
 })
 
-test('[B12] the server reaches the provider at an address inside the container network', async () => {
+test('[B12] the server requests the provider at a URL inside the container network', async () => {
   const { fetchInside } = (await load('guides/deploy/network', 'lib/provider-fetch.ts')) as {
     fetchInside: (publicUrl: string, innerUrl: string) => typeof fetch
   }
@@ -114,7 +114,7 @@ test('[B12] the roles in the access token are copied to the session', async () =
   expect(withRealmRoles(without).user).toEqual({ sub: 'alice', roles: [] })
 })
 
-test('a logout endpoint on another host than the issuer, with a parameter of its own', async () => {
+test('a logout endpoint on another host than the issuer gets its own parameter', async () => {
   const { logout } = (await load('providers/amazon-cognito', 'lib/logout.ts')) as { logout: IdpClientOptions }
   world = await startWorld(logout)
   const { browser } = world

@@ -51,7 +51,7 @@ test('[C8] a record of another user does not sign in as that user', async () => 
   expect(JSON.stringify(world.events)).not.toContain(idOfAlice)
 })
 
-test('[C8] nor does a write to such a store take over what it returns', async () => {
+test('[C8] a write does not adopt a record of another user that the store returns', async () => {
   const { alice, bob, idOfAlice } = await aliceAndBob()
   const request = bob.request('/')
   const session = (await world.client.getSession(request)) ?? expect.fail('bob is signed in')
@@ -65,7 +65,7 @@ test('[C8] nor does a write to such a store take over what it returns', async ()
   expect(after).not.toHaveProperty('mine')
 })
 
-test('[C8] a record of an earlier version, which does not name its key, is read', async () => {
+test('[C8] a record of an earlier version, which does not contain its key, is read', async () => {
   const { alice, idOfAlice } = await aliceAndBob()
   const record = records.get(idOfAlice) ?? expect.fail('there is a record')
   expect(record.internal).toHaveProperty('id', idOfAlice)

@@ -312,7 +312,7 @@ describe('[B8] outcomes of a refresh', () => {
 })
 
 describe('[B8] a forced refresh', () => {
-  test('in a request whose cookie is older than what this process knows returns the newer token', async () => {
+  test("in a request whose cookie is older than the process's tokens returns the newer token", async () => {
     const made = world.another()
     await world.login(made.browser)
     const late = made.browser.request('/api')

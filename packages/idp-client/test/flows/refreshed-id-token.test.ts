@@ -113,7 +113,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect((await sessionOf(made)).tokenSet.idToken).not.toBe(before.tokenSet.idToken)
   })
 
-  test('[B2] beforeSessionSaved sees the claims of the kept ID token, and no new one', async () => {
+  test('[B2] beforeSessionSaved gets the claims of the stored ID token, and no new one', async () => {
     const seen: unknown[] = []
     const made = await signedIn({
       ...options(),
@@ -129,7 +129,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(seen).toEqual([['Alice Anderson', undefined]])
   })
 
-  test('[B2] a forged one refuses the whole response, with keys that cannot be loaded and clocks apart', async () => {
+  test('[B2] a forged one rejects the whole response, even if keys cannot be loaded and clocks differ', async () => {
     const made = await signedIn(options())
     const before = await sessionOf(made)
     pass(TTL + 1)
@@ -139,7 +139,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect((await sessionOf(made)).tokenSet).toEqual(before.tokenSet)
   })
 
-  test('[B1] a hook that removes the ID token takes nothing away that was proven', async () => {
+  test('[B1] a hook that removes the ID token does not remove what was proven', async () => {
     const made = await signedIn({
       ...options(),
       beforeSessionSaved: ({ tokenSet: { idToken: _removed, ...tokenSet }, ...session }) => ({
@@ -170,7 +170,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(await isShown(made)).toBe(true)
   })
 
-  test('[B1] what updateSession says about the ID token counts for nothing', async () => {
+  test('[B1] updateSession cannot change the ID token', async () => {
     const made = await signedIn(options())
     pass(400)
     const session = await sessionOf(made)
@@ -189,7 +189,7 @@ describe.each<[string, () => IdpClientOptions]>([
 })
 
 describe('acr and amr', () => {
-  test('[B1] of a refresh prove nothing that the login did not', async () => {
+  test('[B1] of a refresh prove no more than the login did', async () => {
     const undo = tell({ acr: 'urn:silver', amr: ['pwd'] })
     const made = await signedIn()
     undo()
@@ -203,7 +203,7 @@ describe('acr and amr', () => {
     expect(await isShown(made, { amr: 'pwd' })).toBe(true)
   })
 
-  test('[B1] that a refreshed ID token does not name are those of the login', async () => {
+  test('[B1] that a refreshed ID token lacks are those of the login', async () => {
     const undo = tell({ acr: 'urn:gold', amr: ['pwd', 'otp'] })
     const made = await signedIn()
     undo()

@@ -43,7 +43,7 @@ async function inRequest(run: () => Promise<unknown>): Promise<void> {
 
 const outside = 'AMBIENT_REQUEST_MISSING'
 
-test('[D2] a refresh runs outside the request that asked for it, its hook inside', async () => {
+test('[D2] a refresh runs outside the request that caused it, its hook inside', async () => {
   await inRequest(() => world.client.getAccessToken({ refresh: true }))
   expect(found).toEqual({ hook: ['dev|alice'], tokenRequest: [outside] })
 })

@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => world.provider.stop())
 
-describe('[I3] no URL has a secret, verifier, assertion or token', () => {
+describe('[I3] no URL contains a secret, verifier, assertion or token', () => {
   const withKey = (): IdpClientOptions => {
     const { clientId, privateKey } = world.provider.keyClient
     return { clientId, clientSecret: '', clientAssertionSigningKey: privateKey }
@@ -70,7 +70,7 @@ describe('[I3] endpoints are those of the metadata', () => {
     pushed_authorization_request_endpoint: true,
   }
 
-  test('wherever they are, whatever the query of the login says', async () => {
+  test('on any host, for any query of the login', async () => {
     world.provider.rewrite('discovery', (json) => ({
       ...json,
       ...Object.fromEntries(Object.keys(moved).map((name) => [name, `${String(json[name])}?at=${name}`])),
@@ -98,9 +98,9 @@ describe('[I3] endpoints are those of the metadata', () => {
   })
 })
 
-describe('[I3] coming back from a logout', () => {
+describe('[I3] the return from a logout', () => {
   test.each(['', '?state=mine', '?state=other', '?state=', '?state=a&state=b'])(
-    'with %j is a page like any other: no login, no error, no session',
+    'with %j is an ordinary page: no login, no error, no session',
     async (query) => {
       const { browser, client } = world.another()
       await world.login(browser)

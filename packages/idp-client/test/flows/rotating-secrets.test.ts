@@ -52,7 +52,7 @@ async function connectionToken(client: IdpClient, browser: Browser): Promise<str
 }
 
 describe('rotating secrets', () => {
-  test('a session and its connection tokens open, and the next write seals all of it anew', async () => {
+  test('a session and its connection tokens are read, and the next write encrypts all of it again', async () => {
     const { after, before, during } = times()
     await world.login(before.browser)
     const token = await connectionToken(before.client, before.browser)
@@ -76,7 +76,7 @@ describe('rotating secrets', () => {
     expect(await userOf(before.client, during.browser)).toBeNull()
   })
 
-  test('while the secret stays, a roll writes connection tokens as they are', async () => {
+  test('without a rotation a roll writes connection tokens unchanged', async () => {
     const { before } = times()
     await world.login(before.browser)
     await connectionToken(before.client, before.browser)
@@ -87,7 +87,7 @@ describe('rotating secrets', () => {
   })
 
   test.each([true, false])(
-    'a login that was begun with the old secret ends while it opens (parallel: %s)',
+    'a login that started with the old secret completes while it is in the list (parallel: %s)',
     async (enableParallelTransactions) => {
       const { after, before, during } = times({ enableParallelTransactions })
       const callback = await world.authorize(await world.begin(before.browser))
@@ -101,7 +101,7 @@ describe('rotating secrets', () => {
     },
   )
 
-  test('a logout sticks: its marker opens while sessions of before do', async () => {
+  test('a logout marker is valid as long as earlier sessions are', async () => {
     const { before, during } = times()
     await world.login(before.browser)
     const late = new Map(before.browser.cookies)
@@ -114,7 +114,7 @@ describe('rotating secrets', () => {
     expect(during.browser.names('__session')).toEqual(['__session__ended'])
   })
 
-  test('with a store, the name of the session is sealed anew', async () => {
+  test('with a store, the session cookie is encrypted again', async () => {
     const { after, before, during } = times({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })
     await world.login(before.browser)
     carry(before.browser, after.browser)

@@ -26,7 +26,7 @@ const routes = {
 
 describe('dispatch', () => {
   test.each(Object.values(routes))(
-    '[S155] %s answers %s only, everything else 405 with Allow',
+    '[S155] %s responds to %s only, otherwise 405 with Allow',
     async (path, allowed) => {
       for (const method of METHODS.filter((candidate) => !allowed.split(', ').includes(candidate))) {
         const browser = world.newBrowser()
@@ -60,7 +60,7 @@ describe('dispatch', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('one trailing slash is forgiven, nothing else', async () => {
+  test('one trailing slash is ignored, nothing else', async () => {
     expect((await world.newBrowser().send('/auth/profile/')).status).toBe(401)
     const others = [
       '/auth/profile//',
@@ -78,7 +78,7 @@ describe('dispatch', () => {
     }
   })
 
-  test('no spelling of a path reaches another route than the one it names', async () => {
+  test('no spelling of a path reaches another route', async () => {
     const piece = fc.oneof(
       fc.constantFrom('/', '//', '\\', '%2e', '%2f', ';', '.', '..', 'auth', 'login', 'profile', 'AUTH', '?'),
       fc.webSegment(),
@@ -154,7 +154,7 @@ describe('requests that are not navigations change nothing', () => {
   })
 
   test.each(Object.entries(kinds))(
-    '[J9] %s: 204 for a prefetch, else 403 that says why',
+    '[J9] %s: 204 for a prefetch, otherwise 403 with the reason',
     async (name, headers) => {
       const response = await world.newBrowser().send('/auth/login', { headers })
       const isPrefetch = /prefetch|prerender/.test(name)
@@ -178,7 +178,7 @@ describe('requests that are not navigations change nothing', () => {
     expect((await world.newBrowser().send('/auth/login', { headers })).status).toBe(302)
   })
 
-  test('a prefetched callback uses nothing up', async () => {
+  test('a prefetched callback does not use up the code', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     expect((await browser.send(callback, { headers: { 'sec-purpose': 'prefetch' } })).status).toBe(204)
@@ -214,7 +214,7 @@ describe('variables and base paths', () => {
   })
 
   test.each(['/shop', 'shop', '/shop/'])(
-    '[S150,S152] FRAMEWORK_PUBLIC_BASE_PATH=%s: the prefix stands once everywhere',
+    '[S150,S152] FRAMEWORK_PUBLIC_BASE_PATH=%s: the prefix is in every URL once',
     async (value) => {
       let made: ReturnType<World['another']> | undefined
       withVariables({ FRAMEWORK_PUBLIC_BASE_PATH: value }, () => {
@@ -240,7 +240,7 @@ describe('variables and base paths', () => {
     },
   )
 
-  test('a path in appBaseUrl: a proxy strips it, browsers see it', async () => {
+  test('a path in appBaseUrl: a proxy removes it, browsers see it', async () => {
     const { client } = world.another({ appBaseUrl: `${APP}/shop` })
     const inside = new Browser(client, APP)
     const started = await inside.send('/auth/login?returnTo=/shop/cart')
@@ -253,7 +253,7 @@ describe('variables and base paths', () => {
     expect(refused.headers.get('location')).toBe('/shop/auth/login?returnTo=%2Fcart')
   })
 
-  test('[S151] both at once are a configuration fault', () => {
+  test('[S151] both together are a configuration error', () => {
     withVariables({ FRAMEWORK_PUBLIC_BASE_PATH: '/shop' }, () => {
       expect(() => world.another({ appBaseUrl: `${APP}/shop` })).toThrow(
         expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),

@@ -91,30 +91,30 @@ async function liveOn({ browser, client }: { browser: Browser; client: IdpClient
 }
 
 describe('[C2] a session that grows after its login stays valid', () => {
-  test('20 audiences, a restart, a second process, a Server Component', async () => {
+  test('with 20 audiences, a restart, a second process and a Server Component', async () => {
     await world.login(world.browser)
     await liveOn(world)
     expect(bytesIn(world.browser)).toBeLessThanOrEqual(MAX_BYTES)
     expect(limits()).not.toEqual([])
   })
 
-  test('the same at the byte limit', async () => {
+  test('at the byte limit', async () => {
     const made = await nearLimit(600)
     await liveOn(made)
     expect(bytesIn(made.browser)).toBeLessThanOrEqual(MAX_BYTES * 1.5)
   })
 
-  test('the same in a store', async () => {
+  test('in a store', async () => {
     const made = world.another({ sessionStore: memoryStore() })
     await world.login(made.browser)
     await liveOn(made)
   })
 })
 
-describe('[C2] what is left out of the cookies, while a refresh token can bring it again', () => {
+describe('[C2] tokens that are left out of the cookies because a refresh token can obtain them again', () => {
   const [first = '', second = '', third = ''] = AUDIENCES
 
-  test('expired tokens, tokens of connections, then access tokens, the oldest first; the event names them', async () => {
+  test('are expired ones, those of connections, then access tokens, the oldest first; the event names them', async () => {
     const { browser, client } = await nearLimit(4000)
     for (const audience of [first, second]) expect((await tokenOf(browser, audience)).status).toBe(200)
     await within(browser, async (request, target) => {
@@ -142,7 +142,7 @@ describe('[C2] what is left out of the cookies, while a refresh token can bring 
     expect((await sessionIn(browser))?.connectionTokenSets).toBeUndefined()
   })
 
-  test('never the one that is being written, however little room there is', async () => {
+  test('are never the one that is being written, at any limit', async () => {
     const { browser } = await nearLimit(100)
     for (const audience of [first, second, third]) {
       const response = await tokenOf(browser, audience)
@@ -153,7 +153,7 @@ describe('[C2] what is left out of the cookies, while a refresh token can bring 
     expect(limits().at(-1)).toMatchObject({ level: 'warn', bytes: bytesIn(browser) })
   })
 
-  test('a token that was left out is fetched again, and the others stay', async () => {
+  test('are requested again, and the others stay', async () => {
     const { browser } = await nearLimit(1800)
     for (const audience of [first, second, third]) await tokenOf(browser, audience)
     world.provider.clearRequests()
@@ -163,7 +163,7 @@ describe('[C2] what is left out of the cookies, while a refresh token can bring 
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('without a refresh token nothing is left out', async () => {
+  test('do not exist without a refresh token', async () => {
     const { browser, client } = await nearLimit(100)
     await within(browser, async (request, target) => {
       const session = await client.getSession(request)
@@ -183,13 +183,13 @@ describe('[C2] what is left out of the cookies, while a refresh token can bring 
   })
 })
 
-describe('[C2] the write after a refresh is never refused', () => {
+describe('[C2] the write after a refresh never fails', () => {
   const grow = (characters: number) =>
     world.provider.tamperIdToken((claims) => {
       claims['note'] = Array.from({ length: characters }, (_, at) => (at * 7919).toString(36).at(-1)).join('')
     })
 
-  test('up to half more than the limit: written as it is, with a warning', async () => {
+  test('up to half more than the limit is written, with a warning', async () => {
     const { browser } = await nearLimit(100)
     grow(1200)
     world.clock.now += TTL + 1
@@ -207,7 +207,7 @@ describe('[C2] the write after a refresh is never refused', () => {
     expect((await new Process().run(() => tokenOf(browser))).status).toBe(200)
   })
 
-  test('beyond that the main access token is left out as well, and the next call refreshes', async () => {
+  test('above that the main access token is left out too, and the next call refreshes', async () => {
     const { browser } = await nearLimit(100)
     grow(4000)
     world.clock.now += TTL + 1
@@ -221,7 +221,7 @@ describe('[C2] the write after a refresh is never refused', () => {
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('updateSession leaves out what can be had again, then throws with the bytes of each field', async () => {
+  test('updateSession leaves out tokens that can be obtained again, then throws with the bytes of each field', async () => {
     const { browser, client } = await nearLimit(1800)
     await tokenOf(browser, AUDIENCES[0])
     expect((await sessionIn(browser))?.accessTokens).toHaveLength(1)
@@ -241,7 +241,7 @@ describe('[C2] the write after a refresh is never refused', () => {
     expect((await sessionIn(browser))?.['more']).toHaveLength(800)
   })
 
-  test('a login that does not fit is refused', async () => {
+  test('a login that does not fit is rejected', async () => {
     world.provider.tamperIdToken((claims) => {
       claims['note'] = Array.from({ length: 8000 }, (_, at) => (at * 7919).toString(36).at(-1)).join('')
     })
@@ -251,7 +251,7 @@ describe('[C2] the write after a refresh is never refused', () => {
   })
 })
 
-describe('[C2] where bytes do not count', () => {
+describe('[C2] where bytes are not limited', () => {
   const audiences = Array.from({ length: 102 }, (_, at) => `https://many-${at}.example.test/`)
   const apis = audiences.map((audience) => ({ audience, scopes: [] }))
 

@@ -23,8 +23,8 @@ async function signedIn(): Promise<Browser> {
 const sub = async (browser: Browser) => (await world.client.getSession(browser.request('/')))?.user.sub
 const user = 'dev|alice'
 
-describe('a session lives', () => {
-  test('[S073,S074,S075,S132] rolling: one write per five minutes of use, never cacheable', async () => {
+describe('the lifetime of a session', () => {
+  test('[S073,S074,S075,S132] rolling writes once per five minutes of use, never cacheable', async () => {
     const browser = await signedIn()
     let writes = 0
     for (let count = 0; count < 100; count++) {
@@ -40,7 +40,7 @@ describe('a session lives', () => {
     expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
   })
 
-  test('[S131,S132,S133] use keeps it alive, up to the absolute limit', async () => {
+  test('[S131,S132,S133] use extends it, up to the absolute limit', async () => {
     const browser = await signedIn()
     for (let days = 0; days < 5; days++) {
       world.clock.now += 43_200
@@ -54,7 +54,7 @@ describe('a session lives', () => {
     expect(await sub(browser)).toBeUndefined()
   })
 
-  test('[S131] without use it ends after the inactivity duration', async () => {
+  test('[S131] ends without use after the inactivity duration', async () => {
     const browser = await signedIn()
     world.clock.now += 86_399
     expect(await sub(browser)).toBe(user)
@@ -62,7 +62,7 @@ describe('a session lives', () => {
     expect(await sub(browser)).toBeUndefined()
   })
 
-  test('[S134] rolling: false is never extended, and never ends before the absolute limit', async () => {
+  test('[S134] rolling: false never extends it, and it ends at the absolute limit', async () => {
     const { browser, client } = world.another({ session: { rolling: false, absoluteDuration: 1000 } })
     await world.login(browser)
     world.clock.now += 999
@@ -72,7 +72,7 @@ describe('a session lives', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('the clock that jumps back extends nothing and makes no negative lifetime', async () => {
+  test('a clock that is set back extends nothing and causes no negative lifetime', async () => {
     const browser = await signedIn()
     world.clock.now -= 3600
     expect(await sub(browser)).toBe(user)
@@ -80,7 +80,7 @@ describe('a session lives', () => {
     expect(await sub(browser)).toBeUndefined()
   })
 
-  test('profile counts as use; a prefetch or Server Action does not', async () => {
+  test('a request of the profile route counts as use; a prefetch or Server Action does not', async () => {
     const browser = await signedIn()
     world.clock.now += 600
     const headers = [
@@ -105,7 +105,7 @@ describe('a session lives', () => {
     expect(browser.cookies.size).toBe(0)
   })
 
-  test('dead cookies are cleared once by the pass-through, never by getSession', async () => {
+  test('cookies of expired sessions are deleted once by the pass-through, never by getSession', async () => {
     const browser = await signedIn()
     const stored = browser.cookies.get('__session')
     if (stored) browser.cookies.set('__session', { ...stored, value: `${stored.value.slice(0, -4)}AAAA` })
@@ -132,7 +132,7 @@ describe('profile route', () => {
 })
 
 describe('updateSession', () => {
-  test('[S185,S186] saves the change; internal stays; the next read has it', async () => {
+  test('[S185,S186] saves the change; internal is unchanged; the next read returns it', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
     const session = await world.client.getSession(request)
@@ -148,7 +148,7 @@ describe('updateSession', () => {
     expect(headers.get('cache-control')).toContain('no-store')
   })
 
-  test('members that are left out go, user and tokenSet stay', async () => {
+  test('removes properties that are omitted, but not user and tokenSet', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
     await world.client.updateSession(request, new Headers(), { extra: 1 } as unknown as SessionData)
@@ -162,7 +162,7 @@ describe('updateSession', () => {
     expect(session).not.toHaveProperty('extra')
   })
 
-  test('[S187,S188] not authenticated, no data, nonsense: typed errors, nothing written', async () => {
+  test('[S187,S188] throws typed errors without a session, without data and with invalid data, and writes nothing', async () => {
     const browser = await signedIn()
     const session = await world.client.getSession(browser.request('/'))
     const { client } = world
@@ -180,7 +180,7 @@ describe('updateSession', () => {
     }
   })
 
-  test('prototype keys are inert', async () => {
+  test('ignores names of Object.prototype', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
     const hostile = JSON.parse('{"__proto__":{"polluted":true},"constructor":{"x":1}}') as SessionData
@@ -190,8 +190,8 @@ describe('updateSession', () => {
   })
 })
 
-describe('the ambient scope', () => {
-  test('[S008,S160,S163,S184,S186] operations without a request inside middleware(request, next)', async () => {
+describe('the current request', () => {
+  test('[S008,S160,S163,S184,S186] is used by operations without a request inside middleware(request, next)', async () => {
     const browser = await signedIn()
     const response = await world.client.middleware(browser.request('/page'), async () => {
       const session = await world.client.getSession()
@@ -212,11 +212,11 @@ describe('the ambient scope', () => {
     expect(anonymous.headers.get('cache-control')).toBeNull()
   })
 
-  test('outside of it they say so', async () => {
+  test('is missing outside of it, which is an error', async () => {
     await expect(world.client.getSession()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
   })
 
-  test('two users in parallel never meet', async () => {
+  test('is separate for two users in parallel', async () => {
     const names = ['alice', 'bob', 'mallory']
     const browsers = await Promise.all(
       Array.from({ length: 30 }, async (_, index) => {
@@ -239,8 +239,8 @@ describe('the ambient scope', () => {
   })
 })
 
-describe('getAccessToken, the simple case', () => {
-  test('the token of the login, while it is valid', async () => {
+describe('getAccessToken without options', () => {
+  test('returns the token of the login while it is valid', async () => {
     const browser = await signedIn()
     const session = await world.client.getSession(browser.request('/'))
     expect(await world.client.getAccessToken(browser.request('/'), new Headers())).toEqual({
@@ -251,7 +251,7 @@ describe('getAccessToken, the simple case', () => {
     })
   })
 
-  test('typed errors without a session and after its end', async () => {
+  test('throws typed errors without a session and after its expiry', async () => {
     const { client } = world
     await expect(client.getAccessToken(world.newBrowser().request('/'))).rejects.toMatchObject({
       code: 'MISSING_SESSION',
@@ -267,7 +267,7 @@ describe('getAccessToken, the simple case', () => {
 })
 
 describe('guards', () => {
-  test('[S206] a page: to the login route and back, query kept', async () => {
+  test('[S206] a page redirects to the login route and back, with its query', async () => {
     const page = world.client.withPageAuthRequired(async () => new Response('secret'))
     const refused = await page(new Request(`${APP}/orders?a=1&b=%2F%26scope%3Dx`))
     expect(refused.status).toBe(302)
@@ -278,7 +278,7 @@ describe('guards', () => {
     expect(await (await page(browser.request('/orders'))).text()).toBe('secret')
   })
 
-  test('[S228] the page guard’s target can be given', async () => {
+  test('[S228] returnTo of the page guard can be set', async () => {
     const fixed = world.client.withPageAuthRequired(() => new Response(), { returnTo: '/a?b=c' })
     expect((await fixed(new Request(APP))).headers.get('location')).toBe('/auth/login?returnTo=%2Fa%3Fb%3Dc')
     const computed = world.client.withPageAuthRequired(() => new Response(), {
@@ -289,7 +289,7 @@ describe('guards', () => {
     )
   })
 
-  test('[S207] an API: 401 JSON, never a redirect, identity only from the cookie', async () => {
+  test('[S207] an API responds with 401 as JSON, never redirects, and reads the user from the cookie only', async () => {
     const api = world.client.withApiAuthRequired(async (_, extra: number) => Response.json({ extra }))
     const headers = {
       'x-user': 'alice',
@@ -304,7 +304,7 @@ describe('guards', () => {
   })
 })
 
-test('continueWith leaves responses without cookies alone', () => {
+test('continueWith does not change responses without cookies', () => {
   const own = new Response('x')
   expect(continueWith(new Response(null, { headers: { 'x-middleware-next': '1' } }), own)).toBe(own)
   expect(isContinue(own)).toBe(false)

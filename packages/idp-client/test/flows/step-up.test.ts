@@ -81,7 +81,7 @@ class Visitor {
 }
 
 describe('maxAge', () => {
-  test('[S101] an old authentication leads to a login that is one', async () => {
+  test('[S101] an old authentication causes a login that is recent', async () => {
     const visitor = new Visitor({ maxAge: 300 })
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
     pass(340)
@@ -111,14 +111,14 @@ describe('maxAge', () => {
     expect(await visitor.page()).toEqual({ max_age: '300' })
   })
 
-  test('without auth_time the age is not known', async () => {
+  test('without auth_time the age is unknown', async () => {
     const visitor = new Visitor({ maxAge: 300 })
     await visitor.logIn()
     expect(await visitor.page()).toEqual({ max_age: '300' })
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('the age keeps counting over a refresh', async () => {
+  test('the age continues over a refresh', async () => {
     const { client, browser } = world.another()
     const page = client.withPageAuthRequired(() => new Response('in'), { maxAge: 300 })
     await world.login(browser, '?max_age=300')
@@ -129,7 +129,7 @@ describe('maxAge', () => {
     expect((await page(browser.request('/vault'))).status).toBe(302)
   })
 
-  test('a shorter max_age of the configuration stays', async () => {
+  test('a shorter configured max_age is kept', async () => {
     const shorter = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 60 } })
     expect(await shorter.page()).toEqual({ max_age: '60' })
     const longer = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 900 } })
@@ -148,7 +148,7 @@ describe('maxAge', () => {
 })
 
 describe('acr and amr', () => {
-  test('a weak authentication leads to a login with acr_values', async () => {
+  test('a weak authentication causes a login with acr_values', async () => {
     const visitor = new Visitor({ acr: ['urn:silver', 'urn:gold'] })
     await visitor.logIn()
     expect(await visitor.page()).toEqual({ acr_values: 'urn:silver urn:gold' })
@@ -158,7 +158,7 @@ describe('acr and amr', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('an amr cannot be asked for, but is checked', async () => {
+  test('an amr cannot be requested, but is checked', async () => {
     const visitor = new Visitor({ amr: ['pwd', 'otp'], acr: 'urn:gold' })
     await visitor.logIn()
     expect(await visitor.page()).toEqual({ acr_values: 'urn:gold' })
@@ -168,7 +168,7 @@ describe('acr and amr', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('[CVE-2026-42349] hooks cannot make a weak authentication strong', async () => {
+  test('hooks cannot make a weak authentication strong', async () => {
     const strong = { acr: 'urn:gold', amr: ['otp'], auth_time: world.clock.now, org_id: 'org_acme' }
     const options: IdpClientOptions = {
       beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, ...strong } }),
@@ -188,7 +188,7 @@ describe('acr and amr', () => {
 })
 
 describe('organization and scope', () => {
-  test('another organization leads to a login in the right one', async () => {
+  test('another organization causes a login for the right one', async () => {
     const visitor = new Visitor({ organization: 'org_acme' }, {}, 'bob')
     await visitor.logIn({ organization: 'org_globex' })
     expect(await visitor.page()).toEqual({ organization: 'org_acme' })
@@ -205,7 +205,7 @@ describe('organization and scope', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('of several the user chooses, and one of them is enough', async () => {
+  test('the user chooses one of several, and one of them is enough', async () => {
     const visitor = new Visitor({ organization: ['ACME', 'org_globex'] }, {}, 'bob')
     expect(await visitor.page()).toEqual({})
     await visitor.logIn({ organization: 'org_globex' })
@@ -214,7 +214,7 @@ describe('organization and scope', () => {
     expect(await visitor.page()).toBe('in')
   })
 
-  test('a missing scope leads to a login with the configured ones and those', async () => {
+  test('a missing scope causes a login with the configured scope and the missing one', async () => {
     const visitor = new Visitor({ scope: ['read:things', 'write:things'] }, api)
     await visitor.logIn()
     const asked = 'read:things write:things'
@@ -246,8 +246,8 @@ describe('organization and scope', () => {
   } satisfies IdpClientOptions
 })
 
-describe('everything at once', () => {
-  test('[CVE-2026-42349] one login for all requirements, also for a browser without session', async () => {
+describe('all requirements together', () => {
+  test('cause one login, also for a browser without a session', async () => {
     const requirements = { maxAge: 60, acr: 'urn:gold', amr: 'pwd', organization: 'org_acme', scope: 'email' }
     world.provider.tamperIdToken((claims) => {
       claims['amr'] = ['pwd']
@@ -263,7 +263,7 @@ describe('everything at once', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('[CVE-2026-42349] who is asked for first: authentication, then organization, then scope', async () => {
+  test('are checked in order: authentication, then organization, then scope', async () => {
     const requirements = { acr: 'urn:gold', organization: 'org_acme', scope: 'email' }
     const given: readonly [{ scope: string; [name: string]: string }, number, string | undefined][] = [
       [{ scope: 'openid' }, 401, 'INSUFFICIENT_USER_AUTHENTICATION'],
@@ -281,7 +281,7 @@ describe('everything at once', () => {
   })
 })
 
-describe('guards within each other', () => {
+describe('nested guards', () => {
   const acr = { acr: 'urn:gold' }
   const organization = { organization: 'org_acme' }
   const scope = { scope: 'read:things' }
@@ -295,7 +295,7 @@ describe('guards within each other', () => {
   ]
 
   test.each(pairs)(
-    '%j around %j: what one has asked for survives the login of the other',
+    '%j around %j: the request of one is kept by the login of the other',
     async (...guards) => {
       const { browser, client } = world.another({
         authorizationParameters: { audience: 'https://api.example.test/' },
@@ -316,7 +316,7 @@ describe('guards within each other', () => {
   )
 })
 
-describe('a login that does not help', () => {
+describe('a login that does not meet the requirement', () => {
   const cases: [string, GuardRequirements, (claims: Record<string, unknown>) => void, string][] = [
     ['ignores acr_values', { acr: 'urn:gold' }, (c) => delete c['acr'], 'INSUFFICIENT_USER_AUTHENTICATION'],
     ['never sends the amr', { amr: 'otp' }, (c) => delete c['amr'], 'INSUFFICIENT_USER_AUTHENTICATION'],
@@ -325,7 +325,7 @@ describe('a login that does not help', () => {
   ]
 
   test.each(cases)(
-    'is not repeated for ever by a provider that %s',
+    'is not repeated endlessly for a provider that %s',
     async (_what, requirements, change, code) => {
       world.provider.tamperIdToken((claims) => {
         change(claims)
@@ -356,7 +356,7 @@ describe('a login that does not help', () => {
     expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
-  test('is not confused with one that helped, and has aged since', async () => {
+  test('is not confused with one that met it, and has aged since', async () => {
     const visitor = new Visitor({ maxAge: 0 }, { dpopOptions: { clockTolerance: 20 } })
     for (let round = 0; round < 3; round++) {
       expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
@@ -364,7 +364,7 @@ describe('a login that does not help', () => {
     }
   })
 
-  test('is known again when sessions are in a store', async () => {
+  test('is recognized when sessions are in a store', async () => {
     const records = new Map<string, string>()
     const sessionStore: IdpClientOptions['sessionStore'] = {
       get: async (id) => JSON.parse(records.get(id) ?? 'null'),
@@ -380,10 +380,10 @@ describe('a login that does not help', () => {
   })
 })
 
-describe('guards with options hold as those without', () => {
+describe('guards with options are as strict as those without', () => {
   const demand: GuardRequirements = { maxAge: 300, acr: 'urn:gold' }
 
-  test('[CVE-2024-29901] neither headers nor query nor body sign a user in', async () => {
+  test('headers, query and body do not sign a user in', async () => {
     const handler = vi.fn(() => new Response('in'))
     const page = world.client.withPageAuthRequired(handler, demand)
     const api = world.client.withApiAuthRequired(handler, demand)
@@ -405,7 +405,7 @@ describe('guards with options hold as those without', () => {
     expect(handler).not.toHaveBeenCalled()
   })
 
-  test('[CVE-2026-73421] without a usable configuration every request is refused', async () => {
+  test('every request is rejected without a usable configuration', async () => {
     const { browser } = world.another()
     await world.login(browser, '?acr_values=urn:gold&max_age=300')
     const broken: IdpClientOptions[] = [
@@ -453,7 +453,7 @@ describe('guards with options hold as those without', () => {
     await expect(page(outside)).rejects.toMatchObject({ code: 'BASE_URL_NOT_ALLOWED' })
   })
 
-  test('[CVE-2026-42349] unknown options throw where the guard is made', () => {
+  test('unknown options throw when the guard is created', () => {
     const { client } = world
     const handler = () => new Response('in')
     const wrong = [

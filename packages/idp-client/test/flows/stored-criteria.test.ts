@@ -76,7 +76,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
   const refreshes = (): number =>
     world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token').length
 
-  test('50 at once by route and operation: one refresh, 50 equal tokens, one write', async () => {
+  test('50 calls at once by route and operation: one refresh, 50 equal tokens, one write', async () => {
     pass(TTL + 1)
     const asked = Array.from({ length: 50 }, async (_, index) => {
       if (index % 2) return (await client.getAccessToken(browser.request('/'), new Headers())).token
@@ -88,7 +88,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(watching.writes()).toBe(1)
   })
 
-  test('50 users at once: everybody gets their own token', async () => {
+  test('50 users at once get their own tokens', async () => {
     const users = ['alice', 'bob', 'mallory']
     const browsers = await Promise.all(
       Array.from({ length: 50 }, async (_, index) => {
@@ -124,7 +124,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(refreshes()).toBe(1)
   })
 
-  test('two audiences at once: one after the other, no refresh token twice', async () => {
+  test('two audiences at once are refreshed one after the other, no refresh token is sent twice', async () => {
     pass(TTL + 1)
     const ask = async (audience: string) =>
       read(await client.middleware(browser.request(`${TOKEN}?audience=${audience}`)))
@@ -138,7 +138,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect(spent.map(([, status]) => status)).toEqual([200, 200])
   })
 
-  test('proxy and page of one navigation: one refresh, the page has it, the next request makes none', async () => {
+  test('proxy and page of one navigation: one refresh, the page has it, the next request sends none', async () => {
     pass(TTL + 1)
     const seen: unknown[] = []
     const response = await client.middleware(browser.request('/page'), async () => {
@@ -182,7 +182,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     expect((await browser.send('/page')).headers.getSetCookie()).toHaveLength(1)
   })
 
-  test('30 requests in flight and a logout, answers in any order: no session comes back', async () => {
+  test('30 pending requests and a logout, responses in any order, do not restore the session', async () => {
     pass(TTL + 1)
     const paths = [TOKEN, '/page', '/auth/profile', `${TOKEN}?audience=${API}`]
     const requests = Array.from({ length: 30 }, (_, index) => browser.request(paths[index % 4] ?? ''))
@@ -206,7 +206,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     }
   })
 
-  test('cookies of another secret, of another kind, cut or longer: no session, no read, never a failure', async () => {
+  test('cookies of another secret, of another kind, truncated or longer: no session, no read, no failure', async () => {
     const { value = '' } = browser.cookies.get('__session') ?? {}
     const foreign = world.another({ secret: 'f'.repeat(31).concat('0123'), sessionStore: watching.store })
     await world.login(foreign.browser)
@@ -233,7 +233,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     }
   })
 
-  test('[S213] down for ten minutes: sessions and valid tokens serve, no cookie goes, all recover', async () => {
+  test('[S213] down for ten minutes: sessions and valid tokens are available, no cookie is deleted, all recover', async () => {
     const browsers = [browser, world.newBrowser(), world.newBrowser()]
     for (const other of browsers.slice(1)) await world.login(other, '', { user: 'bob' })
     const names = browsers.map((one) => one.names('__session'))
@@ -271,7 +271,7 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
   })
 })
 
-describe('what a store may give', () => {
+describe('records of a store', () => {
   let world: World
   let start: number
   let given: unknown
@@ -323,7 +323,7 @@ describe('what a store may give', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('nothing, ever: logins and requests without a session continue', async () => {
+  test('may never arrive: logins and requests without a session continue', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     given = new Promise(() => {})
@@ -337,7 +337,7 @@ describe('what a store may give', () => {
     expect((await world.client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
   })
 
-  test('a record that the store kept for too long: 401, and the cookie goes', async () => {
+  test('are rejected after the end of the session: 401, and the cookie is deleted', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const cookies = new Map(browser.cookies)
@@ -349,7 +349,7 @@ describe('what a store may give', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('a clock that is set back by an hour lengthens nothing', async () => {
+  test('are not extended by a clock that is set back by an hour', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     world.clock.now = start - 3600
@@ -365,7 +365,7 @@ describe('what a store may give', () => {
     expect(await world.client.getSession(browser.request('/'))).toBeNull()
   })
 
-  test('every record is lost: everybody is signed out cleanly, and may log in again', async () => {
+  test('may all be lost: every user is signed out, and can log in again', async () => {
     const browsers = [world.newBrowser(), world.newBrowser()]
     for (const browser of browsers) await world.login(browser)
     records.clear()

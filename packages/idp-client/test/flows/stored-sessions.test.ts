@@ -65,7 +65,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect((await browser.send('/auth/profile')).status).toBe(401)
   })
 
-  test('a refresh is in the store at once, also where no cookie can be written', async () => {
+  test('a refresh is in the store immediately, also where no cookie can be written', async () => {
     pass(world, 3601)
     const request = browser.request('/')
     // Without a response nothing can be written, as in a Server Component.
@@ -84,7 +84,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect(world.provider.count('token')).toBe(1)
   })
 
-  test('proxy and page of one request see the refreshed session', async () => {
+  test('proxy and page of one request read the refreshed session', async () => {
     pass(world, 3601)
     const request = browser.request('/')
     const headers = new Headers()
@@ -113,7 +113,7 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('tokens of connections are kept in the record', async () => {
+  test('tokens of connections are stored in the record', async () => {
     const options = { connection: 'google-oauth2' }
     const first = await world.client.getAccessTokenForConnection(browser.request('/'), new Headers(), options)
     world.provider.clearRequests()
@@ -206,7 +206,7 @@ describe('administration', () => {
 })
 
 describe('a session that does not fit into cookies', () => {
-  test('in cookies an error with the bytes per field, in a store it just works', async () => {
+  test('is an error with the bytes per field in cookies, and works in a store', async () => {
     const groups = Array.from({ length: 400 }, (_, index) => `group-${index}-of-the-organization`)
     const beforeSessionSaved = (session: SessionData): SessionData => ({
       ...session,

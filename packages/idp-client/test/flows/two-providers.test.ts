@@ -81,7 +81,7 @@ describe('two providers in one application', () => {
     browser = new Browser(customers)
   })
 
-  test('keep a session each, also when the logins cross', async () => {
+  test('have a session each, also if the logins overlap', async () => {
     const begun = await send('/staff/login')
     await login(customersAt, '/auth/login', 'alice')
     const { location } = await staffAt.login(begun.headers.get('location') ?? '', { user: 'bob' })
@@ -90,14 +90,14 @@ describe('two providers in one application', () => {
     expect(await seen()).toEqual({ customer: 'dev|alice', employee: 'dev|bob' })
   })
 
-  test('do not open the session of the other one', async () => {
+  test('reject the session of the other one', async () => {
     await login(staffAt, '/staff/login', 'bob')
     expect(await seen()).toEqual({ employee: 'dev|bob' })
     expect((await send('/auth/profile')).status).toBe(401)
     expect((await send('/staff/profile')).status).toBe(200)
   })
 
-  test('log out of one and stay logged in to the other', async () => {
+  test('end one session at a logout and keep the other', async () => {
     await login(customersAt, '/auth/login', 'alice')
     await login(staffAt, '/staff/login', 'bob')
     const out = await send('/auth/logout')
@@ -105,7 +105,7 @@ describe('two providers in one application', () => {
     expect(await seen()).toEqual({ employee: 'dev|bob' })
   })
 
-  test('write the session of either one from the application', async () => {
+  test('may write either session from the application', async () => {
     await login(customersAt, '/auth/login', 'alice')
     await login(staffAt, '/staff/login', 'bob')
     await send('/note')

@@ -54,7 +54,7 @@ const broken: [string, () => IdpClientOptions][] = [
   ],
 ]
 
-test.each(broken)('[I3] nothing that fails is left unhandled: %s', async (_, options) => {
+test.each(broken)('[I3] no failure is an unhandled rejection: %s', async (_, options) => {
   isDown = false
   const { browser, client } = world.another(options())
   await world.login(browser)

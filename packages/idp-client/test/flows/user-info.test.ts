@@ -38,7 +38,7 @@ function userInfoOf(browser: Browser, options: IdpClientOptions = {}, from: Worl
 }
 
 describe('getUserInfo', () => {
-  test('fresh claims about the user of the session; nothing is written', async () => {
+  test('returns fresh claims about the user of the session; nothing is written', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, nickname: 'renamed today' }))
@@ -52,7 +52,7 @@ describe('getUserInfo', () => {
     expect((await world.client.getSession(browser.request('/')))?.user.nickname).not.toBe('renamed today')
   })
 
-  test('without a session: MISSING_SESSION, and no request', async () => {
+  test('throws MISSING_SESSION without a session, without a request', async () => {
     expect(await rejectionOf(userInfoOf(world.newBrowser()))).toMatchObject({
       name: 'AccessTokenError',
       code: 'MISSING_SESSION',
@@ -60,7 +60,7 @@ describe('getUserInfo', () => {
     expect(world.provider.count('userinfo')).toBe(0)
   })
 
-  test('claims about another user are refused', async () => {
+  test('rejects claims about another user', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
     for (const sub of ['dev|mallory', '', undefined, 7]) {
@@ -90,7 +90,7 @@ describe('getUserInfo', () => {
     expect(world.provider.count('userinfo')).toBe(1)
   })
 
-  test('a signed answer, which a client gets that is registered for it, is a typed error', async () => {
+  test('a signed response, for a client that is registered for it, is a typed error', async () => {
     const signing = await startWorld({}, { userinfoSigningAlg: 'ES256' })
     await signing.login(signing.browser)
     const error = await rejectionOf(userInfoOf(signing.browser, {}, signing))
@@ -98,7 +98,7 @@ describe('getUserInfo', () => {
     expect(error).toMatchObject({ name: 'OAuthError', message: expect.stringMatching(/signed/) })
   })
 
-  test('a bound token is proven with its hash; nonces of the resource are its own', async () => {
+  test('a bound token has a proof with its hash; nonces of UserInfo are separate', async () => {
     const dpopKeyPair = await generateDpopKeyPair()
     const options = { useDPoP: true, dpopKeyPair, dpopOptions: { retry: { delay: 1 } } }
     const bound = await startWorld(options, { requireDpop: true, dpopNonces: true })
@@ -120,7 +120,7 @@ describe('getUserInfo', () => {
 })
 
 describe('fetchUserInfo', () => {
-  test('what only UserInfo told stays when a refresh brings a new ID token', async () => {
+  test('claims that only UserInfo returned stay when a refresh returns a new ID token', async () => {
     const { browser, client } = world.another({ fetchUserInfo: true })
     const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))
     await world.login(browser)
@@ -135,12 +135,12 @@ describe('fetchUserInfo', () => {
     expect((await client.getSession(request))?.user).toMatchObject({ department: 'sales', name: 'Renamed' })
   })
 
-  test('off by default: no request', async () => {
+  test('is off by default: no request', async () => {
     await world.login(world.newBrowser())
     expect(world.provider.count('userinfo')).toBe(0)
   })
 
-  test('on: its claims are in user, those of the ID token win, the protocol’s own do not count', async () => {
+  test('adds its claims to user, where those of the ID token take precedence and protocol claims are omitted', async () => {
     const { browser, client } = world.another({ fetchUserInfo: true })
     const stop = world.provider.rewrite('userinfo', (json) => ({
       ...json,
@@ -181,7 +181,7 @@ describe('fetchUserInfo', () => {
     ['reset', 502],
     ['hang', 504],
     ['truncate', 502],
-  ] as const)('the endpoint answers with %s: %s, no session, one request', async (kind, status) => {
+  ] as const)('the endpoint responds with %s: %s, no session, one request', async (kind, status) => {
     const { browser } = world.another({ fetchUserInfo: true })
     world.provider.faults.set('userinfo', kind === 'respond' ? { kind, status: 500 } : { kind })
     expect((await world.login(browser)).status).toBe(status)

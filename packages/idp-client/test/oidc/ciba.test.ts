@@ -51,31 +51,31 @@ function run(script: Script, start: Record<string, unknown> = {}, frozen = false
 
 const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
 
-describe('when it polls', () => {
-  test('after the interval, 5 seconds when none is named', async () => {
+describe('the polling interval', () => {
+  test('is 5 seconds if the response has none', async () => {
     expect((await run([pending, pending])).claims.sub).toBe('alice')
     expect(waits).toEqual([5, 5, 5])
   })
 
-  test('after the interval that is named', async () => {
+  test('is that of the response', async () => {
     await run([pending], { interval: 2 })
     expect(waits).toEqual([2, 2])
   })
 
   test.each([0, -1, null, 'soon', '', [], {}])(
-    'after 5 seconds when %j is named, which is no interval',
+    'is 5 seconds if the response has the invalid value %j',
     async (interval) => {
       expect((await run([pending], { interval })).claims.sub).toBe('alice')
       expect(waits).toEqual([5, 5])
     },
   )
 
-  test('slow_down adds 5 seconds for good', async () => {
+  test('slow_down adds 5 seconds permanently', async () => {
     await run([slowDown, pending, slowDown, pending], { interval: 2 })
     expect(waits).toEqual([2, 7, 7, 12, 12])
   })
 
-  test('Retry-After counts where it asks for more, once', async () => {
+  test('Retry-After applies once if it is longer', async () => {
     await run(
       [
         [400, { error: 'authorization_pending' }, { 'retry-after': '9' }],
@@ -88,7 +88,7 @@ describe('when it polls', () => {
     expect(waits).toEqual([2, 9, 20, 7, 30])
   })
 
-  test('5xx, HTML and broken connections are waited out at the usual pace', async () => {
+  test('5xx, HTML and broken connections do not change it', async () => {
     await run(
       [
         [500, { error: 'server_error' }],
@@ -100,7 +100,7 @@ describe('when it polls', () => {
     expect(waits).toEqual([3, 3, 3, 3])
   })
 
-  test('after answers that do not come in time it asks less often', async () => {
+  test('is longer after responses that do not arrive in time', async () => {
     let hung = 0
     const grant = run([], { interval: 20 })
     const answer = op.answers.get('token')
@@ -112,7 +112,7 @@ describe('when it polls', () => {
   })
 
   test.each([true, false])(
-    'it ends with the time, without a last wait (frozen clock: %s)',
+    'polling ends at the expiry, without a last delay (frozen clock: %s)',
     async (frozen) => {
       const script = Array.from({ length: 100 }, () => pending)
       const error = await rejection(run(script, { interval: 7, expires_in: 30 }, frozen))
@@ -122,20 +122,20 @@ describe('when it polls', () => {
     },
   )
 
-  test('a provider that stays away is asked until the time is up, never faster', async () => {
+  test('a provider that fails is requested until the expiry, never faster', async () => {
     const script = Array.from({ length: 100 }, () => [500, ''] as const)
     const error = await rejection(run(script, { interval: 10, expires_in: 60 }))
     expect(error).toMatchObject({ error: 'expired_token' })
     expect(waits).toEqual([10, 10, 10, 10, 10, 10])
   })
 
-  test('a Retry-After beyond the end ends it at once', async () => {
+  test('a Retry-After beyond the expiry ends it immediately', async () => {
     const script = [[503, '', { 'retry-after': '3600' }]] as const
     expect(await rejection(run(script))).toMatchObject({ error: 'expired_token' })
     expect(waits).toEqual([5])
   })
 
-  test('an absurd lifetime is bounded to a day', async () => {
+  test('the expiry is at most a day', async () => {
     const script = Array.from({ length: 30 }, () => pending)
     expect(await rejection(run(script, { interval: 40_000, expires_in: 1e15 }))).toMatchObject({
       error: 'expired_token',
@@ -144,7 +144,7 @@ describe('when it polls', () => {
   })
 })
 
-test('an ID token from before the request is refused', async () => {
+test('an ID token from before the request is rejected', async () => {
   op.claims = () => ({ iss: op.issuer, sub: 'alice', aud: 'client-1', exp: now + 60, iat: now - 3600 })
   expect(await rejection(run([]))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
 })

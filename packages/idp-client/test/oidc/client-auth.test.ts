@@ -43,7 +43,7 @@ function lastForm(): URLSearchParams {
   return request.form
 }
 
-test('[S029] an assertion is addressed to the issuer, short-lived and fresh each time', async () => {
+test('[S029] an assertion has the issuer as audience, a short lifetime and a new jti', async () => {
   const provider = clientOf(assertion(pem))
   const seen = new Set<unknown>()
   for (let login = 0; login < 3; login++) {
@@ -61,7 +61,7 @@ test('[S029] an assertion is addressed to the issuer, short-lived and fresh each
   expect(seen.size).toBe(3)
 })
 
-test('the key id is the configured one; without one none is guessed', async () => {
+test('the key id is the configured one; without one none is sent', async () => {
   await exchange(clientOf(assertion(pem, { clientAssertionSigningKeyId: 'key-7' })))
   expect(headerOf(lastForm()).kid).toBe('key-7')
   await exchange(clientOf(assertion(pem)))
@@ -90,7 +90,7 @@ test.each([
   [okp, undefined, ['EdDSA'], 'EdDSA'],
   [okp, undefined, ['Ed25519'], 'Ed25519'],
 ])(
-  '[B6,S032,S033] the algorithm fits option, metadata and key (%#)',
+  '[B6,S032,S033] the algorithm follows option, metadata and key (%#)',
   async (key, algorithm, advertised, expected) => {
     op.metadata = { token_endpoint_auth_signing_alg_values_supported: advertised }
     await exchange(clientOf(assertion(key, { clientAssertionSigningAlg: algorithm })))
@@ -98,7 +98,7 @@ test.each([
   },
 )
 
-test('a key that fits nothing is a configuration error; the key is not in it', async () => {
+test('a key without a suitable algorithm is a configuration error; the key is not in it', async () => {
   op.metadata = { token_endpoint_auth_signing_alg_values_supported: ['HS256', 'ES384'] }
   for (const key of [pem, ellipticPem]) {
     const error = await rejection(exchange(clientOf(assertion(key))))
@@ -110,7 +110,7 @@ test('a key that fits nothing is a configuration error; the key is not in it', a
   }
 })
 
-test('a key that does not import is a configuration error; the key is not in it', async () => {
+test('a key that cannot be imported is a configuration error; the key is not in it', async () => {
   const broken = ellipticPem.replace(/\n[^-\n]+\n-----END/, '\nAAAA\n-----END')
   const error = await rejection(exchange(clientOf(assertion(broken))))
   expect(error).toMatchObject({
@@ -126,7 +126,7 @@ const authorization = (): string | undefined => {
   return header && Buffer.from(header.replace('Basic ', ''), 'base64').toString()
 }
 
-describe('a secret', () => {
+describe('a client secret', () => {
   const advertised = (...methods: string[]): void => {
     op.metadata = { token_endpoint_auth_methods_supported: methods }
   }
@@ -136,7 +136,7 @@ describe('a secret', () => {
     ['client_secret_post', ['client_secret_basic']],
     ['client_secret_basic', ['client_secret_post']],
     ['client_secret_basic', []],
-  ] as const)('[B4] is sent by %s where that is configured and %j advertised', async (method, methods) => {
+  ] as const)('[B4] is sent by %s if that is configured and %j advertised', async (method, methods) => {
     advertised(...methods)
     await exchange(clientOf({ kind: 'secret', secret: 'top secret', method }))
     const { form } = op.requests.findLast(({ endpoint }) => endpoint === 'token') ?? {}
@@ -150,14 +150,14 @@ describe('a secret', () => {
     ["a b+c:d/e%f!'()*", 'a+b%2Bc%3Ad%2Fe%25f%21%27%28%29%2A'],
     ['ä€', '%C3%A4%E2%82%AC'],
   ])(
-    '[B5] %s is form-urlencoded for HTTP Basic, unreserved characters as they are',
+    '[B5] %s is form-urlencoded for HTTP Basic, unreserved characters unchanged',
     async (secret, encoded) => {
       await exchange(clientOf({ kind: 'secret', secret }))
       expect(authorization()).toBe(`${CLIENT_ID}:${encoded}`)
     },
   )
 
-  test('[B4] that is refused: the error says what was sent and what is advertised', async () => {
+  test('[B4] that is rejected: the error names what was sent and what is advertised', async () => {
     advertised('client_secret_post', 'client_secret_basic', 'x"><script>')
     op.answers.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
     const { cause } = await refused(exchange(clientOf({ kind: 'secret', secret: 's' })))
@@ -168,12 +168,12 @@ describe('a secret', () => {
   })
 })
 
-test('[B6] an assertion is addressed to the token endpoint where that is configured', async () => {
+test('[B6] an assertion has the token endpoint as audience if that is configured', async () => {
   await exchange(clientOf(assertion(pem, { clientAssertionAudience: 'token_endpoint' })))
   expect(decodeJwt(lastForm().get('client_assertion') ?? '').aud).toBe(`${op.issuer}/token`)
 })
 
-test('[B6] an assertion that is refused: the error says what was sent and what is advertised', async () => {
+test('[B6] an assertion that is rejected: the error names what was sent and what is advertised', async () => {
   op.metadata = {
     token_endpoint_auth_methods_supported: ['private_key_jwt'],
     token_endpoint_auth_signing_alg_values_supported: ['PS384', 'RS256', 'made-up'],

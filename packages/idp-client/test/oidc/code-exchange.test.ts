@@ -35,7 +35,7 @@ const lastTokenRequest = () => {
 }
 
 describe('the request', () => {
-  test('one POST with a form body and nothing in the query; warm, it is the only request', async () => {
+  test('is one POST with a form body and without a query; with cached metadata it is the only request', async () => {
     const provider = providerOf(op.issuer)
     await exchange(provider)
     expect(op.requests.map(({ endpoint }) => endpoint)).toEqual(['discovery', 'token', 'jwks'])
@@ -53,7 +53,7 @@ describe('the request', () => {
     ])
   })
 
-  test('basic credentials are form-urlencoded first; used when advertised or when nothing is', async () => {
+  test('form-urlencodes Basic credentials, if advertised or if nothing is', async () => {
     const encoded = `${CLIENT_ID}:s+e%3Acret%2F%C3%A4`
     for (const methods of [undefined, [], ['client_secret_post', 'client_secret_basic']]) {
       op.metadata = { token_endpoint_auth_methods_supported: methods }
@@ -64,7 +64,7 @@ describe('the request', () => {
     }
   })
 
-  test('the secret goes into the body when only that is advertised', async () => {
+  test('has the secret in the body if only that is advertised', async () => {
     op.metadata = { token_endpoint_auth_methods_supported: ['client_secret_post', 'private_key_jwt'] }
     await exchange(providerOf(op.issuer))
     const { form, headers } = lastTokenRequest()
@@ -77,12 +77,12 @@ describe('the request', () => {
     'https://APP.example:443/auth/callback/../cb?x=a+b',
     'https://app.example',
     'https://app.example/caf%C3%A9?q=%7e',
-  ])('[S099] the redirect URI %s is sent byte for byte', async (redirectUri) => {
+  ])('[S099] the redirect URI %s is sent unchanged', async (redirectUri) => {
     await exchange(providerOf(op.issuer), { redirectUri })
     expect(lastTokenRequest().form.getAll('redirect_uri')).toEqual([redirectUri])
   })
 
-  test('[S062] every request carries name and version in Idp-Client', async () => {
+  test('[S062] every request has name and version in Idp-Client', async () => {
     await exchange(providerOf(op.issuer))
     expect(op.requests).toHaveLength(3)
     for (const { headers } of op.requests) {
@@ -100,7 +100,7 @@ describe('the request', () => {
     }
   })
 
-  test('[S058] plain http is refused unless insecure requests are allowed', async () => {
+  test('[S058] plain http is rejected unless insecure requests are allowed', async () => {
     const error = await rejection(exchange(providerOf(op.issuer, { allowInsecureRequests: false })))
     expect(error).toMatchObject({ code: 'DISCOVERY_ERROR', message: expect.stringMatching(/https/) })
     expect(op.requests).toHaveLength(0)
@@ -139,7 +139,7 @@ describe('the callback', () => {
     expect(grant.claims?.sub).toBe('alice')
   })
 
-  test('a promised iss must be there', async () => {
+  test('a promised iss is required', async () => {
     op.metadata = { authorization_response_iss_parameter_supported: true }
     const provider = providerOf(op.issuer)
     for (const outcome of [{ code: 'c' }, { error: 'access_denied' }]) {
@@ -152,7 +152,7 @@ describe('the callback', () => {
   })
 
   test.each([{}, { state: '' }, { state: 'other' }])(
-    'the state of %o is refused without a token request',
+    'the state of %o is rejected without a token request',
     async (part) => {
       const error = await rejection(exchange(providerOf(op.issuer), callback({ code: 'c', ...part })))
       expect(error).toMatchObject({ code: 'UNKNOWN_STATE' })
@@ -160,13 +160,13 @@ describe('the callback', () => {
     },
   )
 
-  test.each([{}, { code: '' }])('the code of %o is refused without a token request', async (part) => {
+  test.each([{}, { code: '' }])('the code of %o is rejected without a token request', async (part) => {
     const error = await rejection(exchange(providerOf(op.issuer), callback({ state: STATE, ...part })))
     expect(error).toMatchObject({ code: 'INVALID_CALLBACK' })
     expect(op.count('token')).toBe(0)
   })
 
-  test('an error of the provider comes typed; its text stays in its own field', async () => {
+  test('an error of the provider is typed; its text is in its own property', async () => {
     const text = '<script>alert(1)</script>\r\nSet-Cookie: a=b'
     const parameters = { state: STATE, error: 'access_denied', error_description: text, code: 'c' }
     const { error, cause } = await refused(exchange(providerOf(op.issuer), callback(parameters)))
@@ -193,7 +193,7 @@ describe('the callback', () => {
     expect(odd.cause.error).toBe('unknown_error')
   })
 
-  test('tokens and signed responses in the callback are not looked at', async () => {
+  test('tokens and signed responses in the callback are ignored', async () => {
     const extra = {
       access_token: 'evil',
       id_token: 'evil',
@@ -206,7 +206,7 @@ describe('the callback', () => {
     expect(lastTokenRequest().body).not.toContain('evil')
   })
 
-  test('a code with reserved characters arrives as it is, once', async () => {
+  test('a code with reserved characters is sent unchanged, once', async () => {
     const code = 'a+b&c=d%20&redirect_uri=https://evil.example é'
     await exchange(providerOf(op.issuer), callback({ state: STATE, code }))
     expect(lastTokenRequest().form.getAll('code')).toEqual([code])
@@ -214,8 +214,8 @@ describe('the callback', () => {
   })
 })
 
-describe('the answer', () => {
-  test('what it brings', async () => {
+describe('the response', () => {
+  test('is read completely', async () => {
     const grant = await exchange(providerOf(op.issuer))
     expect(grant).toMatchObject({
       accessToken: ACCESS_TOKEN,
@@ -246,7 +246,7 @@ describe('the answer', () => {
     { access_token: '' },
     { access_token: 7 },
     { access_token: null },
-  ])('the answer with %o is refused', async (part) => {
+  ])('%o is rejected', async (part) => {
     op.tokens = part
     const { error, cause } = await refused(exchange(providerOf(op.issuer)))
     expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])
@@ -283,7 +283,7 @@ describe('the answer', () => {
     { scope: null, refresh_token: null },
     { scope: undefined, refresh_token: undefined },
     { scope: ['openid'], refresh_token: 7 },
-  ])('odd optional members %o count as absent', async (part) => {
+  ])('invalid optional properties %o count as absent', async (part) => {
     op.tokens = part
     const grant = await exchange(providerOf(op.issuer))
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'claims', 'expiresAt', 'idToken', 'tokenType'])
@@ -295,7 +295,7 @@ describe('the answer', () => {
     [403, 'access_denied'],
     [418, 'unknown_custom_error'],
     [200, 'invalid_grant'],
-  ])('%i %s reaches the caller, without the body', async (status, error) => {
+  ])('%i %s is thrown to the caller, without the body', async (status, error) => {
     const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="op"' } : {}
     const body = { error, error_description: 'No.', refresh_token: 'leaked-token' }
     op.answers.set('token', (response) => json(response, body, status, challenge))
@@ -318,7 +318,7 @@ describe('the answer', () => {
     expect(JSON.stringify(log.events)).not.toMatch(/leaked-token|unknown_custom_error|No\./)
   })
 
-  test('no error prints a token, code, verifier, secret or claim', async () => {
+  test('no error contains a token, code, verifier, secret or claim', async () => {
     const provoke: (() => void)[] = [
       () => (op.tokens = { token_type: 'mac' }),
       () => (op.idToken = () => op.sign({ nonce: 'other', email: 'alice@example.org' })),
@@ -371,7 +371,7 @@ describe('wire faults at the token endpoint', () => {
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
 
-  test('[S061] a late answer is ignored, and the next login works', async () => {
+  test('[S061] a late response is ignored, and the next login works', async () => {
     const provider = providerOf(op.issuer)
     await provider.keys()
     let late: (() => void) | undefined
@@ -392,12 +392,12 @@ describe('wire faults at the token endpoint', () => {
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
 
-  test('[S061] a custom fetch that ignores its signal cannot hold a login up', async () => {
+  test('[S061] a custom fetch that ignores its signal cannot delay a login', async () => {
     const provider = providerOf(op.issuer, { fetch: () => new Promise(() => {}), httpTimeout: 50 })
     expect(await rejection(exchange(provider))).toMatchObject({ code: 'DISCOVERY_TIMEOUT' })
   })
 
-  test('a custom fetch that throws is a network failure, named but not quoted', async () => {
+  test('a custom fetch that throws is a network failure, without its message', async () => {
     const fetch = () => {
       throw new RangeError('secret text')
     }
@@ -406,7 +406,7 @@ describe('wire faults at the token endpoint', () => {
     expect(printed(error)).not.toContain('secret text')
   })
 
-  test('a provider without token endpoint is a typed error', async () => {
+  test('a provider without a token endpoint is a typed error', async () => {
     op.metadata = { token_endpoint: undefined }
     expect(await rejection(exchange(providerOf(op.issuer)))).toMatchObject({
       code: 'DISCOVERY_ERROR',

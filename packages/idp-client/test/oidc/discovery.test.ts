@@ -29,7 +29,7 @@ describe('the issuer', () => {
   })
 
   test.each(documents)(
-    'the document of $name is refused for another domain',
+    'the document of $name is rejected for another domain',
     ({ wrongIssuers, document }) => {
       for (const issuer of wrongIssuers) {
         const config = {
@@ -43,7 +43,7 @@ describe('the issuer', () => {
     },
   )
 
-  test('over the wire: a bare host may end in a slash, a path is taken exactly', async () => {
+  test('a bare host may end in a slash, a path must match exactly', async () => {
     const bare = op.issuer
     for (const issuer of [bare, `${bare}/`]) {
       op.metadata = { issuer }
@@ -67,7 +67,7 @@ describe('the issuer', () => {
 })
 
 describe('the cache', () => {
-  test('[S058] 100 parallel cold uses of two clients make one request; the next none', async () => {
+  test('[S058] 100 parallel calls of two clients without a cache send one request; the next none', async () => {
     const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
       globalThis.fetch(input, init)
     const first = providerOf(op.issuer, { fetch })
@@ -79,7 +79,7 @@ describe('the cache', () => {
     expect(op.count('discovery')).toBe(2)
   })
 
-  test('clients with a fetch of their own displace no document of another client', async () => {
+  test('clients with their own fetch displace no document of another client', async () => {
     const provider = providerOf(op.issuer)
     await provider.metadata()
     for (let index = 0; index < 300; index++) {
@@ -98,7 +98,7 @@ describe('the cache', () => {
     expect(op.requests).toHaveLength(0)
   })
 
-  test('a failure is not cached, and reaches all who waited for it', async () => {
+  test('a failure is not cached, and reaches all waiting callers', async () => {
     const provider = providerOf(op.issuer)
     op.answers.set('discovery', (response) => json(response, {}, 503))
     const outcomes = await Promise.allSettled([provider.metadata(), provider.metadata()])
@@ -108,7 +108,7 @@ describe('the cache', () => {
     expect((await provider.metadata()).issuer).toBe(op.issuer)
   })
 
-  test('after 600 s it is loaded again; served stale while the provider is down', async () => {
+  test('after 600 s it is loaded again; a stale one is used while the provider is down', async () => {
     let now = 1000
     const log = recordingLog()
     const provider = providerOf(op.issuer, { clock: () => now, log })
@@ -161,14 +161,14 @@ describe('endpoints', () => {
     [['https://op.example'], 'is no absolute URL'],
     ['https://user:pw@op.example/logout', 'contains credentials'],
     ['https://op.example/logout#x', 'has a fragment'],
-  ])('[S058] the address %s is not used', (address, reason) => {
+  ])('[S058] the URL %s is not used', (address, reason) => {
     const metadata = read({ end_session_endpoint: address, token_endpoint: address, jwks_uri: address })
     expect(metadata.endSessionEndpoint).toBeUndefined()
     expect(metadata.tokenEndpoint).toBeUndefined()
     expect(metadata.unusable.get('jwks_uri')).toBe(reason)
   })
 
-  test('an endpoint on another https host is used, an http one when insecure requests are allowed', () => {
+  test('an endpoint on another https host is used, and one on http if insecure requests are allowed', () => {
     expect(read({ token_endpoint: 'https://tokens.example/t' }).tokenEndpoint).toBe(
       'https://tokens.example/t',
     )
@@ -178,7 +178,7 @@ describe('endpoints', () => {
     )
   })
 
-  test('only the issuer is needed to begin with', async () => {
+  test('only the issuer is required at first', async () => {
     op.answers.set('discovery', (response) => json(response, { issuer: op.issuer }))
     const provider = providerOf(op.issuer)
     expect(await provider.metadata()).toMatchObject({
@@ -192,7 +192,7 @@ describe('endpoints', () => {
     })
   })
 
-  test('symmetric, unknown and absent algorithms never count', () => {
+  test('symmetric, unknown and absent algorithms are ignored', () => {
     const advertised = ['none', 'HS256', 'hs512', 'RS256', 'ES384', 'ML-DSA-44', 7]
     expect(read({ id_token_signing_alg_values_supported: advertised }).idTokenAlgorithms).toEqual([
       'RS256',
@@ -205,7 +205,7 @@ describe('endpoints', () => {
 
 describe('wire faults', () => {
   test.each(faults)(
-    '$title: a typed error, no cache, works again afterwards',
+    '$title: a typed error, not cached, works again afterwards',
     async ({ answer, timeout, tolerated }) => {
       const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
         globalThis.fetch(input, init)
@@ -232,7 +232,7 @@ describe('wire faults', () => {
     },
   )
 
-  test.each([201, 404, 500])('a document with status %i does not count', async (status) => {
+  test.each([201, 404, 500])('a document with status %i is rejected', async (status) => {
     op.answers.set('discovery', (response) => json(response, op.document(), status))
     expect(await rejection(providerOf(op.issuer).metadata())).toMatchObject({
       code: 'DISCOVERY_ERROR',
@@ -240,7 +240,7 @@ describe('wire faults', () => {
     })
   })
 
-  test('fails with the code of the system when nothing listens', async () => {
+  test('fails with the code of the system if the port is closed', async () => {
     const closed = await new LocalProvider(op.key).start()
     await closed.stop()
     expect(await rejection(providerOf(closed.issuer).metadata())).toMatchObject({

@@ -38,7 +38,7 @@ async function refusedBecause(detail: RegExp): Promise<void> {
 }
 
 describe('signature and header', () => {
-  test('a correct token of each advertised asymmetric algorithm is accepted', async () => {
+  test('a valid token of each advertised asymmetric algorithm is accepted', async () => {
     for (const algorithm of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
       const other = await signingKey(`key-${algorithm}`, algorithm)
       op.published = [other.publicJwk]
@@ -48,13 +48,13 @@ describe('signature and header', () => {
     }
   })
 
-  test('a token signed by another key under a known key id is refused', async () => {
+  test('a token signed by another key with a known key id is rejected', async () => {
     const stranger = await signingKey('k1')
     op.idToken = () => op.sign({}, {}, stranger)
     await refusedBecause(/signature/)
   })
 
-  test('a changed payload is refused', async () => {
+  test('a changed payload is rejected', async () => {
     op.idToken = async () => {
       const [header, , signature] = (await op.sign()).split('.')
       return `${header}.${encode(op.claims({ sub: 'mallory' }))}.${signature}`
@@ -62,13 +62,13 @@ describe('signature and header', () => {
     await refusedBecause(/signature/)
   })
 
-  test.each(['none', 'None', 'NONE', 'nOnE'])('alg %s is refused', async (alg) => {
+  test.each(['none', 'None', 'NONE', 'nOnE'])('alg %s is rejected', async (alg) => {
     op.metadata = { id_token_signing_alg_values_supported: ['RS256', 'none', alg] }
     op.idToken = async () => `${encode({ alg })}.${encode(op.claims())}.`
     await refusedBecause(/algorithm/)
   })
 
-  test('HMAC with the client secret or the public key is refused although advertised', async () => {
+  test('HMAC with the client secret or the public key is rejected although advertised', async () => {
     const secrets = [SECRET, JSON.stringify(key.publicJwk)]
     for (const secret of secrets) {
       op.idToken = () =>
@@ -79,7 +79,7 @@ describe('signature and header', () => {
     }
   })
 
-  test('without advertised algorithms RS256 counts, and nothing else', async () => {
+  test('without advertised algorithms only RS256 is accepted', async () => {
     op.metadata = { id_token_signing_alg_values_supported: undefined }
     expect((await exchange(client())).idToken).toBeTypeOf('string')
     const elliptic = await signingKey('k2', 'ES256')
@@ -88,7 +88,7 @@ describe('signature and header', () => {
     await refusedBecause(/algorithm/)
   })
 
-  test('[B9] a pinned algorithm counts although the metadata lacks it, and no other one does', async () => {
+  test('[B9] a configured algorithm is accepted although the metadata lacks it, and no other one is', async () => {
     op.metadata = { id_token_signing_alg_values_supported: ['RS256'] }
     const elliptic = await signingKey('k2', 'ES256')
     op.published = [key.publicJwk, elliptic.publicJwk]
@@ -99,7 +99,7 @@ describe('signature and header', () => {
     expect((await refused(exchange(pinned()))).cause.message).toMatch(/idTokenSignedResponseAlg/)
   })
 
-  test('the key decides too: RS256 keys do not verify PS256', async () => {
+  test('the key must fit too: RS256 keys do not verify PS256', async () => {
     op.idToken = async () => {
       const signed = await op.sign()
       return `${encode({ alg: 'PS256', kid: 'k1' })}.${signed.split('.').slice(1).join('.')}`
@@ -107,7 +107,7 @@ describe('signature and header', () => {
     await refusedBecause(/no key that fits/)
   })
 
-  test('no kid and one matching key works; decoys under the same kid are passed over', async () => {
+  test('without a kid one matching key works; other keys of the same kid are skipped', async () => {
     const elliptic = await signingKey('k1', 'ES256')
     const encryption = { ...(await signingKey('k1')).publicJwk, use: 'enc' }
     const signOnly = { ...(await signingKey('k1')).publicJwk, use: undefined, key_ops: ['sign'] }
@@ -123,7 +123,7 @@ describe('signature and header', () => {
     expect((await exchange(client())).claims?.sub).toBe('alice')
   })
 
-  test('[I2] no more than 8 keys that might fit are tried', async () => {
+  test('[I2] at most 8 keys that might fit are tried', async () => {
     const decoys = await Promise.all(Array.from({ length: 8 }, () => signingKey('k1')))
     const published = decoys.map(({ publicJwk }) => publicJwk)
     op.published = [...published.slice(0, 7), key.publicJwk]
@@ -156,7 +156,7 @@ describe('signature and header', () => {
     ['b64 without crit', { b64: true }, /extension/],
     ['the type of an access token', { typ: 'at+jwt' }, /another kind/],
     ['the type of a logout token', { typ: 'application/logout+jwt' }, /another kind/],
-  ])('%s is refused', async (_, header, detail) => {
+  ])('%s is rejected', async (_, header, detail) => {
     op.idToken = async () => {
       const signed = await op.sign()
       return `${encode({ alg: 'RS256', kid: 'k1', ...header })}.${signed.split('.').slice(1).join('.')}`
@@ -170,13 +170,13 @@ describe('signature and header', () => {
     ['an unreadable header', () => '!!!.e30.e30', /header/],
     ['a header that is no object', () => `${encode([])}.e30.e30`, /header|algorithm/],
     ['an empty signature', () => `${encode({ alg: 'RS256', kid: 'k1' })}.e30.`, /[Ss]ignature/],
-  ])('%s is refused', async (_, token, detail) => {
+  ])('%s is rejected', async (_, token, detail) => {
     op.idToken = async () => token()
     await refusedBecause(detail)
   })
 
   test.each(['[]', 'null', '"text"', '1', '{', '\u00ff'])(
-    'the signed payload %s is refused',
+    'the signed payload %s is rejected',
     async (payload) => {
       const { CompactSign } = await import('jose')
       const bytes = payload === '\u00ff' ? new Uint8Array([0xff, 0xfe]) : new TextEncoder().encode(payload)
@@ -186,7 +186,7 @@ describe('signature and header', () => {
     },
   )
 
-  test('a token of 900 kB fails closed, one of 5 MB by the size of the answer', async () => {
+  test('a token of 900 kB is rejected, one of 5 MB by the size of the response', async () => {
     op.idToken = async () => `${encode({ alg: 'RS256', kid: 'k1' })}.${'A'.repeat(900_000)}.AAAA`
     await refusedBecause(/signature/)
     op.idToken = async () => `${encode({ alg: 'RS256', kid: 'k1' })}.${'A'.repeat(5_000_000)}.AAAA`
@@ -228,7 +228,7 @@ describe('claims', () => {
       new RegExp(`${name} `),
     ]),
   ]
-  test.each(wrong)('%s is refused', async (_, changes, detail) => {
+  test.each(wrong)('%s is rejected', async (_, changes, detail) => {
     op.idToken = () => op.sign(changes)
     await refusedBecause(detail)
   })
@@ -246,7 +246,7 @@ describe('claims', () => {
     expect((await exchange(client())).claims?.sub).toBe('alice')
   })
 
-  test('the issuer differs by a trailing slash only', async () => {
+  test('the issuer may differ by a trailing slash only', async () => {
     op.idToken = () => op.sign({ iss: `${op.issuer}/` })
     await refusedBecause(/iss /)
   })
@@ -291,7 +291,7 @@ describe('claims', () => {
     else expect((await refused(outcome)).cause.message).toMatch(/auth_time/)
   })
 
-  test.each([undefined, 'yesterday', null])('max_age with auth_time %s is refused', async (authTime) => {
+  test.each([undefined, 'yesterday', null])('max_age with auth_time %s is rejected', async (authTime) => {
     op.idToken = () => op.sign({ auth_time: authTime })
     expect((await refused(exchange(client(), { maxAge: 10 }))).cause.message).toMatch(/auth_time/)
   })
@@ -326,7 +326,7 @@ describe('claims', () => {
     expect((await refused(exchange(client(), { organization }))).cause.message).toMatch(/org_id/)
   })
 
-  test('what begins an id can be set for another provider', async () => {
+  test('the prefix of organization ids can be set for another provider', async () => {
     const ids = providerOf(op.issuer, { clock: () => now, vendor: { organizationIdPrefix: 'tenant-' } })
     op.idToken = () => op.sign({ org_id: 'tenant-2', org_name: 'tenant-1' })
     expect((await refused(exchange(ids, { organization: 'tenant-1' }))).cause.message).toMatch(/org_id/)
@@ -334,7 +334,7 @@ describe('claims', () => {
     expect((await exchange(ids, { organization: 'org_1' })).claims?.sub).toBe('alice')
   })
 
-  test('all other claims are carried as inert data and pollute nothing', async () => {
+  test('all other claims are plain data and do not change a prototype', async () => {
     const { CompactSign } = await import('jose')
     const source = `${op.issuer}/claims`
     const text = JSON.stringify({
@@ -369,14 +369,14 @@ describe('claims', () => {
     return { notices }
   }
 
-  test('the clock of the configuration counts, not that of the machine', async () => {
+  test('the configured clock is used, not that of the machine', async () => {
     op.idToken = () => op.sign({ iat: nowInSeconds(), exp: nowInSeconds() + 3600 })
     await refusedBecause(/exp .*clock/)
     const grant = await exchange(providerOf(op.issuer), { startedAt: nowInSeconds() })
     expect(grant.claims?.sub).toBe('alice')
   })
 
-  test('a login without ID token is refused', async () => {
+  test('a login without an ID token is rejected', async () => {
     op.tokens = { id_token: undefined }
     const { error, cause } = await refused(exchange(client()))
     expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])

@@ -40,7 +40,7 @@ const refresh = (changes: Partial<RefreshRequest> = {}) =>
 const form = () => Object.fromEntries(op.requests.find(({ endpoint }) => endpoint === 'token')?.form ?? [])
 
 describe('the request', () => {
-  test('names the refresh token, and scope and audience only when given', async () => {
+  test('has the refresh token, and scope and audience only if they are given', async () => {
     await refresh()
     expect(form()).toEqual({ grant_type: 'refresh_token', refresh_token: 'refresh-token-0' })
     op.requests.length = 0
@@ -48,7 +48,7 @@ describe('the request', () => {
     expect(form()).toMatchObject({ scope: 'openid a', audience: 'https://api.example' })
   })
 
-  test('what the answer leaves out is left out', async () => {
+  test('properties that the response lacks are absent', async () => {
     op.tokens = { refresh_token: undefined, id_token: undefined, scope: undefined, expires_in: undefined }
     const grant = await refresh()
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'expiresAt', 'tokenType'])
@@ -59,7 +59,7 @@ describe('the request', () => {
 /** Claims of a token that nobody would accept for a reason of its own. */
 const expired = (): Claims => ({ exp: nowInSeconds() - 3600, iat: nowInSeconds() - 7200 })
 
-describe('a refreshed ID token speaks about the same user', () => {
+describe('a refreshed ID token must be about the same user', () => {
   test.each<[string, Claims]>([
     ['as it was', { auth_time: 5, azp: 'client-1', nonce: 'nonce-of-this-login' }],
     ['with less in it', { nonce: undefined }],
@@ -89,7 +89,7 @@ describe('a refreshed ID token speaks about the same user', () => {
     ['the hash of another access token', { at_hash: 'AAAAAAAAAAAAAAAAAAAAAA' }, /at_hash/],
   ]
 
-  test.each(others)('[B2] %s: the whole response is refused', async (_who, claims, why) => {
+  test.each(others)('[B2] %s: the whole response is rejected', async (_who, claims, why) => {
     op.idToken = () => op.sign({ nonce: undefined, ...claims })
     const error = await rejection(refresh())
     expect(error).toMatchObject({ code: 'ID_TOKEN_INVALID', transient: false })
@@ -108,18 +108,18 @@ describe('a refreshed ID token speaks about the same user', () => {
     expect(String(error)).toMatch(/org_id or org_name is not that/)
   })
 
-  test('[B9] an algorithm that is not pinned refuses the whole response', async () => {
+  test('[B9] another algorithm than the configured one rejects the whole response', async () => {
     const provider = providerOf(op.issuer, { log, idTokenAlgorithms: ['RS256'] })
     expect(await rejection(refreshTokens(provider, request()))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
   })
 
-  test('the same organization with its name beside the id', async () => {
+  test('may have the same organization with its name beside the id', async () => {
     op.idToken = () => op.sign({ nonce: undefined, org_id: 'org_1', org_name: 'acme' })
     const { claims } = await refresh({ previous: { ...op.claims(), org_id: 'org_1' } })
     expect(claims).toMatchObject({ org_name: 'acme' })
   })
 
-  test('without anything known of the session the subject still decides', async () => {
+  test('is compared by its subject if nothing else of the session is known', async () => {
     const known = { refreshToken: 'r', subject: 'alice' }
     const provider = providerOf(op.issuer, { log })
     expect((await refreshTokens(provider, known)).claims?.sub).toBe('alice')
@@ -151,7 +151,7 @@ const forgeries: [string, (claims: Claims) => unknown][] = [
   ['in a list', async (claims) => [await op.sign(claims)]],
 ]
 
-describe('[B2] a token that is forged in a way that shows refuses the response, whatever else is wrong', () => {
+describe('[B2] a token that is provably forged rejects the response, whatever else is invalid', () => {
   const answerWith = (idToken: (claims: Claims) => unknown, claims: Claims): void => {
     op.answers.set('token', async (response) =>
       json(response, { ...(await op.tokenAnswer()), id_token: await idToken(claims) }),
@@ -159,7 +159,7 @@ describe('[B2] a token that is forged in a way that shows refuses the response, 
   }
 
   test.each(forgeries)(
-    '%s, out of time, with another nonce, and keys that cannot be loaded',
+    '%s, expired, with another nonce, and keys that cannot be loaded',
     async (_how, idToken) => {
       answerWith(idToken, { ...expired(), nonce: 'another', auth_time: 4 })
       op.answers.set('jwks', (response) => json(response, {}, 500))
@@ -167,7 +167,7 @@ describe('[B2] a token that is forged in a way that shows refuses the response, 
     },
   )
 
-  test.each(forgeries)('%s, and with everything else in order', async (_how, idToken) => {
+  test.each(forgeries)('%s, and otherwise valid', async (_how, idToken) => {
     answerWith(idToken, { nonce: undefined })
     expect(await rejection(refresh())).toMatchObject({ code: 'ID_TOKEN_INVALID' })
   })
@@ -190,7 +190,7 @@ describe('[B2] a token that is forged in a way that shows refuses the response, 
   })
 })
 
-describe('[B2] what only the ID token cannot be accepted for costs no token', () => {
+describe('[B2] a refresh keeps its tokens if only the ID token is rejected for', () => {
   const taken = { accessToken: ACCESS_TOKEN, refreshToken: 'refresh-token-1', scope: 'openid profile' }
 
   async function expectIgnored(reason: string, outcome = refresh()): Promise<void> {
@@ -217,7 +217,7 @@ describe('[B2] what only the ID token cannot be accepted for costs no token', ()
     await expectIgnored('keys')
   })
 
-  test('a metadata document that names no keys', async () => {
+  test('metadata without keys', async () => {
     op.metadata = { jwks_uri: undefined }
     await expectIgnored('keys').finally(() => {
       op.metadata = {}
@@ -230,7 +230,7 @@ describe('[B2] what only the ID token cannot be accepted for costs no token', ()
     expect(op.count('jwks')).toBe(2)
   })
 
-  test('keys known from before do not show that a signature is wrong, only newly loaded ones do', async () => {
+  test('cached keys do not prove that a signature is wrong, only newly loaded ones do', async () => {
     const provider = providerOf(op.issuer, { log, clock: () => nowInSeconds() })
     await provider.keys()
     const stranger = await signingKey('k1', 'ES256')

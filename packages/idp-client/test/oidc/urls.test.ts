@@ -43,7 +43,7 @@ describe('the authorization URL', () => {
     return query
   }
 
-  test('[S035] [S096] [S098] [S100] [S102] [S103] what is configured, and the parameters of the protocol', async () => {
+  test('[S035] [S096] [S098] [S100] [S102] [S103] has the configured parameters and those of the protocol', async () => {
     const given = {
       scope: 'openid profile email offline_access',
       audience: 'https://api.example',
@@ -62,14 +62,14 @@ describe('the authorization URL', () => {
     expect(queryOf(await build({ ...hostile, scope: 'openid' }))).toEqual({ ...owned, scope: 'openid' })
   })
 
-  test("2.4 the endpoint's own query is kept, ours wins", async () => {
+  test("2.4 keeps the endpoint's own query, except parameters of the protocol", async () => {
     op.metadata = {
       authorization_endpoint: `${op.issuer}/authorize?p=policy_1&scope=theirs&state=theirs&scope=again`,
     }
     expect(queryOf(await build({ scope: 'openid' }))).toEqual({ ...owned, p: 'policy_1', scope: 'openid' })
   })
 
-  test('[S099] the redirect URI arrives byte for byte', async () => {
+  test('[S099] has the redirect URI unchanged', async () => {
     for (const redirectUri of [
       'https://app.example/cb?x=a%20b+c&y',
       'https://app.example',
@@ -79,20 +79,20 @@ describe('the authorization URL', () => {
     }
   })
 
-  test('PKCE stays S256 whatever the metadata say', async () => {
+  test('uses PKCE with S256 for any metadata', async () => {
     for (const methods of [undefined, ['plain'], []]) {
       op.metadata = { code_challenge_methods_supported: methods }
       expect((await build()).searchParams.get('code_challenge_method')).toBe('S256')
     }
   })
 
-  test('verifiers are fresh and of the allowed form', () => {
+  test('has a new verifier of the allowed form each time', () => {
     const verifiers = new Set(Array.from({ length: 100 }, newCodeVerifier))
     expect(verifiers.size).toBe(100)
     for (const verifier of verifiers) expect(verifier).toMatch(/^[A-Za-z0-9._~-]{43,128}$/)
   })
 
-  test('a provider that demands pushed requests is a configuration error naming the option', async () => {
+  test('a provider that requires pushed requests is a configuration error that names the option', async () => {
     op.metadata = { require_pushed_authorization_requests: true }
     expect(await rejection(build())).toMatchObject({
       code: 'INVALID_CONFIGURATION',
@@ -113,7 +113,7 @@ describe('the authorization URL', () => {
     },
   )
 
-  test('[S059] with insecure requests allowed an http endpoint is used', async () => {
+  test('[S059] with allowInsecureRequests an http endpoint is used', async () => {
     expect((await build()).protocol).toBe('http:')
   })
 })
@@ -122,7 +122,7 @@ describe('the end-session URL', () => {
   const returnTo = 'https://app.example/bye?a=b c&d=%20'
   const queryOf = (url: URL | null) => (url ? [...url.searchParams] : null)
 
-  test('with everything', async () => {
+  test('has all parameters', async () => {
     const url = await endSessionUrl(providerOf(op.issuer), {
       returnTo,
       idTokenHint: 'a.b.c',
@@ -141,7 +141,7 @@ describe('the end-session URL', () => {
     ])
   })
 
-  test('without session or hint only client and target', async () => {
+  test('has only client and redirect URI without session or hint', async () => {
     const url = await endSessionUrl(providerOf(op.issuer), { returnTo, federated: false })
     expect(queryOf(url)).toEqual([
       ['client_id', CLIENT_ID],
@@ -149,7 +149,7 @@ describe('the end-session URL', () => {
     ])
   })
 
-  test("the endpoint's own query is kept", async () => {
+  test("keeps the endpoint's own query", async () => {
     op.metadata = { end_session_endpoint: `${op.issuer}/logout?p=1&client_id=theirs` }
     const url = await endSessionUrl(providerOf(op.issuer), { returnTo, federated: false })
     expect(queryOf(url)).toEqual([
@@ -160,14 +160,14 @@ describe('the end-session URL', () => {
   })
 
   test.each([undefined, null, 'javascript:alert(1)', 'ftp://op.example/x', '/relative', 7])(
-    'the advertised address %s gives none',
+    'is missing for the advertised endpoint %s',
     async (address) => {
       op.metadata = { end_session_endpoint: address }
       expect(await endSessionUrl(providerOf(op.issuer), { returnTo, federated: false })).toBeNull()
     },
   )
 
-  test('v2: from the root of the origin, without discovery', () => {
+  test('v2: starts at the root of the origin, without discovery', () => {
     const config = configOf('https://op.example:8443/tenant/a', { clientId: 'c 1' })
     expect(v2LogoutUrl(config, { returnTo, federated: false }).href).toBe(
       'https://op.example:8443/v2/logout?returnTo=https%3A%2F%2Fapp.example%2Fbye%3Fa%3Db+c%26d%3D%2520&client_id=c+1',

@@ -291,11 +291,11 @@ describe('the store contract', () => {
     vi.useRealTimers()
   })
 
-  test('is kept by a store without fault', async () => {
+  test('is met by a correct store', async () => {
     expect(await brokenCases(memoryStore({ name: 'without fault' }))).toEqual([])
   })
 
-  test.each(Object.keys(faults))('notices a store that %s', async (fault) => {
+  test.each(Object.keys(faults))('detects a store that %s', async (fault) => {
     expect(await brokenCases(faulty(fault))).not.toEqual([])
   })
 
@@ -309,7 +309,7 @@ describe('the store contract', () => {
     expect(new Set(titles).size).toBe(titles.length)
   })
 
-  test('asks of a store only what it has', () => {
+  test('calls only methods that a store has', () => {
     const { get, set, delete: remove } = memoryStore({ name: 'three members' })
     const titles = storeContract({ get, set, delete: remove }).map(({ title }) => title)
     expect(titles.length).toBeGreaterThan(8)
@@ -338,6 +338,6 @@ function mapStore(): SessionDataStore {
   }
 }
 
-describe('[S016, S017, S018, S020] a store of three members keeps the contract', () => {
+describe('[S016, S017, S018, S020] a store of three methods meets the contract', () => {
   test.each(storeContract(mapStore(), { expires: false }))('$title', ({ run }) => run())
 })

@@ -14,7 +14,7 @@ describe('[S016,S017,S018,S019] the store contract', () => {
 })
 
 describe('memoryStore', () => {
-  test('stores of one name are one store, also of two copies of the module; others are apart', async () => {
+  test('stores of one name are one store, also in two copies of the module; others are separate', async () => {
     const expiry = { expiresAt: 4_102_444_800 }
     await memoryStore({ name: 'one' }).set('id', session('alice'), expiry)
     expect(await memoryStore({ name: 'one' }).get('id')).toEqual(session('alice'))
@@ -26,7 +26,7 @@ describe('memoryStore', () => {
     expect(await copy.memoryStore({ name: 'two' }).get('id')).toBeNull()
   })
 
-  test('goes by the clock that it is given', async () => {
+  test('uses the given clock', async () => {
     const clock = fakeClock(1000)
     const store = memoryStore({ name: 'clock', clock })
     await store.set('id', session('alice'), { expiresAt: 1010 })
@@ -42,7 +42,7 @@ describe('memoryStore', () => {
     expect([await store.get('id'), await store.once('name', { expiresAt: 2000 })]).toEqual([null, true])
   })
 
-  test('forgets the session that was not used for longest, and the end of one session frees its place', async () => {
+  test('removes the least recently used session when it is full, and an ended session makes room', async () => {
     const store = memoryStore({ name: 'bounded', maxSessions: 2 })
     const expiry = { expiresAt: 4_102_444_800 }
     await store.set('a', session('alice'), expiry)
@@ -58,7 +58,7 @@ describe('memoryStore', () => {
   })
 
   test.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])(
-    'refuses room for %s sessions',
+    'rejects a maximum of %s sessions',
     (maxSessions) => {
       expect(() => memoryStore({ name: 'refused', maxSessions })).toThrow(
         expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),

@@ -46,7 +46,7 @@ const count = async (name: string): Promise<number> =>
   Number((await pool.query(`select count(*) as count from "${name}"`)).rows[0]?.count)
 
 describe('postgresStore', () => {
-  test('migrate may run any number of times, also at once, and changes nothing that is there', async () => {
+  test('migrate may run any number of times, also concurrently, and changes no existing table', async () => {
     await store.set('id', sessionOf('alice'), later)
     const fresh = `fresh_${tests}`
     const all = Array.from({ length: 16 }, (_, index) =>
@@ -68,7 +68,7 @@ describe('postgresStore', () => {
     ])
   })
 
-  test('what is looked for is found by an index', async () => {
+  test('queries use an index', async () => {
     const plans: string[] = []
     const connection = await pool.connect()
     onTestFinished(() => connection.release())
@@ -95,7 +95,7 @@ describe('postgresStore', () => {
     ])
   })
 
-  test('sweep deletes what is over, in batches, and nothing else', async () => {
+  test('sweep deletes expired records only, in batches', async () => {
     const dead = Array.from({ length: 2300 }, (_, index) => `dead ${index}`)
     await Promise.all(dead.map((id) => store.set(id, sessionOf('alice'), inSeconds(-10))))
     await store.set('alive', sessionOf('alice'), later)
@@ -111,7 +111,7 @@ describe('postgresStore', () => {
     expect([await store.once('alive', later), await store.lock('alive', 1)]).toEqual([false, null])
   })
 
-  test('sessions that are over are neither given nor counted before anybody swept them', async () => {
+  test('expired sessions are neither returned nor counted before they are swept', async () => {
     await store.set('dead', sessionOf('alice', { sid: 'dead' }), inSeconds(-10))
     await store.set('alive', sessionOf('alice'), later)
     expect([await store.get('dead'), await store.update('dead', counted, later)]).toEqual([null, null])
@@ -119,18 +119,18 @@ describe('postgresStore', () => {
     expect([await store.deleteBySubject('alice'), await count(table)]).toEqual([1, 0])
   })
 
-  test('every subject, sid, id and name is taken as it is', async () => {
+  test('any subject, sid, id and name is stored unchanged', async () => {
     await expectNoMeeting(store)
   })
 
-  test('a subject is readable in its column, where it has no character that needs an escape', async () => {
+  test('a subject is readable in its column unless a character needs an escape', async () => {
     await store.set('id', sessionOf('auth0|Jürgen', { sid: 'sid-1', iss: 'https://idp.example.com/' }), later)
     const { rows } = await pool.query(`select sub, sid, iss from ${table}`)
     expect(rows).toEqual([{ sub: 'auth0|Jürgen', sid: 'sid-1', iss: 'https://idp.example.com/' }])
   })
 
   test.each(['case', 'Select', 'mixed-Case', 'a'.repeat(48)])(
-    'table and schema may be called %s',
+    'table and schema may have the name %s',
     async (name) => {
       await pool.query(`create schema if not exists "${name}"`)
       const named = postgresStore(pool, { table: name, schema: name })
@@ -143,7 +143,7 @@ describe('postgresStore', () => {
   )
 
   test.each([undefined, null, {}, 'postgres://127.0.0.1', { query: 'select' }])(
-    '%j is not accepted as a client',
+    '%j is rejected as a client',
     (client) => {
       const make = postgresStore as (client: unknown) => unknown
       expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
@@ -151,7 +151,7 @@ describe('postgresStore', () => {
   )
 
   test.each(['', 'a'.repeat(49), 'a b', 'a"b', "a'b", 'a;b', 'a.b', 'a$$b', 'a\u0000', 'ä'])(
-    'no table and no schema is called %j',
+    '%j is rejected as a table or schema name',
     (name) => {
       for (const options of [{ table: name }, { schema: name }]) {
         expect(() => postgresStore(pool, options)).toThrow(
@@ -161,7 +161,7 @@ describe('postgresStore', () => {
     },
   )
 
-  test('a record that is not a session is ignored, and blocks no user', async () => {
+  test('a record that is not a session is ignored, and affects no other session', async () => {
     for (const garbage of ['garbage', '"garbage"', 'null', '[]', '7', '{}', '']) {
       await store.set('good', sessionOf('alice'), later)
       await store.set('bad', sessionOf('alice'), later)
@@ -173,7 +173,7 @@ describe('postgresStore', () => {
     }
   })
 
-  test('every method rejects when the database refuses, and none returns null', async () => {
+  test('every method rejects if the database does, and none returns null', async () => {
     const missing = postgresStore(pool, { table: `never_migrated_${tests}` })
     const failing = {
       get: () => missing.get('id'),

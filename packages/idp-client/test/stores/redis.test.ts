@@ -56,7 +56,7 @@ beforeEach(() => {
 const keys = (): Promise<string[]> => ioRedis.keys(`${prefix}*`)
 
 describe('redisStore', () => {
-  test('updates, locks and names hold across clients of different kinds', async () => {
+  test('updates, locks and names work across clients of different kinds', async () => {
     const [one, two] = [redisStore(nodeRedis, { prefix }), redisStore(ioRedis, { prefix })]
     await one.set('id', sessionOf('alice'), later)
     const both = Array.from({ length: 50 }, () => [one, two]).flat()
@@ -68,7 +68,7 @@ describe('redisStore', () => {
     expect(names.filter((isNew) => isNew)).toHaveLength(1)
   })
 
-  test('every key ends by itself, and an index with its last session', async () => {
+  test('every key expires, and an index with its last session', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await store.set('short', sessionOf('alice', { sid: 's1' }), inSeconds(100))
     await store.set('long', sessionOf('alice', { sid: 's2' }), inSeconds(1000))
@@ -87,7 +87,7 @@ describe('redisStore', () => {
     expect(ends).toBe(await ioRedis.expiretime(`${prefix}session:{long}`))
   })
 
-  test('what ended leaves no index behind', async () => {
+  test('ended sessions leave no index', async () => {
     const store = redisStore(nodeRedis, { prefix })
     for (const end of [
       () => store.delete('id'),
@@ -105,7 +105,7 @@ describe('redisStore', () => {
     expect(await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).toEqual(['id'])
   })
 
-  test('an index heals: what leads nowhere goes when it is read, what is missing comes with the next write', async () => {
+  test('an index repairs itself: stale entries are removed when it is read, missing ones are added by the next write', async () => {
     const store = redisStore(nodeRedis, { prefix })
     for (const id of ['lost', 'kept', 'another']) await store.set(id, sessionOf('alice', { sid: id }), later)
     await store.set('foreign', sessionOf('bob'), later)
@@ -123,7 +123,7 @@ describe('redisStore', () => {
     expect((await store.listBySubject('alice')).map(({ id }) => id).sort()).toEqual(['another', 'kept'])
   })
 
-  test('applications with different prefixes do not meet', async () => {
+  test('applications with different prefixes are separate', async () => {
     const [one, two] = [redisStore(ioRedis, { prefix }), redisStore(ioRedis, { prefix: `${prefix}b:` })]
     await one.set('id', sessionOf('alice'), later)
     await two.deleteByLogoutToken({ sub: 'alice' })
@@ -136,12 +136,12 @@ describe('redisStore', () => {
     expect((await one.get('id'))?.user.sub).toBe('alice')
   })
 
-  test('every subject, sid, id and name is taken as it is', async () => {
+  test('any subject, sid, id and name is stored unchanged', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await expectNoMeeting(store)
   })
 
-  test('a record that is not a session is ignored, and blocks no user', async () => {
+  test('a record that is not a session is ignored, and affects no other session', async () => {
     const store = redisStore(nodeRedis, { prefix })
     for (const garbage of ['garbage', '"garbage"', 'null', '[]', '7', '{}', '{"user":{"sub":"alice"}}', '']) {
       await store.set('good', sessionOf('alice'), later)
@@ -154,7 +154,7 @@ describe('redisStore', () => {
     }
   })
 
-  test('a record that is not a string is refused, not replaced', async () => {
+  test('a record that is not a string is rejected, not replaced', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await store.set('id', sessionOf('alice'), later)
     const text = JSON.stringify({ ...sessionOf('alice'), broken: 'here' })
@@ -163,7 +163,7 @@ describe('redisStore', () => {
     await expect(store.update('id', counted, later)).rejects.toThrow('not UTF-8')
   })
 
-  test('what Redis refuses rejects', async () => {
+  test('errors of Redis reject', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await ioRedis.lpush(`${prefix}session:{id}`, 'a list')
     await ioRedis.set(`${prefix}sub:alice`, 'no index')
@@ -172,14 +172,14 @@ describe('redisStore', () => {
     await expect(store.deleteByLogoutToken({ sub: 'alice' })).rejects.toThrow('WRONGTYPE')
   })
 
-  test.each([undefined, null, {}, 'redis://127.0.0.1', 7])('%j is not accepted as a client', (client) => {
+  test.each([undefined, null, {}, 'redis://127.0.0.1', 7])('%j is rejected as a client', (client) => {
     const make = redisStore as (client: unknown) => unknown
     expect(() => make(client)).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
   })
 })
 
 describe('a Redis that crashes', () => {
-  test('loses no session that was stored, and clients find it again by themselves', async () => {
+  test('loses no stored session, and clients reconnect', async () => {
     const persistent = await startRedis({ persistent: true })
     onTestFinished(() => persistent.stop())
     const one = createClient({ url: persistent.url }).on('error', () => {})
@@ -207,7 +207,7 @@ describe('a Redis that crashes', () => {
     }
   })
 
-  test('every method rejects while it is down, and none returns null', async () => {
+  test('makes every method reject while it is down, and none return null', async () => {
     const mortal = await startRedis()
     onTestFinished(() => mortal.stop())
     const client = new Redis(mortal.url, {

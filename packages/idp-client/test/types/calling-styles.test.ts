@@ -32,7 +32,7 @@ describe('types of request and response', () => {
     expectTypeOf<express.IdpClient['getSession']>().toBeCallableWith({} as express.FrameworkRequest)
   })
 
-  test('[S157,S158] middleware takes a Request or a FrameworkRequest, and answers in the class of the host', async () => {
+  test('[S157,S158] middleware accepts a Request or a FrameworkRequest, and returns the response class of the host', async () => {
     expectTypeOf<App['middleware']>().parameter(0).toEqualTypeOf<next.FrameworkRequest | Request>()
     const { middleware } = client()
     // @ts-expect-error: the request is required

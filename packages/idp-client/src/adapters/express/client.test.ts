@@ -74,13 +74,13 @@ async function start(app: Express): Promise<Get> {
 const carol = { user: { sub: 'carol' } }
 
 describe('middleware', () => {
-  test('can be taken from the instance', async () => {
+  test('is a function that works without its instance', async () => {
     const { middleware } = client()
     const get = await start(express().use(middleware))
     expect((await get('/auth/profile')).status).toBe(401)
   })
 
-  test('refuses a hostile host on auth routes and lets public pages pass', async () => {
+  test('rejects a hostile host on auth routes and lets public pages pass', async () => {
     const app = express().use(client().middleware)
     app.get('/public', (_req, res) => void res.send('public'))
     const get = await start(app)
@@ -98,7 +98,7 @@ describe('middleware', () => {
     expect(location.searchParams.get('redirect_uri')).toBe('https://app.example.com/auth/callback')
   })
 
-  test('answers below a mount path, with the path in appBaseUrl', async () => {
+  test('responds below a mount path if appBaseUrl has that path', async () => {
     const app = express().use('/app', client({ appBaseUrl: 'https://example.com/app' }).middleware)
     app.use((_req, res) => void res.status(404).send('not mine'))
     const get = await start(app)
@@ -109,7 +109,7 @@ describe('middleware', () => {
     expect((await get('/auth/login')).status).toBe(404)
   })
 
-  test('keeps cookies and headers that others set on the answer of an auth route', async () => {
+  test('keeps cookies and headers that the application set on the response of an auth route', async () => {
     const app = express().use((_req, res, next) => {
       res.cookie('earlier', '1').set('X-Earlier', 'yes')
       next()
@@ -123,7 +123,7 @@ describe('middleware', () => {
     ])
   })
 
-  test('hands what goes wrong outside the routes to next', async () => {
+  test('passes errors outside the routes to next', async () => {
     const app = express().use((req, _res, next) => {
       Object.defineProperty(req, 'headers', { value: null })
       next()
@@ -134,7 +134,7 @@ describe('middleware', () => {
 })
 
 describe('ambient calls', () => {
-  test('find their own request behind timers, parsers and other users', async () => {
+  test('find the current request after timers, body parsers and requests of other users', async () => {
     const idp = client()
     const app = express().use(idp.middleware, express.urlencoded())
     app.post('/whoami', async (req, res) => {
@@ -152,7 +152,7 @@ describe('ambient calls', () => {
     expect(answers).toEqual(['user-20', 'user-0', 'user-10', 'user-5'])
   })
 
-  test('without the middleware fail otherwise than without a session', async () => {
+  test('fail with different codes without the middleware and without a session', async () => {
     const idp = client()
     await expect(idp.getSession()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
     await expect(idp.startInteractiveLogin()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
@@ -170,7 +170,7 @@ describe('ambient calls', () => {
 })
 
 describe('guards', () => {
-  test('lead to the login with the URL that the browser asked for, also in a mounted router', async () => {
+  test('redirect to the login with the requested URL, also in a mounted router', async () => {
     const idp = client()
     const router = express
       .Router()
@@ -181,7 +181,7 @@ describe('guards', () => {
     expect([status, headers.location]).toEqual([302, expected])
   })
 
-  test('never make a path that begins with two slashes into another site', async () => {
+  test('never redirect to another site for a path that begins with two slashes', async () => {
     const idp = client({ appBaseUrl: 'https://app.example.com' })
     const app = express().use(idp.middleware, idp.withPageAuthRequired())
     const get = await start(app)
@@ -196,7 +196,7 @@ describe('guards', () => {
     }
   })
 
-  test('take a target, fixed or by request, and a handler', async () => {
+  test('accept a fixed returnTo, a function of the request, and a handler', async () => {
     const idp = client()
     const handler = vi.fn<express.RequestHandler>((_req, res) => void res.send('in'))
     const app = express()
@@ -213,7 +213,7 @@ describe('guards', () => {
     expect(handler).toHaveBeenCalledTimes(2)
   })
 
-  test('hand errors of their handler and of their decision to next', async () => {
+  test('pass errors of the handler and of the check to next', async () => {
     const idp = client()
     const app = express()
     app.get(
@@ -237,7 +237,7 @@ describe('guards', () => {
 })
 
 describe('writing', () => {
-  test('fails with its own code once the head is out, and without a response', async () => {
+  test('fails with an error code after the headers were sent, and without a response', async () => {
     const idp = client()
     const app = express().use(idp.middleware)
     const session = { ...carol, tokenSet: { accessToken: 't', expiresAt: 0 }, internal: { createdAt: 0 } }
@@ -250,7 +250,7 @@ describe('writing', () => {
     expect((await get('/late', { cookie })).text).toBe('SESSION_NOT_WRITABLE')
   })
 
-  test('a login begun without response carries its cookie itself', async () => {
+  test('a login that was started without a response returns its cookie in the Response', async () => {
     const idp = client()
     const app = express()
     app.get('/join', async (req, res) => sendResponse(res, await idp.startInteractiveLogin({}, req)))
@@ -261,7 +261,7 @@ describe('writing', () => {
     expect(headers['cache-control']).toContain('no-store')
   })
 
-  test('a login begun with a response survives res.redirect', async () => {
+  test('a login that was started with a response sets its cookie despite res.redirect', async () => {
     const idp = client()
     const app = express()
     app.get('/join', async (req, res) => {

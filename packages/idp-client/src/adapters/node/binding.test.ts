@@ -25,7 +25,7 @@ async function serve(handler: (...given: Parameters<RequestListener>) => Promise
 }
 
 describe('cookies on a Node response', () => {
-  test("stand beside the application's, before and after", async () => {
+  test('are sent together with cookies that the application sets before or after', async () => {
     const url = await serve(async (request, response) => {
       response.setHeader('Set-Cookie', 'before=1')
       const { commit, exchange } = bindNode(request, response)
@@ -41,7 +41,7 @@ describe('cookies on a Node response', () => {
     expect(headers.get('pragma')).toBe('no-cache')
   })
 
-  test('of ours are replaced by a later write, those of the application of the same name are not', async () => {
+  test('of the library are replaced by a later write, but not cookies of the application with the same name', async () => {
     const url = await serve(async (request, response) => {
       response.setHeader('Set-Cookie', 'ours=from-app')
       for (const value of ['first', 'second']) {
@@ -90,7 +90,7 @@ describe('cookies on a Node response', () => {
     expect(headers.get('cache-control')).toBe(NO_STORE)
   })
 
-  test('are not there, and caching is left alone, when nothing was staged', async () => {
+  test('are not sent, and caching headers are unchanged, if nothing was staged', async () => {
     const url = await serve(async (request, response) => {
       expect(await bindNode(request, response).commit()).toBe(true)
       response.writeHead(200, { 'cache-control': 'public' }).end()
@@ -99,7 +99,7 @@ describe('cookies on a Node response', () => {
     expect([headers.getSetCookie(), headers.get('cache-control')]).toEqual([[], 'public'])
   })
 
-  test('cannot be written without a response or after the head went out, and that is told', async () => {
+  test('cannot be written without a response or after the headers were sent, and canWrite reports it', async () => {
     const url = await serve(async (request, response) => {
       const alone = bindNode(request)
       expect(alone.exchange.canWrite()).toBe(false)

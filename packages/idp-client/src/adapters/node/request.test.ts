@@ -57,7 +57,7 @@ describe('the URL of a request', () => {
     ':',
     'a:999999',
     '\\evil',
-  ])('survives the Host header "%s" and keeps path and query, but no host that it names', (host) => {
+  ])('keeps path and query with the Host header "%s", and has no host that is not in it', (host) => {
     const view = toRequestView(request({ url: '/auth/callback?state=s', headers: { host } }))
     expect(view.url?.host).toBe('unknown!')
     expect(view.url?.pathname).toBe('/auth/callback')
@@ -65,12 +65,12 @@ describe('the URL of a request', () => {
     expect(view.headers.get('host')).toBe(host)
   })
 
-  test('names no host where the request names none', () => {
+  test('has no host if the request has none', () => {
     const { url, headers } = toRequestView(request({ headers: { host: undefined } }))
     expect([url?.host, headers.get('host')]).toEqual(['unknown!', null])
   })
 
-  test('takes the authority of HTTP/2', () => {
+  test('uses :authority of HTTP/2', () => {
     const { url, headers } = toRequestView(
       request({ headers: { host: undefined, ':authority': 'h2.example.com', ':path': '/' } }),
     )
@@ -78,7 +78,7 @@ describe('the URL of a request', () => {
   })
 })
 
-test('repeated headers are all there', () => {
+test('all values of repeated headers are returned', () => {
   const { headers } = toRequestView(
     request({
       headers: { 'set-cookie': ['a=1', 'b=2'], 'x-forwarded-host': 'one, two', cookie: 'a=1; b=2' },
@@ -89,7 +89,7 @@ test('repeated headers are all there', () => {
   expect(headers.get('cookie')).toBe('a=1; b=2')
 })
 
-test('the path below a mount prefix is told, and only there', () => {
+test('the mount path is reported only for a path below it', () => {
   expect(mountedPath(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe(
     '/auth/login',
   )
@@ -97,7 +97,7 @@ test('the path below a mount prefix is told, and only there', () => {
   expect(mountedPath(request({ url: '/app' }))).toBeUndefined()
 })
 
-test('[E4] the prefix of a router is told where it is known', () => {
+test('[E4] the mount path of a router is reported if the host provides it', () => {
   expect(mountPoint(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe('/app')
   expect(mountPoint(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))).toBe('/a/b')
   expect(mountPoint(request({ url: '/auth/login', originalUrl: '/auth/login' }))).toBeUndefined()
@@ -118,7 +118,7 @@ describe('the form of a request', () => {
     ])
   })
 
-  test('is read once, however often it is asked for', async () => {
+  test('is read once, even if it is requested several times', async () => {
     const view = toRequestView(request({ headers: form, stream: 'code=c' }))
     await view.form()
     expect((await view.form()).get('code')).toBe('c')
@@ -136,11 +136,11 @@ describe('the form of a request', () => {
     ])
   })
 
-  test('is read from the stream when a parser left an empty object and touched nothing', async () => {
+  test('is read from the stream if a parser set an empty object without reading the stream', async () => {
     expect(await fields({ body: {}, stream: 'code=c' })).toEqual([['code', 'c']])
   })
 
-  test('is empty when the parser found it empty', async () => {
+  test('is empty if the parser read an empty form', async () => {
     const given = request({ headers: form, body: {}, stream: null })
     await new Promise((resolve) => setImmediate(resolve))
     expect([...(await toRequestView(given).form())]).toEqual([])
@@ -155,12 +155,12 @@ describe('the form of a request', () => {
     })
   })
 
-  test.each(['application/json', 'text/plain', undefined])('is refused as %s', async (type) => {
+  test.each(['application/json', 'text/plain', undefined])('is rejected if it is %s', async (type) => {
     const given = { headers: { 'content-type': type }, body: { code: 'c' } }
     await expect(fields(given)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
 
-  test('has a bound, and reading beyond it leaves the connection alone', async () => {
+  test('is limited in size, and a longer body does not close the connection', async () => {
     const given = request({ headers: form, stream: `code=${'x'.repeat(300_000)}` })
     await expect(toRequestView(given).form()).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
     expect((given as unknown as Readable).destroyed).toBe(false)

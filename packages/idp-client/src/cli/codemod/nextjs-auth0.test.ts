@@ -28,7 +28,7 @@ describe('[G5] the application of the migration guide', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  test('is rewritten, and what differs from the application after the migration is in the list', async () => {
+  test('is rewritten, and every difference from the migrated application is in the list', async () => {
     const { code, stdout } = await run(['codemod', 'nextjs-auth0', folder])
     expect(code).toBe(0)
     const [changed, byHand] = stdout.split('To do by hand:')
@@ -42,7 +42,7 @@ describe('[G5] the application of the migration guide', () => {
     expect(changed).toContain('  .env.example\n')
   })
 
-  test('is left alone by a dry run, which prints the same list', async () => {
+  test('is not changed by a dry run, which prints the same list', async () => {
     const before = await filesBelow(folder)
     const dry = await run(['codemod', 'nextjs-auth0', folder, '--dry-run'])
     expect(await filesBelow(folder)).toEqual(before)
@@ -85,21 +85,21 @@ describe('imports', () => {
     expect(rewritten(before)).toBe(after)
   })
 
-  test('keep the old name in a file that has something of the new one', () => {
+  test('keep the old name in a file that already uses the new one', () => {
     const text =
       "import { Auth0Client } from '@auth0/nextjs-auth0/server'\nclass IdpClient extends Auth0Client {}"
     expect(rewritten(text)).toContain('import { IdpClient as Auth0Client }')
     expect(rewritten(text)).toContain('class IdpClient extends Auth0Client {}')
   })
 
-  test('of what has no counterpart stay, with a remark', () => {
+  test('without a counterpart stay, with a remark', () => {
     const { text, remarks } = rewriteSource("import { passkey } from '@auth0/nextjs-auth0/client'")
     expect(text).toContain('passkey')
     expect(remarks).toEqual([{ line: 1, text: 'passkey has no counterpart.' }])
   })
 })
 
-test('codes change only in files that import the package, methods everywhere', () => {
+test('codes are changed only in files that import the package, methods everywhere', () => {
   const body = "\nif (error.code === 'missing_session') await auth0.getConnectedAccounts()\n"
   const list = 'await auth0.listConnectedAccounts()'
   expect(rewriteSource(`import { SdkError } from '@auth0/nextjs-auth0/errors'${body}`).text).toContain(
@@ -110,7 +110,7 @@ test('codes change only in files that import the package, methods everywhere', (
   expect(other.remarks).toContainEqual({ line: 2, text: expect.stringContaining('upper case') })
 })
 
-test('variables change in sources and environment files; unknown ones and deployment files are reported', () => {
+test('variables are changed in sources and environment files; unknown variables and deployment files are reported', () => {
   expect(rewriteSource('process.env.AUTH0_CLIENT_ID').text).toBe('process.env.IDP_CLIENT_ID')
   expect(rewriteEnvironment('AUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z')).toEqual({
     text: 'IDP_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
@@ -136,7 +136,7 @@ test.each([
   expect(remarks).toEqual([{ line: 2, text: expect.stringContaining(text) }])
 })
 
-test('every code that is written, or named in a remark, exists', () => {
+test('every code that is written or named in a remark exists', () => {
   const named = Object.values(unavailable).flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
   for (const code of [...peerCodes.map((code) => code.toUpperCase()), ...named])
     expect(Object.keys(codes)).toContain(code)
@@ -147,11 +147,11 @@ test.each([
   [['codemod', 'nextjs-auth0']],
   [['codemod', 'next-auth', '.']],
   [['codemod', 'nextjs-auth0', '.', '--force']],
-])('%j is answered with the usage and exit code 2', async (parameters) => {
+])('%j prints the usage with exit code 2', async (parameters) => {
   expect(await run(parameters)).toMatchObject({ code: 2, stdout: '' })
 })
 
-test('a folder that does not exist is a failure', async () => {
+test('a folder that does not exist is an error', async () => {
   const { code, stderr } = await run(['codemod', 'nextjs-auth0', join(example, 'nowhere')])
   expect([code, stderr.includes('ENOENT')]).toEqual([1, true])
 })

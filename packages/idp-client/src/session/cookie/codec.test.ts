@@ -26,7 +26,7 @@ const data: SessionData = {
 const stored = { data, sessionKey: 'h', usedAt: 6, client: 'c', requestedAuthentication: 'q' }
 
 describe('session codec', () => {
-  test('[S009,S010,S012,S013] what goes in comes out', () => {
+  test('[S009,S010,S012,S013] decoding returns the encoded session', () => {
     expect(decodeSession(encodeSession(stored))).toEqual(stored)
   })
 
@@ -34,7 +34,7 @@ describe('session codec', () => {
     expect(encodeSession(stored).length).toBeLessThan(JSON.stringify(data).length * 0.85)
   })
 
-  test('a user that is what the ID token tells is written once, whatever was added to it', () => {
+  test('a user that equals the claims of the ID token is written once, also with additional claims', () => {
     const groups = Array.from({ length: 60 }, (_, index) => `group-${index}`)
     const claims = { iss: 'i', aud: 'a', exp: 1, sub: 'alice', groups, nested: { a: [1, null] } }
     const idToken = ['e30', Buffer.from(JSON.stringify(claims)).toString('base64url'), 'c2ln'].join('.')
@@ -59,7 +59,7 @@ describe('session codec', () => {
     void [aud, exp]
   })
 
-  test('any token text survives byte for byte', () => {
+  test('any token is unchanged, byte for byte', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.base64String(),
@@ -80,7 +80,7 @@ describe('session codec', () => {
     )
   })
 
-  test('any application data survives, and prototype keys stay inert', () => {
+  test('any application data is unchanged, and names of Object.prototype have no effect', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const extra: unknown = JSON.parse(JSON.stringify(value))
@@ -96,7 +96,7 @@ describe('session codec', () => {
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  test('bytes that hold no session are no session, and never an exception', () => {
+  test('invalid bytes give no session and never throw', () => {
     const good = encodeSession(stored)
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
@@ -119,7 +119,7 @@ describe('session codec', () => {
     ['createdAt missing', { user: { sub: 'a' }, tokenSet: {}, internal: {} }],
     ['an array', []],
     ['null', null],
-  ])('%s authenticates nobody', (_, s) => {
+  ])('%s gives no session', (_, s) => {
     const head = utf8(JSON.stringify({ h: 'h', u: 1, s, t: [] }))
     const bytes = new Uint8Array(5 + head.length)
     bytes[0] = 1

@@ -53,8 +53,8 @@ function withoutMarker(cookies: Cookies): Cookies {
   return before
 }
 
-describe('the marker of a logout', () => {
-  test('has the scope of the session cookie, and lives as long as the session could have', async () => {
+describe('the logout marker', () => {
+  test('has the attributes of the session cookie, and the lifetime that the session could have had', async () => {
     const cookie = { path: '/app', domain: 'example.com', sameSite: 'strict' } as const
     const made = sessionsOf({ session: { cookie, absoluteDuration: 1000, inactivityDuration: 50 } })
     const { cookies } = await loggedOut(made, sessionAt(made.clock.now - 40))
@@ -63,7 +63,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.get(MARKER)?.attributes).toEqual(attributes)
   })
 
-  test('a login in place of another leaves one too: a late response does not switch the user', async () => {
+  test('is also set by a login that replaces another, so that a late response cannot change the user', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     const first = sessionAt(made.clock.now - 100)
@@ -77,7 +77,7 @@ describe('the marker of a logout', () => {
     expect(await whoIn(made.sessions, cookies)).toBe('bob')
   })
 
-  test('a session that continues leaves none', async () => {
+  test('is not set by a session that continues', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     const session = sessionAt(made.clock.now - 100)
@@ -86,7 +86,7 @@ describe('the marker of a logout', () => {
     expect([...cookies.stored.keys()]).toEqual(['__session'])
   })
 
-  test('lives for a second at least', async () => {
+  test('has a lifetime of at least a second', async () => {
     const made = sessionsOf({ session: { absoluteDuration: 100, rolling: false } })
     const cookies = new Cookies()
     await save(made.sessions, cookies, sessionAt(made.clock.now - 99))
@@ -98,7 +98,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.get(MARKER)?.attributes.maxAge).toBe(1)
   })
 
-  test('tells nothing to who reads it', async () => {
+  test('is encrypted', async () => {
     const made = sessionsOf()
     const { cookies, ended } = await loggedOut(made)
     const text = cookies.stored.get(MARKER)?.value ?? ''
@@ -107,7 +107,7 @@ describe('the marker of a logout', () => {
     expect(`${MARKER}=${text}`.length).toBeLessThan(300)
   })
 
-  test('there is none without a session or after its end', async () => {
+  test('is not set without a valid session', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     expect(await logOut(made.sessions, cookies)).toEqual([])
@@ -118,7 +118,7 @@ describe('the marker of a logout', () => {
     expect(cookies.stored.size).toBe(0)
   })
 
-  test('the session that it names is rejected, and the next response deletes it, but not the marker', async () => {
+  test('rejects the session that it names; the next response deletes that session and keeps the marker', async () => {
     const made = sessionsOf()
     const { cookies, ended, late } = await loggedOut(made)
     for (const size of [0, 3500, 4500]) {
@@ -131,7 +131,7 @@ describe('the marker of a logout', () => {
     }
   })
 
-  test('who logs out once more deletes the late cookies, and leaves the marker', async () => {
+  test('is kept by a second logout, which deletes the late cookies', async () => {
     const made = sessionsOf()
     const { cookies, late } = await loggedOut(made)
     const marker = cookies.stored.get(MARKER)
@@ -140,7 +140,7 @@ describe('the marker of a logout', () => {
     expect([...cookies.stored]).toEqual([[MARKER, marker]])
   })
 
-  test('ends older sessions, and neither those of the same second nor later ones', async () => {
+  test('ends older sessions, but none of the same second or later', async () => {
     const made = sessionsOf()
     const { cookies, ended, late } = await loggedOut(made)
     const { now } = made.clock
@@ -156,9 +156,9 @@ describe('the marker of a logout', () => {
   })
 
   test.each([
-    ['in one cookie, late ones take its place', 0, null],
-    ['in several, it is found beside late ones', 3500, 'bob'],
-  ])('a new login leaves it where it is; of a session %s', async (_, size, found) => {
+    ['in one cookie, which late ones replace', 0, null],
+    ['in several cookies, found beside late ones', 3500, 'bob'],
+  ])('is not changed by a new login (%s)', async (_, size, found) => {
     const made = sessionsOf()
     const { cookies, late } = await loggedOut(made)
     const marker = cookies.stored.get(MARKER)
@@ -173,7 +173,7 @@ describe('the marker of a logout', () => {
     expect(await whoIn(made.sessions, cookies)).toBe(found)
   })
 
-  test('the next logout takes its place, and ends what it ended', async () => {
+  test('is replaced by the next logout, which keeps its effect', async () => {
     const made = sessionsOf()
     const { cookies, late } = await loggedOut(made)
     made.clock.now += 5
@@ -189,7 +189,7 @@ describe('the marker of a logout', () => {
 })
 
 describe('clocks that differ', () => {
-  test('a login on a machine whose clock is behind that of the logout lives, now and later', async () => {
+  test('a login on a machine whose clock is behind that of the logout stays valid', async () => {
     const made = sessionsOf()
     const { cookies, late } = await loggedOut(made)
     made.clock.now -= 30
@@ -205,7 +205,7 @@ describe('clocks that differ', () => {
     expect(await whoIn(made.sessions, cookies)).toBe('bob')
   })
 
-  test('a logout that lies in the future counts for the session that it names only', async () => {
+  test('a logout whose time is in the future ends only the session that it names', async () => {
     const made = sessionsOf()
     const { cookies, late } = await loggedOut(made)
     made.clock.now -= 3600
@@ -261,7 +261,7 @@ describe('invalid markers', () => {
     expect(await whoIn(made.sessions, cookies)).toBeNull()
   })
 
-  test('of several, each that opens counts', async () => {
+  test('each valid marker of several is applied', async () => {
     const { cookies, late } = await loggedOut(made)
     await late()
     const [session = '', marker = ''] = ['__session', MARKER].map((name) => cookies.stored.get(name)?.value)
@@ -278,7 +278,7 @@ describe('invalid markers', () => {
     }
   })
 
-  test('it opens while its secret is in the list', async () => {
+  test('a marker is valid while its secret is in the list', async () => {
     const { cookies, late } = await loggedOut(made)
     await late()
     const next = 'the next secret has thirty-two or more'
@@ -292,7 +292,7 @@ describe('invalid markers', () => {
 })
 
 describe('several markers', () => {
-  test('a second marker keeps the sessions of one that was written later, by a clock that is ahead', async () => {
+  test('a second marker keeps the sessions of one that a clock ahead wrote later', async () => {
     const [here, ahead] = [sessionsOf(), sessionsOf()]
     ahead.clock.now += 120
     const first = sessionAt(ahead.clock.now - 1, 'alice')
@@ -309,7 +309,7 @@ describe('several markers', () => {
     expect(cookies.stored.get(MARKER)?.value.length).toBeLessThan(400)
   })
 
-  test('name 16 sessions at most, and 16 of them are read', async () => {
+  test('name at most 16 sessions, and at most 16 of them are read', async () => {
     const made = sessionsOf()
     const cookies = new Cookies()
     for (let at = 0; at < 40; at++) {

@@ -41,7 +41,7 @@ const places: [string, () => IdpClientOptions][] = [
 ]
 
 test.each(places)(
-  '[B1] in %s a session of an earlier format takes it from its kept ID token, before a refresh',
+  '[B1] in %s a session of an earlier format uses the claims of its stored ID token, before a refresh',
   async (_place, options) => {
     const { engine } = engineFor(options())
     const { client, config, sealer, sessions } = engine
@@ -92,7 +92,7 @@ test('[B1] a step-up that another process verified is not undone by a refresh th
   expect(kept?.data.tokenSet.accessToken).toBe('b')
 })
 
-test('what the kept ID token tells is not written a second time; anything else is', () => {
+test('claims of the stored ID token are not stored twice; others are stored', () => {
   const plain = sessionWith(login)
   const same = { ...plain, authentication: toAuthentication(login) }
   expect(encodeSession(same)).toEqual(encodeSession(plain))
@@ -106,7 +106,7 @@ test('what the kept ID token tells is not written a second time; anything else i
   }
 })
 
-test('a step-up changes how the user authenticated, and nothing else', () => {
+test('a step-up changes only how the user authenticated', () => {
   const claims = { ...login, iss: 'other', aud: 'other', auth_time: NOW, acr: 'gold', amr: ['otp'] }
   const expected = { ...login, auth_time: NOW, acr: 'gold', amr: ['otp'], ahead: true }
   expect(steppedUpBy(sessionWith(login), claims)).toEqual(expected)
@@ -114,7 +114,7 @@ test('a step-up changes how the user authenticated, and nothing else', () => {
   expect(steppedUpBy(sessionWith(login), {})).toEqual({ ...others, ahead: true })
 })
 
-test('what is stored is read member by member', () => {
+test('stored claims are read one by one', () => {
   const stored = { ...login, ahead: true, further: 1, org_id: null }
   expect(readAuthentication(stored)).toEqual({ ...login, ahead: true })
   expect(readAuthentication({ ...login, ahead: 'yes' })).toEqual(login)

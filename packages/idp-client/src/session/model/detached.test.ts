@@ -3,7 +3,7 @@ import { detachedCopy } from './detached.ts'
 import { onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
-test('[C7] a copy shares no object, makes late members late, and keeps names like __proto__ as members', () => {
+test('[C7] a copy shares no object, evaluates getters when they are read, and keeps names like __proto__ as properties', () => {
   const text = `{"user":{"sub":"a","__proto__":{"x":1},"roles":[{"name":"r"}],"none":null},
     "__proto__":{"polluted":true},"tokenSet":{},"internal":{"createdAt":1}}`
   const data = JSON.parse(text) as SessionData

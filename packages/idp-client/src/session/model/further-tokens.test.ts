@@ -35,7 +35,7 @@ function kept(session: StoredSession): readonly string[] {
   return (withFewerTokens(session, { log }).data.accessTokens ?? []).map(({ accessToken }) => accessToken)
 }
 
-test('[C2] what the verification of a factor brought is left out when nothing else is left', () => {
+test('[C2] tokens of an MFA verification are removed only if no others are left', () => {
   const stored = { sessionKey: 'h', usedAt: NOW }
   // The oldest one is verified: the next goes.
   const one = kept({ ...stored, data: sessionWith(102, [0]) })
@@ -47,7 +47,7 @@ test('[C2] what the verification of a factor brought is left out when nothing el
   expect(kept({ ...stored, data: sessionWith(102, all), written: 't0' })[0]).toBe('t0')
 })
 
-test('[C2] a refresh that brings it again makes it one of the others', () => {
+test('[C2] a refresh of a verified token makes it an ordinary one', () => {
   const data = sessionWith(1, [0])
   const [entry] = data.accessTokens as StoredAccessTokenSet[]
   expect(entry?.verified).toBe(true)

@@ -6,7 +6,7 @@ const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 
 const fixed = { ...rolling, rolling: false }
 
 describe('lifetime', () => {
-  test('[S130] a session ends absoluteDuration after its creation, however lately it was used', () => {
+  test('[S130] a session ends absoluteDuration after its creation, however recently it was used', () => {
     const times = { createdAt: 0, usedAt: 259_199 }
     expect(isAlive(times, rolling, 259_199)).toBe(true)
     expect(isAlive(times, rolling, 259_200)).toBe(false)
@@ -45,7 +45,7 @@ describe('lifetime', () => {
     )
   })
 
-  test('use is written after the smaller of 10 % of the inactivity window and five minutes', () => {
+  test('use is recorded after 10 % of the inactivity duration, at most five minutes', () => {
     expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 299)).toBe(false)
     expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 300)).toBe(true)
     expect(rollIsDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)

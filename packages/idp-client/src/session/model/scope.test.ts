@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { coversScope, sameScope, scopeSize, unitedScope, withoutScope } from './scope.ts'
 
-test('scopes are sets: order and repetition mean nothing', () => {
+test('scopes are sets: order and repetition have no effect', () => {
   expect(unitedScope('openid a', 'a b', undefined, '')).toBe('openid a b')
   expect(coversScope('a b c', 'c a')).toBe(true)
   expect(coversScope('a b', 'a c')).toBe(false)

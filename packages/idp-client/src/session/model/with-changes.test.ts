@@ -11,7 +11,7 @@ function session(tokenSet: Partial<TokenSet>, more: Partial<SessionData> = {}): 
   }
 }
 
-test('an access token never gets the scope or the end of another one', () => {
+test('an access token never gets the scope or the expiry of another one', () => {
   const found = session({ scope: 'read', refreshToken: 'r1' })
   const current = session({
     accessToken: 'a2',
@@ -30,7 +30,7 @@ test('an access token never gets the scope or the end of another one', () => {
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
 })
 
-test('names of the prototype are members like others, and reach none', () => {
+test('names of Object.prototype are ordinary properties', () => {
   const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":"x","toString":"y"}') as object
   const found = session({}, { ...hostile })
   const kept = withChanges({

@@ -19,7 +19,7 @@ function guarded(
   return guardedStore(config, { ...memoryStore({ name: crypto.randomUUID() }), ...members }, isSessionData)
 }
 
-test('waits for a session lock that is never released until the lock would expire, however slow the store is', async () => {
+test('waits for a session lock that is never released until the lock would expire, also with a slow store', async () => {
   vi.useFakeTimers()
   const asked: number[] = []
   const store = guarded({
@@ -37,7 +37,7 @@ test('waits for a session lock that is never released until the lock would expir
   expect(asked).toHaveLength(8)
 })
 
-test('[E4] the lock lasts as long as sessionLockTimeout says, and no shorter for a shorter httpTimeout', async () => {
+test('[E4] the lock is held for sessionLockTimeout, also with a shorter httpTimeout', async () => {
   const asked: number[] = []
   const lock: SessionDataStore['lock'] = async (_id, milliseconds) => {
     asked.push(milliseconds)
@@ -61,7 +61,7 @@ const session: SessionData = {
 }
 const later = { expiresAt: 4_000_000_000 }
 
-test('a hundred updates of one session at once: a store that repeats what meets has nothing to repeat', async () => {
+test('a hundred updates of one session at once are serialized, so that the store never has to repeat one', async () => {
   const inner = memoryStore({ name: crypto.randomUUID() })
   await inner.set('id', { ...session, count: 0 }, later)
   let made = 0
@@ -90,7 +90,7 @@ test('a hundred updates of one session at once: a store that repeats what meets 
   expect(made).toBe(100)
 })
 
-test('an update that never ends keeps the next one for a while, not for ever', async () => {
+test('an update that never completes delays the next one for a limited time', async () => {
   vi.useFakeTimers()
   const inner = memoryStore({ name: crypto.randomUUID() })
   await inner.set('id', session, later)
@@ -108,7 +108,7 @@ test('an update that never ends keeps the next one for a while, not for ever', a
   expect(await next).toMatchObject({ theme: 'dark' })
 })
 
-test('a change that the store never ends keeps later ones of the record waiting for httpTimeout, without update too', async () => {
+test('a change that the store never completes delays later ones of the record for httpTimeout, also without update', async () => {
   vi.useFakeTimers()
   const never = new Promise<void>(() => {})
   let isHanging = true

@@ -79,7 +79,7 @@ async function loaded(engine: Engine, exchange: Exchange = cookies.exchange()): 
 }
 
 describe('cookie and record', () => {
-  test('[S016, S017, S020, S057] a session lies in the store, the cookie only names it', async () => {
+  test('[S016, S017, S020, S057] a session is in the store, and the cookie contains only its key', async () => {
     const { engine, clock } = storeEngine()
     await signIn({ engine, clock })
     expect([...cookies.stored.keys()]).toEqual(['__session'])
@@ -119,7 +119,7 @@ describe('cookie and record', () => {
     expect(await loaded(engine)).not.toBeNull()
   })
 
-  test('secrets rotate: the old one opens, the new one seals, removing the old one ends it', async () => {
+  test('secrets rotate: old cookies are decrypted with the old secret, new ones encrypted with the new one, and a removed secret ends its sessions', async () => {
     const one = storeEngine()
     await signIn(one)
     const next = 'another secret of thirty-two characters'
@@ -131,7 +131,7 @@ describe('cookie and record', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('a login gets a new name, and the record of the session before it goes', async () => {
+  test('a login gets a new session key, and the record of the previous session is deleted', async () => {
     const one = storeEngine()
     await signIn(one)
     const [before] = store.records.keys()
@@ -150,7 +150,7 @@ describe('cookie and record', () => {
     ['no internal', '{"user":{"sub":"a"},"tokenSet":{}}'],
     ['an empty subject', '{"user":{"sub":""},"tokenSet":{},"internal":{"createdAt":1800000000}}'],
     ['a list', '[]'],
-  ])('a record that is %s authenticates nobody', async (_name, text) => {
+  ])('a record that is %s is rejected', async (_name, text) => {
     const one = storeEngine()
     await signIn(one)
     const [id = ''] = store.records.keys()
@@ -158,7 +158,7 @@ describe('cookie and record', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('members with dangerous names in a record reach no prototype', async () => {
+  test('properties with dangerous names in a record do not change a prototype', async () => {
     const one = storeEngine()
     await signIn(one)
     const [id = ''] = store.records.keys()
@@ -168,7 +168,7 @@ describe('cookie and record', () => {
     expect('polluted' in {}).toBe(false)
   })
 
-  test('what an application does to the session it was given changes no record', async () => {
+  test('changes of the application to a session object change no record', async () => {
     const one = storeEngine()
     const live = sessionAt(one.clock.now)
     const objects = new Map<string, SessionData>()
@@ -192,7 +192,7 @@ describe('cookie and record', () => {
 })
 
 describe('lifetime', () => {
-  test('both limits hold although the store still has the record', async () => {
+  test('both limits apply although the store still has the record', async () => {
     const one = storeEngine()
     await signIn(one)
     one.clock.now += 86_399
@@ -210,7 +210,7 @@ describe('lifetime', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('a hundred requests in a minute: one read each, one write and one cookie at most', async () => {
+  test('a hundred requests in a minute need one read each, and one write and one cookie at most', async () => {
     const one = storeEngine()
     await signIn(one)
     one.clock.now += 300
@@ -225,7 +225,7 @@ describe('lifetime', () => {
     expect(store.taken().filter((name) => name === 'set')).toHaveLength(1)
   })
 
-  test('a cookie that is older than the record is written again before it ends', async () => {
+  test('a cookie that is older than the record is renewed before it expires', async () => {
     const one = storeEngine()
     await signIn(one)
     const stale = new Map(cookies.stored)
@@ -242,8 +242,8 @@ describe('lifetime', () => {
   })
 })
 
-describe('writes that meet', () => {
-  test('updates of two requests that read the same session both survive', async () => {
+describe('concurrent writes', () => {
+  test('updates of two requests that read the same session are both kept', async () => {
     const one = storeEngine()
     await signIn(one)
     const [first, second] = [cookies.exchange(), cookies.exchange()]
@@ -268,7 +268,7 @@ describe('writes that meet', () => {
     expect(await engine.sessions.load(cookies.exchange())).toMatchObject({ ownScope: 'read:orders' })
   })
 
-  test('an update removes what it leaves out, but not what another writer wrote meanwhile', async () => {
+  test('an update removes the properties that it omits, but not those that another writer added', async () => {
     const one = storeEngine()
     await signIn(one)
     const begin = cookies.exchange()
@@ -286,7 +286,7 @@ describe('writes that meet', () => {
     expect(now).not.toHaveProperty('theme')
   })
 
-  test('logout wins: what was in flight brings no session back', async () => {
+  test('a logout takes precedence: pending requests do not restore the session', async () => {
     const one = storeEngine()
     await signIn(one)
     const inFlight = Array.from({ length: 30 }, () => cookies.exchange())
@@ -311,7 +311,7 @@ describe('writes that meet', () => {
     expect(await loaded(one.engine)).toBeNull()
   })
 
-  test('two users at once, each in a browser, never meet', async () => {
+  test("two users at once, each in a browser, never get each other's session", async () => {
     const one = storeEngine()
     const users = Array.from({ length: 40 }, (_, index) => ({ sub: `user${index}`, jar: new Cookies() }))
     await Promise.all(users.map(({ jar, sub }) => signIn(one, sub, jar)))
@@ -344,7 +344,7 @@ describe('a store that fails', () => {
     expect(await loaded(one.engine)).not.toBeNull()
   })
 
-  test('writing at login: no cookie that points nowhere', async () => {
+  test('writing at login: no cookie without a record is set', async () => {
     const one = storeEngine()
     store.down.add('set')
     const exchange = cookies.exchange()
@@ -353,7 +353,7 @@ describe('a store that fails', () => {
     expect(cookies.take(exchange)).toEqual([])
   })
 
-  test('rolling: the request is served', async () => {
+  test('rolling: the request succeeds', async () => {
     const one = storeEngine()
     await signIn(one)
     one.clock.now += 400
@@ -361,7 +361,7 @@ describe('a store that fails', () => {
     expect(await touchSession(one.engine, cookies.exchange())).toBe(false)
   })
 
-  test('deleting at logout: the cookies are cleared', async () => {
+  test('deleting at logout: the cookies are deleted', async () => {
     const one = storeEngine({ logoutStrategy: 'v2' })
     await signIn(one)
     store.down.add('delete')
@@ -371,7 +371,7 @@ describe('a store that fails', () => {
     expect(cookies.stored.has('__session')).toBe(false)
   })
 
-  test('reading at logout: the cookies are cleared', async () => {
+  test('reading at logout: the cookies are deleted', async () => {
     const one = storeEngine({ logoutStrategy: 'v2' })
     await signIn(one)
     store.down.add('get')
@@ -399,7 +399,7 @@ describe('redemptions', () => {
 
   afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client')] = undefined))
 
-  test('what a redemption brought is in the store before it is handed out', async () => {
+  test('the tokens are in the store before they are returned', async () => {
     const one = storeEngine()
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
@@ -408,7 +408,7 @@ describe('redemptions', () => {
     expect(store.record.tokenSet).toMatchObject({ accessToken: 'new', refreshToken: 'next' })
   })
 
-  test('without a lock, the loser of a race gets what the winner brought', async () => {
+  test('without a lock, the loser of a race gets the tokens of the winner', async () => {
     const one = storeEngine()
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
@@ -430,7 +430,7 @@ describe('redemptions', () => {
     expect(store.record.tokenSet.refreshToken).toBe('next')
   })
 
-  test('a session that ended meanwhile stays ended', async () => {
+  test('a session that ended during the redemption stays ended', async () => {
     const one = storeEngine()
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
@@ -443,7 +443,7 @@ describe('redemptions', () => {
     expect(store.records.size).toBe(0)
   })
 
-  test('what the store did not take is not lost: the process keeps it and writes it later', async () => {
+  test('tokens that the store rejected are kept in the process and written later', async () => {
     const one = storeEngine()
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())

@@ -32,8 +32,8 @@ function counted(): { work: () => Promise<void>; times: () => number } {
 describe.each([
   ['a store that remembers names', () => storeOver(new Set())],
   ['a store that remembers none', () => storeOver()],
-])('an order about %s', (_title, make) => {
-  test('is carried out once', async () => {
+])('an operation with the name %s', (_title, make) => {
+  test('runs once', async () => {
     const store = make()
     const { times, work } = counted()
     expect(await processOnce(store, order, work)).toBe(true)
@@ -42,7 +42,7 @@ describe.each([
     expect(times()).toBe(2)
   })
 
-  test('shares its outcome with those that come meanwhile', async () => {
+  test('shares its result with concurrent callers', async () => {
     const store = make()
     const { times, work } = counted()
     const together = Array.from({ length: 5 }, () => processOnce(store, order, work))
@@ -52,7 +52,7 @@ describe.each([
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
   })
 
-  test('counts only when it was carried out', async () => {
+  test('counts as used only after it succeeded', async () => {
     const store = make()
     const { times, work } = counted()
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -63,7 +63,7 @@ describe.each([
     expect(times()).toBe(1)
   })
 
-  test('is one about another store too', async () => {
+  test('runs again for another store', async () => {
     const { times, work } = counted()
     expect(await processOnce(make(), order, work)).toBe(true)
     expect(await processOnce(make(), order, work)).toBe(true)
@@ -71,7 +71,7 @@ describe.each([
   })
 })
 
-test('a process forgets what can come no more', async () => {
+test('expired names are removed from the process', async () => {
   const store = storeOver()
   const { work } = counted()
   await processOnce(store, order, work)
@@ -80,7 +80,7 @@ test('a process forgets what can come no more', async () => {
 })
 
 describe('processes that share a store', () => {
-  test('carry an order out once, whichever of them it reaches', async () => {
+  test('run an operation once, in whichever process it arrives', async () => {
     const names = new Set<string>()
     const { times, work } = counted()
     expect(await processOnce(storeOver(names), order, work)).toBe(true)
@@ -90,7 +90,7 @@ describe('processes that share a store', () => {
     expect(times()).toBe(1)
   })
 
-  test('take over from one that died, twice', async () => {
+  test('run an operation that other processes started and never finished', async () => {
     const names = new Set<string>()
     const died = (): Promise<void> => new Promise(() => {})
     void processOnce(storeOver(names), order, died)
@@ -100,7 +100,7 @@ describe('processes that share a store', () => {
     expect(await processOnce(storeOver(names), order, work)).toBe(false)
   })
 
-  test('let an order be repeated whose end the store did not take', async () => {
+  test('repeat an operation whose completion the store failed to record', async () => {
     const names = new Set<string>()
     let left = 1
     const flaky = storeOver(names)

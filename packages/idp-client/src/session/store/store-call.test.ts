@@ -30,7 +30,7 @@ test.each([
   ],
   [Object.assign(new Error('no'), { code: 'ERR_ODD' }), 'ERR_ODD', 'SESSION_STORE_FAILED'],
 ])(
-  'a failure of the store has the name that the driver gives it, and its remedy: %s',
+  'a failure of the store has the name that its driver gives it, and a remedy: %s',
   async (cause, reason, remedy) => {
     const error = await failureOf(cause)
     expect(error).toMatchObject({ reason, remedy })
