@@ -234,7 +234,7 @@ describe('tabs and history', () => {
   })
 
   test.each(['/profile', '/inspector', '/client', '/legacy'])(
-    'going back after the logout does not show %s again [U8]',
+    'going back after the logout does not show %s again',
     async (path) => {
       const page = await arrive()
       await signIn(page, at(path), 'alice')

@@ -1,6 +1,8 @@
-// Every row of the conformance table and of the findings names the test that proves it, or says "open".
+// Every row of the conformance table and of the findings names the test that proves it, or says "open". Every id in the
+// title of a test is that of a row.
 import { existsSync } from 'node:fs'
-import { readText } from './lib/files.mjs'
+import { parseSync, Visitor } from 'rolldown/utils'
+import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
@@ -9,7 +11,7 @@ const findings = 'docs/reference/findings.md'
 
 /** Owners whose work is finished: none of their rows may be open. */
 const finished = [
-  ...['A person logs in', 'Tokens', 'Sessions', 'Step-up and accounts'],
+  ...['Login', 'Tokens', 'Sessions', 'Step-up and accounts'],
   ...[
     'Diagnosis',
     'First minute',
@@ -52,7 +54,7 @@ export function rowProblems(rows, read, table) {
   const seen = new Set()
   for (const row of rows) {
     const at = `${table}:${row.line} ${row.id}`
-    if (seen.has(row.id)) problems.push(`${at} stands twice`)
+    if (seen.has(row.id)) problems.push(`${at} exists twice`)
     seen.add(row.id)
     if (row.cells !== 5) problems.push(`${at} has ${row.cells} cells, 5 are expected`)
     else if (row.proof.toLowerCase() !== 'open') problems.push(...proofProblems(row, at, read))
@@ -82,16 +84,47 @@ function proofProblems(row, at, read) {
   })
 }
 
-/** Whether a text carries the id in a tag such as `[S022]` or `[S022, CB-01]`. */
-export function tagged(text, id) {
-  return [...text.matchAll(/\[([A-Z][\w-]*(?:\s*,\s*[A-Z][\w-]*)*)\]/g)].some((match) =>
-    match[1].split(',').some((tag) => tag.trim() === id),
+/** Returns the ids in tags such as `[S022]` or `[S022, J3]`. */
+const idsIn = (text) =>
+  [...text.matchAll(/\[([A-Z][\w-]*(?:\s*,\s*[A-Z][\w-]*)*)\]/g)].flatMap((match) =>
+    match[1].split(',').map((id) => id.trim()),
   )
+
+/** Whether a text contains the id in a tag. */
+export const tagged = (text, id) => idsIn(text).includes(id)
+
+/** Returns the name of the called function: `test` for `test(…)`, `test.each(…)(…)` and `test.skip(…)`. */
+const calledName = ({ callee, name, object }) => name ?? calledName(callee ?? object ?? { name: '' })
+
+/** Titles of the tests of a module, and of the groups around them. */
+function titlesOf(path, text) {
+  const titles = []
+  const { program } = parseSync(path, text)
+  new Visitor({
+    CallExpression: ({ arguments: [title], callee }) => {
+      if (
+        title &&
+        /^(?:Template)?Literal$/.test(title.type) &&
+        /^(?:describe|it|test)$/.test(calledName(callee))
+      )
+        titles.push(text.slice(title.start, title.end))
+    },
+  }).visit(program)
+  return titles
+}
+
+/** Ids with a number in the titles of a test file that are those of no row. */
+export function titleProblems(path, text, known) {
+  const ids = new Set(titlesOf(path, text).flatMap(idsIn))
+  return [...ids]
+    .filter((id) => /\d/.test(id) && !known.has(id))
+    .map((id) => `${path} has the id ${id} in a title, which is that of no row: add a row, or remove the id`)
 }
 
 /** Reads one table, prints what is open in it, and returns what is wrong with it. */
 function checkTable(table, problemsOf) {
-  if (!existsSync(fromRoot(table))) return { problems: [`${table} does not exist`], proven: 0, total: 0 }
+  if (!existsSync(fromRoot(table)))
+    return { ids: [], problems: [`${table} does not exist`], proven: 0, total: 0 }
   const rows = rowsOf(readText(table))
   const open = rows.filter((row) => row.proof.toLowerCase() === 'open')
   for (const owner of new Set(open.map((row) => row.owner))) {
@@ -100,6 +133,7 @@ function checkTable(table, problemsOf) {
   const read = (path) => (existsSync(fromRoot(path)) ? readText(path) : null)
   const empty = rows.length === 0 ? [`${table} has no rows`] : []
   return {
+    ids: rows.map(({ id }) => id),
     problems: [...empty, ...problemsOf(rows, read, table)],
     proven: rows.length - open.length,
     total: rows.length,
@@ -108,8 +142,14 @@ function checkTable(table, problemsOf) {
 
 if (isMain(import.meta)) {
   const tables = [checkTable(conformance, conformanceProblems), checkTable(findings, rowProblems)]
+  const known = new Set(tables.flatMap(({ ids }) => ids))
+  // The tests of the tools contain examples of ids.
+  const tests = filesBelow('', (path) => /\.test\.tsx?$/.test(path))
   finish(
-    tables.flatMap(({ problems }) => problems),
+    [
+      ...tables.flatMap(({ problems }) => problems),
+      ...tests.flatMap((path) => titleProblems(path, readText(path), known)),
+    ],
     tables.map(({ proven, total }) => `${proven} of ${total} rows proven`).join(', '),
   )
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { conformanceProblems, rowProblems, rowsOf, tagged } from './check-conformance.mjs'
+import { conformanceProblems, rowProblems, rowsOf, tagged, titleProblems } from './check-conformance.mjs'
 
 const table = (...rows) =>
   ['| ID | Section | Requirement | Owner | Proof |', '|---|---|---|---|---|', ...rows].join('\n')
@@ -19,15 +19,13 @@ test('a proof must exist and carry the id', () => {
 
 test('an open row is fine for work to come only', () => {
   expect(problems('| S001 | a | b | Later | open |')).toEqual([])
-  expect(problems('| S001 | a | b | A person logs in | open |')).toEqual([
-    expect.stringContaining('finished'),
-  ])
+  expect(problems('| S001 | a | b | Login | open |')).toEqual([expect.stringContaining('finished')])
 })
 
 test('missing and repeated ids are found; an escaped bar does not split a cell', () => {
   expect(problems('| S002 | a | b | Later | open |')).toEqual([expect.stringContaining('lacks S001')])
   expect(problems('| S001 | a | b \\| c | Later | open |', '| S001 | a | b | Later | open |')).toEqual([
-    expect.stringContaining('twice'),
+    expect.stringContaining('exists twice'),
   ])
 })
 
@@ -42,4 +40,17 @@ test('the findings have ids of their own, with gaps', () => {
   expect(rowProblems(rows, (path) => files[path] ?? null, 'findings.md')).toEqual([
     expect.stringContaining('findings.md:4 J3 names a/login.test.ts, where no test title carries [J3]'),
   ])
+})
+
+test('an id in a title is that of a row', () => {
+  const text = [
+    "describe('[S001] one', () => {",
+    "  test.each([1])('[S002, J3] %i', () => {})",
+    '  it.skip(`[S004] ${name}`, () => {})',
+    "  other('[S009] not a title', () => {})",
+    "  test('the header [Host] is read', () => {})",
+    '})',
+  ].join('\n')
+  const found = titleProblems('a.test.ts', text, new Set(['S001', 'J3']))
+  expect(found.map((problem) => /the id (\w+)/.exec(problem)?.[1])).toEqual(['S002', 'S004'])
 })
