@@ -10,7 +10,7 @@ import { accountToken, completeConnect } from '../oidc/account-api.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { refusal } from '../oidc/translate.ts'
-import { runBeforeSave, withKnownClaims } from '../session/hooks.ts'
+import { prepareChangedSession, withKnownClaims } from '../session/hooks.ts'
 import { subjectTag } from '../session/model/claims.ts'
 import { forgetConnection } from '../session/model/further-tokens.ts'
 import { withChanges } from '../session/model/session.ts'
@@ -119,7 +119,10 @@ export async function completeConnection(
     session: withKnownClaims(config, session.data),
     prepare: async () => {
       const { data: found } = copySession(session)
-      const changes = await runBeforeSave(config, forgetConnection(session.data, connectedAccount.connection))
+      const changes = await prepareChangedSession(
+        config,
+        forgetConnection(session.data, connectedAccount.connection),
+      )
       const reportCompleted = createReporter(config, 'CONNECT_COMPLETED', id)
       return async (sharing) => {
         reportCompleted()

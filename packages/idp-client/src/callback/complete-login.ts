@@ -10,7 +10,7 @@ import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { TokenGrant } from '../oidc/token-grant.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
-import { beforeSaved } from '../session/hooks.ts'
+import { prepareNewSession } from '../session/hooks.ts'
 import { provenIn, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims, filterDefaultIdTokenClaims } from '../session/model/claims.ts'
 import { createSession, freshlyStored } from '../session/model/session.ts'
@@ -233,7 +233,7 @@ async function begin(
     id,
     session,
     prepare: async () => {
-      const data = await beforeSaved(config, session, tokenSet.idToken)
+      const data = await prepareNewSession(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
       await sessions.assertFits?.(exchange, stored)
       return stageNewSession(engine, stored, grant, id)

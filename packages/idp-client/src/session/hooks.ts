@@ -6,32 +6,32 @@ import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
 import type { SessionData, TokenSet } from './model/session-data.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
-/**
- * Prints the exception of a hook to the console in development; the error names the hook and the class of the
- * exception.
- */
-async function hookThrew({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
+/** Prints the exception of a hook to the console in development. The error names the hook and the class of the exception. */
+async function reportException({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
   log.printException(thrown)
-  const { toClassName: classOf } = await import('../errors/diagnosis.ts')
-  const detail = `${hook} threw (${classOf(thrown)}).`
+  const { toClassName } = await import('../errors/diagnosis.ts')
+  const detail = `${hook} threw (${toClassName(thrown)}).`
   return new CallbackError('HOOK_FAILED', { cause: thrown, hook, detail, remedy: 'HOOK_FAILED' })
 }
 
-/** The session as it is saved: by the application's hook, else without the protocol's claims. `HOOK_FAILED`. */
-export async function beforeSaved(
+/**
+ * Returns the session to save after a login: the result of `beforeSessionSaved`, or without that hook the session without
+ * protocol claims. Throws `HOOK_FAILED`.
+ */
+export async function prepareNewSession(
   config: Config,
   session: SessionData,
   idToken: string | undefined,
 ): Promise<SessionData> {
   const hook = config.hooks.beforeSessionSaved
   if (!hook) return withoutProtocolClaims(session)
-  // The hook gets a copy, so that what it changes in place cannot change `internal`.
+  // A copy: the hook may modify the session that it gets, but not `internal`.
   const given = { ...session, internal: { ...session.internal } }
   let changed: unknown
   try {
     changed = await hook(given, idToken)
   } catch (thrown) {
-    throw await hookThrew(config, 'beforeSessionSaved', thrown)
+    throw await reportException(config, 'beforeSessionSaved', thrown)
   }
   const plain = asJson(changed)
   const kept = typeof plain === 'object' && plain !== null ? { ...plain, internal: session.internal } : plain
@@ -43,35 +43,33 @@ export async function beforeSaved(
   })
 }
 
-/** A hook may remove the ID token, but not replace it: what it tells is what was verified. */
+/** Undoes a replacement of the ID token, which was verified. A hook may remove it. */
 function withOwnIdToken(changed: TokenSet, { idToken }: TokenSet): TokenSet {
   const { idToken: given, ...tokenSet } = changed
   return given === undefined || idToken === undefined ? tokenSet : { ...tokenSet, idToken }
 }
 
-/** The claims of a refresh that the hook needs. */
+/** The claims before and after a refresh. */
 export interface RefreshedClaims {
-  /** The user before the refresh, as a hook once decided. */
+  /** The user before the refresh, as the hook returned it then. */
   readonly previous: SessionData['user']
   readonly idToken?: string
   readonly claims?: { readonly [claim: string]: unknown }
 }
 
 /**
- * The session as it is saved after a refresh that brought `grant`. `session.user` holds all claims when the grant has
- * some. A hook that fails is reported; the rotated tokens are stored anyway, and the user stays as it was, since the
- * hook may be what keeps claims out.
+ * Returns the session to save after a refresh. `session.user` has all claims of the new ID token, if there is one. If the
+ * hook fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
  */
-export async function afterRefresh(
+export async function prepareRefreshedSession(
   config: Config,
   session: SessionData,
   grant: RefreshedClaims,
 ): Promise<SessionData> {
-  const unhooked = grant.claims ? withoutProtocolClaims(session) : session
-  if (!config.hooks.beforeSessionSaved) return unhooked
+  if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(session) : session
   const known = grant.claims ? undefined : decodeClaims(session.tokenSet.idToken)
   try {
-    return await beforeSaved(config, known ? { ...session, user: known } : session, grant.idToken)
+    return await prepareNewSession(config, known ? { ...session, user: known } : session, grant.idToken)
   } catch (error) {
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
@@ -79,21 +77,21 @@ export async function afterRefresh(
   }
 }
 
-/** The session as hooks see it when no ID token came: with all claims of the kept one, and what UserInfo told. */
+/** Returns the session as hooks get it without a new ID token: with all claims of the stored one and those from UserInfo. */
 export function withKnownClaims({ fetchUserInfo }: Config, session: SessionData): SessionData {
   const known = decodeClaims(session.tokenSet.idToken)
   if (!known) return session
   return { ...session, user: fetchUserInfo ? { ...session.user, ...known } : known }
 }
 
-/** The session as it is saved after a change that brought no ID token: without a hook nothing of it is decided anew. */
-export async function runBeforeSave(config: Config, session: SessionData): Promise<SessionData> {
+/** Returns the session to save after a change without a new ID token. */
+export async function prepareChangedSession(config: Config, session: SessionData): Promise<SessionData> {
   if (!config.hooks.beforeSessionSaved) return session
-  return beforeSaved(config, withKnownClaims(config, session), undefined)
+  return prepareNewSession(config, withKnownClaims(config, session), undefined)
 }
 
 export type CallbackDecision =
-  | ({ readonly kind: 'go-on' } & Readonly<OnCallbackAnswer>)
+  | ({ readonly kind: 'continue' } & Readonly<OnCallbackAnswer>)
   | { readonly kind: 'response'; readonly response: Response }
 
 function isResponse(value: object): value is Response {
@@ -103,13 +101,13 @@ function isResponse(value: object): value is Response {
 /* The alphabets of base64 and base64url, as the policy allows them. */
 const NONCE = /^[\w+/-]+={0,2}$/
 
-/** A body that was read, or `Response.error()`, would only show as a failure once the session is written. */
+/** Returns whether the response can be sent: a consumed body or `Response.error()` would fail after the session is written. */
 function isSendable(response: Response): boolean {
   return !response.bodyUsed && response.status >= 200
 }
 
-/** Returns the result of a hook if it is a valid one; null for anything else. */
-function answerIn(result: object): OnCallbackAnswer | null {
+/** Validates the object that `onCallback` returned. Returns null for an invalid one. */
+function parseCallbackResult(result: object): OnCallbackAnswer | null {
   const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackAnswer]: unknown }
   if (cspNonce === undefined && returnTo === undefined) return null
   if (returnTo !== undefined && typeof returnTo !== 'string') return null
@@ -117,24 +115,21 @@ function answerIn(result: object): OnCallbackAnswer | null {
   return { ...(returnTo === undefined ? {} : { returnTo }), ...(cspNonce === undefined ? {} : { cspNonce }) }
 }
 
-/**
- * Returns the decision of the application's `onCallback` about one attempt. `HOOK_FAILED` if it throws or returns an
- * invalid value.
- */
+/** Calls `onCallback` and returns its decision. Throws `HOOK_FAILED` if the hook throws or returns an invalid value. */
 export async function decideCallback(config: Config, context: OnCallbackContext): Promise<CallbackDecision> {
   const hook = config.hooks.onCallback
-  if (!hook) return { kind: 'go-on' }
+  if (!hook) return { kind: 'continue' }
   let result: unknown
   try {
     result = await hook(context)
   } catch (thrown) {
-    throw await hookThrew(config, 'onCallback', thrown)
+    throw await reportException(config, 'onCallback', thrown)
   }
-  if (result === undefined || result === null) return { kind: 'go-on' }
+  if (result === undefined || result === null) return { kind: 'continue' }
   if (typeof result === 'object') {
     if (isResponse(result) && isSendable(result)) return { kind: 'response', response: result }
-    const answer = answerIn(result)
-    if (answer) return { kind: 'go-on', ...answer }
+    const changes = parseCallbackResult(result)
+    if (changes) return { kind: 'continue', ...changes }
   }
   const detail =
     'onCallback must return nothing, { returnTo?: string, cspNonce?: base64 string } or a Response.'

@@ -5,7 +5,7 @@ import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
-import { afterRefresh } from '../session/hooks.ts'
+import { prepareRefreshedSession } from '../session/hooks.ts'
 import type { AuthenticationClaims } from '../session/model/authentication.ts'
 import { besideNewIdToken, provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
@@ -130,7 +130,7 @@ export async function withGrant(
     data,
     applyRefresh(data, { config: config.authorization, want, grant, now }),
   )
-  const saved = await afterRefresh(config, applied, { ...grant, previous: data.user })
+  const saved = await prepareRefreshedSession(config, applied, { ...grant, previous: data.user })
   const written = grant.accessToken
   return { session: { ...session, data: saved, usedAt: now, written }, entry: toEntry(grant, want) }
 }

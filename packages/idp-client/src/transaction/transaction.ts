@@ -4,7 +4,7 @@ import type { Bytes } from '../lib/base64url.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
 /** A login or connection that has not ended: data for the callback, sealed into a cookie of its own. */
-interface Begun {
+interface TransactionBase {
   /** Hash of the `state` that went to the provider. */
   readonly stateHash: string
   readonly codeVerifier: string
@@ -22,7 +22,7 @@ interface Begun {
   readonly client: string
 }
 
-export interface LoginTransaction extends Begun {
+export interface LoginTransaction extends TransactionBase {
   readonly responseType: 'code'
   readonly nonce: string
   /** Seconds, if the login requested it. */
@@ -44,7 +44,7 @@ export interface LoginTransaction extends Begun {
 }
 
 /** An account of another provider is to be connected to the user of a session. */
-export interface ConnectTransaction extends Begun {
+export interface ConnectTransaction extends TransactionBase {
   readonly responseType: 'connect_code'
   /** The account API's id of the attempt. */
   readonly authSession: string

@@ -10,7 +10,7 @@ export interface NewSession {
   readonly now: number
 }
 
-/** The session of a fresh login, with every claim; what is saved is decided by hook or filter afterwards. */
+/** Creates the session of a login, with every claim. `prepareNewSession` then decides which are saved. */
 export function createSession({ claims, tokenSet, now }: NewSession): SessionData {
   const sid = claims['sid']
   return {
@@ -20,14 +20,14 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
   }
 }
 
-/** Properties of the login that the session keeps, see `StoredSession`. */
-export type Begun = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'ownAudience'>
+/** Properties of the login that its session keeps, see `StoredSession`. */
+export type LoginOrigin = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'ownAudience'>
 
-/** A new identity for a new login: nothing of a session that the browser had before survives (fixation). */
+/** Creates the stored session of a login, with a new session key (against session fixation). */
 export function freshlyStored(
   data: SessionData,
   now: number,
-  { requestedAuthentication, ownAudience, ownScope }: Begun = {},
+  { requestedAuthentication, ownAudience, ownScope }: LoginOrigin = {},
 ): StoredSession {
   return {
     data,
@@ -44,9 +44,9 @@ function same(one: unknown, other: unknown): boolean {
 }
 
 export interface Update {
-  /** The session now, perhaps changed by others since `found` was read. */
+  /** The session now, which others may have changed since `found` was read. */
   readonly current: SessionData
-  /** The session as it was when the changes were begun. */
+  /** The session that the changes are based on. */
   readonly found: SessionData
   /** The changed properties, from the caller that read `found`. */
   readonly changes: Partial<SessionData>
@@ -62,8 +62,8 @@ function own(members: Members, name: string): unknown {
 }
 
 /**
- * Member by member: what was left as it had been found comes from the current session, what was changed wins, and what
- * was left out is removed, unless another writer gave it another value meanwhile: nothing new is lost.
+ * Merges two changes of the same object, property by property. Unchanged properties come from `current`, changed ones from
+ * `changes`. A property that is absent in `changes` is removed, unless another writer has changed it meanwhile.
  */
 function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
@@ -80,7 +80,7 @@ function merged(current: Members, found: Members, changes: Members): Record<stri
 /** Properties that belong to one access token. */
 const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
 
-/** As `merged`; an access token that was changed comes with all that belongs to it. */
+/** Like `merged`, but takes the properties of a changed access token from `changes` together. */
 function mergedTokens(current: Members, found: Members, changes: Members): Record<string, unknown> {
   const all = merged(current, found, changes)
   if (same(changes['accessToken'], found['accessToken'])) return all
@@ -94,9 +94,9 @@ function isObject(value: unknown): value is Members {
 }
 
 /**
- * Applies changes to a session that others change too: see `merged`, for the session's own members and for those of
- * its token set. Without `user` and `tokenSet` there is no session, so they stay when left out; `internal` of `changes`
- * does not count, since that may come from outside.
+ * Applies changes to a session that others change too: see `merged`, for the session's own properties and for those of
+ * its token set. `user` and `tokenSet` are required, so they stay when left out. Ignores `internal` of `changes`, which may
+ * come from the application.
  */
 export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
   const { internal: _given, ...given } = changes

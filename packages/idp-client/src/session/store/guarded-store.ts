@@ -11,14 +11,14 @@ import type { SessionData } from '../model/session-data.ts'
 import { askStore } from './store-call.ts'
 import { assertUpdated, assertUpdateSignature } from './update-signature.ts'
 
-export type Change = (current: SessionData) => SessionData
+export type RecordUpdater = (current: SessionData) => SessionData
 
 /** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`; `update` is always there. */
 export interface GuardedStore {
   get(id: string): Promise<unknown>
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   delete(id: string): Promise<void>
-  update(id: string, change: Change, expiry: SessionExpiry): Promise<SessionData | null>
+  update(id: string, change: RecordUpdater, expiry: SessionExpiry): Promise<SessionData | null>
   /** How long a lock lasts, in milliseconds. */
   readonly leaseMilliseconds: number
   /** Absent if the store cannot lock. Waits until the lock is free. */
@@ -101,14 +101,14 @@ export function guardedStore(
   const update = store.update?.bind(store)
 
   /** Never turns a record that is not a session into one. */
-  async function inStore(
+  async function updateAtomically(
     atomically: NonNullable<typeof update>,
     id: string,
-    change: Change,
+    change: RecordUpdater,
     expiry: SessionExpiry,
   ): Promise<SessionData | null> {
     let isThere = true
-    const guarded: Change = (current) => {
+    const guarded: RecordUpdater = (current) => {
       isThere = isSession(current, id)
       if (!isThere) throw new Error('the record is not a session')
       return change(current)
@@ -149,7 +149,7 @@ export function guardedStore(
       writeTo(store, 'update', expiry, () =>
         update
           ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
-            inTurn(id, () => inStore(update, id, change, expiry))
+            inTurn(id, () => updateAtomically(update, id, change, expiry))
           : emulated(id, change, expiry),
       ),
     log,

@@ -33,14 +33,14 @@ export interface StoreRecords {
   forget(sessionKey: string): Promise<void>
 }
 
-/** A session before and after a change. */
-interface Change {
+/** A session before and after a change: what a write applies to the record as it is then. */
+interface SessionDifference {
   readonly found: StoredSession
   readonly session: StoredSession
 }
 
 /** Tokens of a redemption that no store has accepted yet. */
-interface PendingWrite extends Change {
+interface PendingWrite extends SessionDifference {
   /** The refresh tokens that it comes after. */
   readonly after: readonly (string | undefined)[]
 }
@@ -77,14 +77,14 @@ function merge(current: StoredSession, found: StoredSession, wanted: StoredSessi
 }
 
 /** Returns whether nothing but the time of use differs. */
-function hasOnlyBeenUsed({ found, session }: Change): boolean {
+function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
   return (['data', 'authentication', 'ownScope'] as const).every((name) => isSame(found[name], session[name]))
 }
 
 const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
 
 /** A redemption that comes on top of one that no store has taken yet. */
-function rebase(late: PendingWrite | undefined, { found, session }: Change): PendingWrite {
+function rebase(late: PendingWrite | undefined, { found, session }: SessionDifference): PendingWrite {
   // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
   const [first = [], others = []] = [late?.after.slice(0, 1), late?.after.slice(1)]
   const after = [...first, ...others.slice(2 - MOST_AFTER), getRefreshToken(found.data)]
@@ -125,9 +125,9 @@ type EndsAt = (session: StoredSession) => number
 
 interface Writer {
   /** Writes a change on top of the pending one. Returns the session as it is then; null when the record is gone. */
-  write(id: string, change: Change): Promise<StoredSession | null>
+  write(id: string, change: SessionDifference): Promise<StoredSession | null>
   /** Like `write`, for a change of nothing but the time of use: concurrent ones are written once. */
-  recordUse(id: string, change: Change): Promise<StoredSession | null>
+  recordUse(id: string, change: SessionDifference): Promise<StoredSession | null>
   /** Writes nothing but the pending change, and drops it if another process has redeemed a token after it. */
   flush(id: string, late: PendingWrite): Promise<StoredSession | null>
   forget(id: string): Promise<void>
@@ -163,13 +163,13 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     return stored && copySession(stored)
   }
 
-  const write = (id: string, { found, session }: Change): Promise<StoredSession | null> =>
+  const write = (id: string, { found, session }: SessionDifference): Promise<StoredSession | null> =>
     update(id, session, (current) => merge(current, found, session))
 
   const flush = (id: string, { session }: PendingWrite): Promise<StoredSession | null> =>
     update(id, session, (current) => current)
 
-  async function recordUse(id: string, change: Change): Promise<StoredSession | null> {
+  async function recordUse(id: string, change: SessionDifference): Promise<StoredSession | null> {
     // The store may never respond: after `patience`, later requests try again.
     const recorded = await recordsOfUse.run(id, () => write(id, change), store.patience)
     return recorded && copySession(recorded)
