@@ -12,12 +12,12 @@ import { createSealer } from './crypto/seal.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { Exchange } from './http/exchange.ts'
 import { lazy } from './lib/lazy.ts'
-import type { InCookieParts } from './session/cookie/in-cookie.ts'
-import { inCookie } from './session/cookie/in-cookie.ts'
-import type { SessionStorage, SharedSessionStorage } from './session/storage.ts'
+import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
+import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
+import type { DistributedSessionStorage, SessionStorage } from './session/storage.ts'
 import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
 import { hasEnded } from './tokens/token-family.ts'
-import { inCookie as transactionsInCookie } from './transaction/in-cookie.ts'
+import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
 /** Everything an operation needs, composed once per client. Holds no state of any user. */
@@ -35,30 +35,31 @@ export interface Engine {
 }
 
 /** Loads the code of a storage on first use: without a session store it is not needed. */
-function loadedOnFirstUse(load: () => Promise<SharedSessionStorage>): SessionStorage {
+function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): SessionStorage {
   return {
     load: async (exchange) => (await load()).load(exchange),
     initial: async (exchange) => (await load()).initial(exchange),
     save: async (exchange, session, options) => (await load()).save(exchange, session, options),
     destroy: async (exchange) => (await load()).destroy(exchange),
     sweep: async (exchange) => (await load()).sweep(exchange),
-    shared: {
-      exclusively: async (session, work) => (await load()).shared.exclusively(session, work),
-      adopt: async (exchange, session) => (await load()).shared.adopt(exchange, session),
-      currentId: async (exchange) => (await load()).shared.currentId(exchange),
+    distributed: {
+      exclusively: async (session, work) => (await load()).distributed.exclusively(session, work),
+      adopt: async (exchange, session) => (await load()).distributed.adopt(exchange, session),
+      currentId: async (exchange) => (await load()).distributed.currentId(exchange),
     },
   }
 }
 
 /** With cookies, sessions that this process has refreshed or ended are newer than the cookie; a store has them itself. */
-function createSessionStorage(parts: InCookieParts): SessionStorage {
+function createSessionStorage(parts: CookieSessionParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
-  if (!store) return withPendingRefreshes(inCookie({ ...parts, hasEnded }), { client, config })
+  if (!store)
+    return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { client, config })
   return loadedOnFirstUse(
     lazy(async () => {
-      const { inStore } = await import('./session/store/in-store.ts')
-      return inStore({ ...parts, store })
+      const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
+      return createStoreSessionStorage({ ...parts, store })
     }),
   )
 }
@@ -75,7 +76,7 @@ export function createEngine(config: Config): Engine {
     config,
     sealer,
     sessions: createSessionStorage(parts),
-    transactions: transactionsInCookie(parts),
+    transactions: createCookieTransactionStorage(parts),
     client,
     baseUrl,
     checkMount: ({ request }) => reportMount(config, request),

@@ -102,8 +102,8 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
 
 /** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
-  if (!sessions.shared) {
+  if (!sessions.distributed) {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
   }
-  return sessions.shared.currentId(exchange)
+  return sessions.distributed.currentId(exchange)
 }

@@ -6,7 +6,7 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { requestCookies } from '../http/exchange.ts'
 import type { LogEvent } from '../log/log.ts'
-import { inCookie } from './cookie/in-cookie.ts'
+import { createCookieSessionStorage } from './cookie/in-cookie.ts'
 import { freshlyStored } from './model/session.ts'
 import type { SessionData } from './model/session-data.ts'
 import type { StoredSession } from './model/stored-session.ts'
@@ -232,7 +232,7 @@ describe('cookies of one request', () => {
       [other, one],
     ]) {
       const exchange = exchangeWith(...sets)
-      const first = inCookie(engine)
+      const first = createCookieSessionStorage(engine)
       await first.destroy(exchange)
       const marker = new Map(
         exchange.cookies
@@ -242,8 +242,8 @@ describe('cookies of one request', () => {
       )
       expect([...marker.keys()]).toEqual([`${NAME}__ended`])
       for (const late of [one, other]) {
-        expect(await inCookie(engine).load(exchangeWith(late))).not.toBeNull()
-        expect(await inCookie(engine).load(exchangeWith(late, marker))).toBeNull()
+        expect(await createCookieSessionStorage(engine).load(exchangeWith(late))).not.toBeNull()
+        expect(await createCookieSessionStorage(engine).load(exchangeWith(late, marker))).toBeNull()
       }
     }
   })

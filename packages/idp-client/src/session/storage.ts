@@ -1,67 +1,67 @@
 import type { Exchange } from '../http/exchange.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
-/** The changed session of an update; `failure` if it did not succeed. */
+/** The result of work on a session: the session after it, and a failure that does not undo the change. */
 export interface SessionChange {
   readonly session: StoredSession
   readonly failure?: unknown
 }
 
-/** Operations of a storage whose sessions several processes share. */
-export interface SharedSessions {
+/** Operations of a storage whose sessions several processes use. */
+export interface DistributedSessions {
   /**
-   * Runs `work` on the session as it is now, while no other process does so if the store can lock, and keeps what comes
-   * of it before anybody else reads it. Runs it a second time, on what another process made of the session, when it
-   * fails. `until` is when the lock has to be given back, by the monotonic clock in milliseconds; absent without a lock.
-   * Throws `MISSING_SESSION` when the session ended meanwhile, `SESSION_STORE_FAILED`.
+   * Runs `work` on the current session, under its lock if the store can lock, and writes the result before it releases
+   * the lock. If `work` fails and another process has changed the session meanwhile, runs it once more on that session.
+   * `until` is when the lock must be released, in milliseconds of the monotonic clock; absent without a lock. Throws
+   * `MISSING_SESSION` if the session ended meanwhile, `SESSION_STORE_FAILED`.
    */
   exclusively<T extends SessionChange>(
     session: StoredSession,
     work: (current: StoredSession, until?: number) => Promise<T>,
   ): Promise<T>
-  /** Continues the request with a session that is already stored. */
+  /** Sets the session that the request loads from now on; it is stored already. */
   adopt(exchange: Exchange, session: StoredSession): Promise<void>
-  /** The id of the record of the request's live session; null without one. */
+  /** Returns the record id of the request's live session; null without one. */
   currentId(exchange: Exchange): Promise<string | null>
 }
 
 export interface SaveOptions {
   /**
-   * Throws `SESSION_TOO_LARGE` where the session takes more bytes than its cookies may have. Default false, since the
-   * write may carry a rotated refresh token.
+   * Throws `SESSION_TOO_LARGE` if the session exceeds the size limit of its cookies. Default false, since the session may
+   * contain a rotated refresh token.
    */
   readonly mustFit?: boolean
 }
 
-/** Where sessions live between requests. Cookies are staged in the exchange; the host's binding flushes them. */
+/** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */
 export interface SessionStorage {
   /**
-   * The live session of this request, or null. Read once per request, however often it is called. Never writes. Throws
+   * Returns the live session of this request, or null. Reads it once per request, never writes. Throws
    * `SESSION_STORE_FAILED` if the store fails.
    */
   load(exchange: Exchange): Promise<StoredSession | null>
-  /** The session as the first operation of this request saw it, whatever was saved since. */
+  /** Returns the session as this request first read it, whatever was saved since. */
   initial(exchange: Exchange): Promise<StoredSession | null>
   /**
-   * Keeps the session; what does not fit into cookies is left out, or written anyway (see `SaveOptions`). One with another
-   * session key than the request's ends the session that was there. False when the session ended meanwhile: then nothing
-   * was written.
+   * Saves the session. Leaves out tokens that do not fit into cookies (see `SaveOptions`). A session with another session
+   * key than the request's replaces the session of the request. Returns false if the session has ended meanwhile: then
+   * nothing was written.
    */
   save(exchange: Exchange, session: StoredSession, options?: SaveOptions): Promise<boolean>
-  /** Throws `SESSION_TOO_LARGE` when a `save` that must fit would; absent where any size is stored. */
+  /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. Absent if the size is not limited. */
   assertFits?(exchange: Exchange, session: StoredSession): Promise<void>
   /** Ends every session that the request carries, and stages the deletion of all cookies of the session's name. */
   destroy(exchange: Exchange): Promise<void>
   /**
-   * Stages the deletion of this client's session cookies where none of them is a live session; true when there were any.
-   * Those of another application stay.
+   * Stages the deletion of this client's session cookies if none of them is a live session. Returns whether there were
+   * any. Cookies of other applications stay.
    */
   sweep(exchange: Exchange): Promise<boolean>
-  /** Present where sessions have another place than the browser. */
-  readonly shared?: SharedSessions
+  /** Present if the sessions are in a store, which several processes may use. */
+  readonly distributed?: DistributedSessions
 }
 
-/** A storage whose sessions several processes share. */
-export interface SharedSessionStorage extends SessionStorage {
-  readonly shared: SharedSessions
+/** A storage whose sessions several processes use. */
+export interface DistributedSessionStorage extends SessionStorage {
+  readonly distributed: DistributedSessions
 }

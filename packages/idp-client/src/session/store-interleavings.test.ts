@@ -74,7 +74,7 @@ const rotated =
 
 async function redeem(...given: Parameters<typeof rotated>): Promise<StoredSession> {
   const current = await session()
-  const result = await one.engine.sessions.shared?.exclusively(current, rotated(...given))
+  const result = await one.engine.sessions.distributed?.exclusively(current, rotated(...given))
   if (!result) throw new Error('sessions are in a store')
   return result.session
 }
@@ -95,7 +95,7 @@ test('[B11] a redemption gets the time at which its lock ends, which leaves time
   const untils: (number | undefined)[] = []
   for (const { engine } of [lasting, free]) {
     const begun = performance.now()
-    await engine.sessions.shared?.exclusively(await session(), async (current, until) => {
+    await engine.sessions.distributed?.exclusively(await session(), async (current, until) => {
       untils.push(until && until - begun)
       return { session: current }
     })

@@ -72,7 +72,7 @@ async function redeem(
     return { session: { ...session, data: after, written: entry.accessToken } }
   } catch (failure) {
     // In a cookie nothing is written: another process may have redeemed the refresh token first.
-    if (isFinal(failure) && !parts.sessions.shared) throw failure
+    if (isFinal(failure) && !parts.sessions.distributed) throw failure
     if (!isFinal(failure) && !toEntry(data, want)) throw failure
     // Removes the connection's token: it may be disconnected. Keeps the refresh token; the next refresh finds out whether
     // it is dead.
@@ -105,7 +105,7 @@ export async function connectionToken(
       clock,
       patience: parts.config.httpTimeout,
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
-      ...(parts.sessions.shared ? { shared: parts.sessions.shared } : {}),
+      ...(parts.sessions.distributed ? { distributed: parts.sessions.distributed } : {}),
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
     const { failure, session: redeemed } = await redemption

@@ -150,7 +150,7 @@ async function redeem(
   // While this call waited for its turn, another one may have found that the token is dead.
   if ((await deadSince(parts, refreshToken)) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-  if (!sessions.shared && isEdgeRuntime()) config.log.once(EDGE_REALM)
+  if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_REALM)
   try {
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
@@ -164,7 +164,7 @@ async function redeem(
     return redemption
   } catch (failure) {
     if (!isFinal(failure)) throw failure
-    if (sessions.shared) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
+    if (sessions.distributed) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
     await markDead(parts, refreshToken, config.clock())
     config.log.once(SEVERAL_PROCESSES, 'FAILED_TO_REFRESH_TOKEN')
     return { session, failure }
@@ -200,7 +200,7 @@ async function decide(
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   }
-  if (!sessions.shared && !exchange.canWrite() && !(config.processLasts && canDefer(config.clock()))) {
+  if (!sessions.distributed && !exchange.canWrite() && !(config.processLasts && canDefer(config.clock()))) {
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
   }
@@ -251,8 +251,8 @@ async function refreshed(
       const found = chosen(parts, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
     },
-    ...(sessions.shared
-      ? { shared: sessions.shared }
+    ...(sessions.distributed
+      ? { distributed: sessions.distributed }
       : { keepLate: (family, late) => deferPersistence(config, family, late) }),
     reportLate: (error) => report(config, error),
     redeem: (latest, token, context) => redeem(parts, latest, want, { ...context, refreshToken: token }),
@@ -261,7 +261,7 @@ async function refreshed(
   const outcome = await redemption
   const after = copySession(outcome.session)
   // A refused token in a cookie leaves nothing to write.
-  if (sessions.shared || outcome.failure === undefined)
+  if (sessions.distributed || outcome.failure === undefined)
     await persist(parts, exchange, { family, session: after })
   return tokenAfter(parts, outcome, { after, before: session, want })
 }

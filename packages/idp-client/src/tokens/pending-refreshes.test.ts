@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
-import { inCookie } from '../session/cookie/in-cookie.ts'
+import { createCookieSessionStorage } from '../session/cookie/in-cookie.ts'
 import { freshlyStored } from '../session/model/session.ts'
 import { freshToken } from './fresh-token.ts'
 import { withPendingRefreshes } from './pending-refreshes.ts'
@@ -93,7 +93,12 @@ test('a response with older tokens that is sent last leaves the newer ones pendi
 test('a refresh that completes while a session is saved is kept until a response carries it', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   const { client, config, sealer } = engine
-  const storage = inCookie({ client, config, sealer, baseUrl: () => 'https://app.example.com' })
+  const storage = createCookieSessionStorage({
+    client,
+    config,
+    sealer,
+    baseUrl: () => 'https://app.example.com',
+  })
   const save: typeof storage.save = async (...given) => {
     expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
     return storage.save(...given)

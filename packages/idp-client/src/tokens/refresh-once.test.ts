@@ -40,7 +40,7 @@ test('the lock of a storage is held while the token is redeemed, once for all ca
   const order: string[] = []
   const one = session()
   const given = request(one, {
-    shared: {
+    distributed: {
       exclusively: async (current, work) => {
         order.push('locked')
         try {
@@ -104,12 +104,12 @@ test('a redemption that fails is not cached: the next one tries again', async ()
 test('a token that does not rotate: a session from a shared store is not replaced by an older family', async () => {
   const one = session()
   const keepsToken = async (latest: StoredSession): Promise<Redemption> => renewed(latest, one.refreshToken)
-  const shared: NonNullable<RefreshOnce['shared']> = {
+  const distributed: NonNullable<RefreshOnce['distributed']> = {
     exclusively: (current, work) => work(current),
     adopt: async () => {},
     currentId: async () => null,
   }
-  await (await refreshOnce(request(one, { shared, redeem: keepsToken }))).redemption
+  await (await refreshOnce(request(one, { distributed, redeem: keepsToken }))).redemption
   // Another process refreshed it again, and the user changed something.
   const theirs = renewed(
     { ...one, usedAt: 30, data: { ...one.data, theme: 'dark' } },
@@ -119,7 +119,7 @@ test('a token that does not rotate: a session from a shared store is not replace
   const read = { ...one, ...theirs, data: { ...theirs.data, tokenSet } }
   const started: StoredSession[] = []
   const forced = request(read, {
-    shared,
+    distributed,
     isSatisfiedBy: ({ data }) => data.tokenSet.accessToken !== 'newer',
     redeem: async (latest) => {
       started.push(latest)
@@ -133,7 +133,7 @@ test('a token that does not rotate: a session from a shared store is not replace
 
 test('[B11] a late response is awaited until the lock of the store has to be released', async () => {
   const granted: number[] = []
-  const lockedFor = (milliseconds: number): NonNullable<RefreshOnce['shared']> => ({
+  const lockedFor = (milliseconds: number): NonNullable<RefreshOnce['distributed']> => ({
     exclusively: (current, work) => work(current, performance.now() + milliseconds),
     adopt: async () => {},
     currentId: async () => null,
@@ -143,7 +143,7 @@ test('[B11] a late response is awaited until the lock of the store has to be rel
       granted.push(onOverdue(new Error('late')))
       return renewed(latest, 'next')
     }
-    const given = request(session(), { shared: lockedFor(milliseconds), redeem, patience: 1000 })
+    const given = request(session(), { distributed: lockedFor(milliseconds), redeem, patience: 1000 })
     await (await refreshOnce(given)).redemption.catch(() => {})
   }
   const [short = 0, none, long] = granted

@@ -12,7 +12,7 @@ import { SingleFlight } from '../lib/single-flight.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-session.ts'
-import type { SessionStorage, SharedSessions } from '../session/storage.ts'
+import type { DistributedSessions, SessionStorage } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
 import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
 
@@ -35,8 +35,8 @@ export interface RefreshOnce {
   readonly clock: Clock
   /** Whether the session already has what this request wants, because of another request. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
-  /** Where processes share sessions: redeems from what the session is now, alone, and keeps what comes of it. */
-  readonly shared?: SharedSessions
+  /** Present if the sessions are in a store: redeems under the lock of the session. */
+  readonly distributed?: DistributedSessions
   /** Milliseconds that a call waits for a response that is late already. */
   readonly patience: number
   /** Keeps the tokens of a late response, for which no caller may be waiting any more. */
@@ -69,11 +69,11 @@ function withUpdates(
 
 /**
  * Returns the session to continue from: the family has the successor of a consumed token. Where tokens do not rotate,
- * what was read from a shared place may be newer than what this process refreshed lately.
+ * the session in the store may be newer than the one that this process refreshed.
  */
-function latestKnown({ latest }: TokenFamily, { session, shared }: RefreshOnce): StoredSession {
+function latestKnown({ latest }: TokenFamily, { session, distributed }: RefreshOnce): StoredSession {
   const isSameToken = latest.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken
-  return shared && isSameToken && latest.usedAt < session.usedAt ? session : latest
+  return distributed && isSameToken && latest.usedAt < session.usedAt ? session : latest
 }
 
 /**
@@ -92,7 +92,7 @@ async function run(
   request: RefreshOnce,
   { onOverdue, scope }: RunOptions,
 ): Promise<Redemption> {
-  const { client, clock, shared } = request
+  const { client, clock, distributed } = request
   const { latest } = family
   const before = latestKnown(family, request)
   const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
@@ -106,7 +106,7 @@ async function run(
     })
   }
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
-  const result = await (shared ? shared.exclusively(before, redeemFrom) : redeemFrom(before))
+  const result = await (distributed ? distributed.exclusively(before, redeemFrom) : redeemFrom(before))
   if (result.session === before) return result
   const redeemed = { ...result, session: withUpdates(result.session, latest, family.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
@@ -261,9 +261,9 @@ export async function persist(
   exchange: Exchange,
   { family, session }: PendingRefresh,
 ): Promise<void> {
-  if (sessions.shared) {
+  if (sessions.distributed) {
     // It was written with the redemption.
-    await sessions.shared.adopt(exchange, session)
+    await sessions.distributed.adopt(exchange, session)
     return
   }
   // The session ended while its token was redeemed: bringing it back would undo a logout or another login.

@@ -77,7 +77,7 @@ async function inTurn(
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: () => false,
-    ...(sessions.shared ? { shared: sessions.shared } : {}),
+    ...(sessions.distributed ? { distributed: sessions.distributed } : {}),
     async redeem(latest, _refreshToken, { scope }) {
       const grant = await verify(latest)
       return scope.run(() => withVerified(config, latest, want, grant))

@@ -10,7 +10,7 @@ import { restartGuard } from './restart-guard.ts'
 import type { TransactionLookup, TransactionStorage } from './storage.ts'
 import { decodeTransaction } from './transaction.ts'
 
-export interface InCookieParts {
+export interface CookieTransactionParts {
   readonly config: Config
   readonly sealer: Sealer
   readonly client: () => Promise<string>
@@ -21,7 +21,12 @@ export interface InCookieParts {
 const BY_CONTENT = ['found', 'expired', 'superseded'] as const
 
 /** Transactions sealed into cookies: one each, or a single shared one when parallel transactions are off. */
-export function inCookie({ config, sealer, client, baseUrl }: InCookieParts): TransactionStorage {
+export function createCookieTransactionStorage({
+  config,
+  sealer,
+  client,
+  baseUrl,
+}: CookieTransactionParts): TransactionStorage {
   const { parallel, cookie } = config.transaction
   const nameFor = (stateHash: string): string => (parallel ? cookie.prefix + stateHash : cookie.prefix)
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { requestCookies } from '../../src/http/exchange.ts'
-import { inCookie } from '../../src/session/cookie/in-cookie.ts'
+import { createCookieSessionStorage } from '../../src/session/cookie/in-cookie.ts'
 import type { Fixture } from '../support/cookie-fixtures.ts'
 import { fixtures, plaintexts, read, writeMissing, written } from '../support/cookie-fixtures.ts'
 import { formats } from '../support/cookie-formats.ts'
@@ -35,7 +35,7 @@ describe('formats of cookies', () => {
 
   test('a marker ends its session', async () => {
     const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-1': session } = fixtures()
-    const sessions = inCookie(engineFor().engine)
+    const sessions = createCookieSessionStorage(engineFor().engine)
     const load = (values: Fixture['values']) =>
       sessions.load({ ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) })
     expect(await load({ ...session?.values })).not.toBeNull()

@@ -5,7 +5,7 @@ import { joinedCookies } from '../../src/http/chunks.ts'
 import { CookieJar } from '../../src/http/cookie-jar.ts'
 import { requestCookies } from '../../src/http/exchange.ts'
 import type { SessionData, SessionDataStore } from '../../src/index.ts'
-import { inCookie } from '../../src/session/cookie/in-cookie.ts'
+import { createCookieSessionStorage } from '../../src/session/cookie/in-cookie.ts'
 import { decodeMarker } from '../../src/session/cookie/logout-marker.ts'
 import type { SessionReference } from '../../src/session/model/reference.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
@@ -68,7 +68,7 @@ function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, Sessio
   // The state of a process is not part of a format.
   return kind === 'session in a store'
     ? engine
-    : { ...createEngine(engine.config), sessions: inCookie(engine) }
+    : { ...createEngine(engine.config), sessions: createCookieSessionStorage(engine) }
 }
 
 function exchangeOf(values: Fixture['values']) {

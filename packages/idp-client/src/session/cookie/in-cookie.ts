@@ -19,7 +19,7 @@ import { sessionCookies, toTimes } from './cookies.ts'
 import type { LogoutMarker } from './logout-marker.ts'
 import { logoutMarker } from './logout-marker.ts'
 
-export interface InCookieParts {
+export interface CookieSessionParts {
   readonly config: Config
   readonly sealer: Sealer
   /** Tag of provider and client, see `StoredSession.client`. */
@@ -38,7 +38,7 @@ export interface CookieSessionStorage extends SessionStorage {
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
 }
 
-interface ReaderParts extends Omit<InCookieParts, 'baseUrl'> {
+interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl'> {
   readonly connections: ConnectionCookies
   readonly marker: LogoutMarker
 }
@@ -124,7 +124,7 @@ type Pack = (
 
 /** Seals sessions into cookies: most fit, and of the others as much as does. */
 function packer(
-  { client, config, sealer }: InCookieParts,
+  { client, config, sealer }: CookieSessionParts,
   connections: ConnectionCookies,
   attributes: SessionCookies['attributes'],
 ): Pack {
@@ -154,7 +154,7 @@ function packer(
 }
 
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
-export function inCookie(parts: InCookieParts): CookieSessionStorage {
+export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { client, config, sealer } = parts
   const connections = connectionCookies(config.session.cookie.name, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)

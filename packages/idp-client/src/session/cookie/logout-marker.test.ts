@@ -7,14 +7,14 @@ import { requestCookies } from '../../http/exchange.ts'
 import { encodeReference } from '../model/reference.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { inCookie } from './in-cookie.ts'
+import { createCookieSessionStorage } from './in-cookie.ts'
 
 const MARKER = '__session__ended'
 
 /** Sessions of one process that knows nothing of any other, nor of what it did itself before. */
 function sessionsOf(options: IdpClientOptions = {}) {
   const { clock, engine } = engineFor(options)
-  return { clock, engine, sessions: inCookie(engine) }
+  return { clock, engine, sessions: createCookieSessionStorage(engine) }
 }
 
 function sessionAt(createdAt: number, sub = 'alice', size = 0): StoredSession {
@@ -327,7 +327,7 @@ describe('several markers', () => {
         return open(purpose, sealed)
       },
     }
-    const sessions = inCookie({ ...made.engine, sealer })
+    const sessions = createCookieSessionStorage({ ...made.engine, sealer })
     const own = new Cookies()
     await save(made.sessions, own, sessionAt(made.clock.now))
     const live = own.stored.get('__session')?.value ?? ''

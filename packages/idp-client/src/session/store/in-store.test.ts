@@ -384,11 +384,11 @@ describe('a store that fails', () => {
 })
 
 describe('redemptions', () => {
-  type Shared = NonNullable<Engine['sessions']['shared']>
+  type Shared = NonNullable<Engine['sessions']['distributed']>
 
   function sharedOf(engine: Engine): Shared {
-    if (!engine.sessions.shared) throw new Error('sessions are in a store')
-    return engine.sessions.shared
+    if (!engine.sessions.distributed) throw new Error('sessions are in a store')
+    return engine.sessions.distributed
   }
 
   const renewed = async (current: Awaited<ReturnType<Engine['sessions']['load']>>) => {

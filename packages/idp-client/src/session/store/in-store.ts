@@ -9,7 +9,7 @@ import type { SessionReference } from '../model/reference.ts'
 import { encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { forgetProcessTokens } from '../process-tokens.ts'
-import type { SharedSessionStorage } from '../storage.ts'
+import type { DistributedSessionStorage } from '../storage.ts'
 import { guardedStore } from './guarded-store.ts'
 import { isRecordOf, recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
@@ -18,7 +18,7 @@ import { storeReader } from './store-reader.ts'
 import type { StoreRecords } from './store-records.ts'
 import { storeRecords } from './store-records.ts'
 
-export interface InStoreParts {
+export interface StoreSessionParts {
   readonly config: Config
   readonly store: SessionDataStore
   readonly sealer: Sealer
@@ -29,7 +29,7 @@ export interface InStoreParts {
 
 /** Stages the cookie that names a session. */
 function cookieWriter(
-  { client, config, sealer }: InStoreParts,
+  { client, config, sealer }: StoreSessionParts,
   { attributes, clearAll, clearReplaced }: SessionCookies,
   reader: StoreReader,
 ): (exchange: Exchange, session: StoredSession, isNew: boolean) => Promise<void> {
@@ -79,7 +79,7 @@ function beginningIn(records: StoreRecords): Beginning {
  * Sessions in the application's store; the cookie holds nothing but the sealed session key. A record that is gone stays
  * gone: nothing but a login creates one.
  */
-export function inStore(parts: InStoreParts): SharedSessionStorage {
+export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
   const { client, config, sealer } = parts
   const { cookie: _cookie, ...rules } = config.session
   const store = guardedStore(config, parts.store, isRecordOf)
@@ -134,7 +134,7 @@ export function inStore(parts: InStoreParts): SharedSessionStorage {
       return cookies.clearDead(exchange)
     },
 
-    shared: {
+    distributed: {
       exclusively: exclusiveRedemption({ store, records }),
       adopt: async (exchange, session) => reader.adopt(exchange, session),
       async currentId(exchange) {

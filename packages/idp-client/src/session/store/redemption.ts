@@ -3,7 +3,7 @@ import { monotonic } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
 import { backoff, retry } from '../../lib/retry.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
-import type { SessionChange, SharedSessions } from '../storage.ts'
+import type { DistributedSessions, SessionChange } from '../storage.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { INSISTENCE_MILLISECONDS } from './guarded-store.ts'
 import { recordId } from './record.ts'
@@ -31,7 +31,7 @@ function isSpent(tried: StoredSession, now: StoredSession): boolean {
  * gave must not be lost. If the store rejects it, the request waits a while; after that this process keeps
  * retrying for as long as no other process may redeem the consumed token.
  */
-export function exclusiveRedemption({ records, store }: RedemptionParts): SharedSessions['exclusively'] {
+export function exclusiveRedemption({ records, store }: RedemptionParts): DistributedSessions['exclusively'] {
   async function attempt<T extends SessionChange>(
     known: Snapshot,
     work: (session: StoredSession) => Promise<T>,
