@@ -98,7 +98,7 @@ test('a user who cancels sees a notice, and nothing is connected', async () => {
   expect(provider.accounts.list('alice')).toEqual([])
 })
 
-test('a wrong code connects nothing, and spends the attempt', async () => {
+test('a wrong code connects nothing, and uses up the attempt', async () => {
   const page = await openAccounts('alice')
   site.complaints.announce(/CONNECT_FAILED/)
   provider.clearRequests()
@@ -116,7 +116,7 @@ test('a wrong code connects nothing, and spends the attempt', async () => {
   await page.getByText('The account is connected.').waitFor()
 })
 
-test('a user who takes too long at the provider sees a notice there, and may start again', async () => {
+test('a user who takes too long at the provider gets a notice there, and can start again', async () => {
   const page = await openAccounts('alice')
   await page.getByRole('link', { name: 'Connect GitHub' }).click()
   await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
@@ -131,7 +131,7 @@ test('a user who takes too long at the provider sees a notice there, and may sta
   await page.getByText('The account is connected.').waitFor()
 })
 
-test('going back into a finished connection connects nothing again', async () => {
+test('going back to a finished connection connects nothing again', async () => {
   const page = await openAccounts('alice')
   await connect(page, 'GitHub')
   await page.getByText('The account is connected.').waitFor()
@@ -145,7 +145,7 @@ test('going back into a finished connection connects nothing again', async () =>
   expect(provider.accounts.list('alice')).toHaveLength(1)
 })
 
-test('what alice began connects nothing to bob, who signed in meanwhile', async () => {
+test('a connection that alice started connects nothing to bob, who signed in meanwhile', async () => {
   const page = await openAccounts('alice')
   await page.getByRole('link', { name: 'Connect GitHub' }).click()
   await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
@@ -164,7 +164,7 @@ test('what alice began connects nothing to bob, who signed in meanwhile', async 
   for (const user of ['alice', 'bob']) expect(provider.accounts.list(user)).toEqual([])
 })
 
-test('says so when the account API cannot be asked, and works again afterwards', async () => {
+test('shows an error if the account API cannot be reached, and works again afterwards', async () => {
   const remove = provider.faults.set('account-list', { kind: 'respond', status: 503 })
   site.complaints.announce(/PROVIDER_FAILURE at account: .*FAILED_TO_LIST/)
   const page = await openAccounts('alice')
@@ -174,7 +174,7 @@ test('says so when the account API cannot be asked, and works again afterwards',
   await page.getByText('No connected accounts yet.').waitFor()
 })
 
-test('a session in cookies has room for all that this site asks for', async () => {
+test('a session in cookies has room for every token of this site', async () => {
   provider.mfa.enrollOob('alice', 'push')
   const page = await arrive()
   visitor.announce(400, '/auth/mfa/verify')
@@ -203,7 +203,7 @@ test('a session in cookies has room for all that this site asks for', async () =
   expectNoTokens()
 })
 
-test('links to the page ask the provider for nothing before they are followed', async () => {
+test('links to the page send no request to the provider before they are followed', async () => {
   const page = await arrive()
   await signIn(page, at('/profile'), 'alice')
   provider.clearRequests()
@@ -213,7 +213,7 @@ test('links to the page ask the provider for nothing before they are followed', 
   expect([provider.count('account-list'), provider.count('token')]).toEqual([0, 0])
 })
 
-test('without a session the page asks for the login, and comes back', async () => {
+test('without a session the page redirects to the login and back', async () => {
   const page = await arrive()
   visitor.announce(401, '/auth/connect')
   await page.goto(at('/auth/connect?connection=github&returnTo=/accounts'))

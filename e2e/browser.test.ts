@@ -78,7 +78,7 @@ afterAll(async () => {
   await Promise.all(sites.map((started) => started.stop()))
 })
 
-describe('a person', () => {
+describe('a user', () => {
   /** Clicks a link of the navigation, and waits for what the page streams after its heading. */
   async function follow(page: Page, link: string, path: string, shown: string): Promise<void> {
     await page.getByRole('navigation').getByRole('link', { name: link, exact: true }).click()
@@ -94,7 +94,7 @@ describe('a person', () => {
     return (await call.locator('pre').textContent()) ?? ''
   }
 
-  test('logs in, sees pages of every kind, logs out and is asked again [S204,S205,S206,S207]', async () => {
+  test('logs in, sees pages of every kind, logs out and has to log in again [S204,S205,S206,S207]', async () => {
     const page = await arrive()
     await page.goto(at('/'))
     await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
@@ -115,7 +115,7 @@ describe('a person', () => {
     await signInHeading(page).waitFor()
   })
 
-  test('changes the session by a server action, which every later request sees', async () => {
+  test('changes the session with a Server Action, which every later request reads', async () => {
     const page = await arrive()
     await signIn(page, at('/settings'), 'alice')
     await page.getByRole('radio', { name: 'teal' }).check()
@@ -128,7 +128,7 @@ describe('a person', () => {
     await page.getByRole('main').getByText('Alice Anderson').waitFor()
   })
 
-  test('never receives a token in a page, a payload or an answer of the application', async () => {
+  test('never receives a token in a page, a payload or a response of the application', async () => {
     const page = await arrive()
     await signIn(page, at('/inspector'), 'alice')
     for (const path of [...pages, '/auth/profile', '/api/me']) {
@@ -143,7 +143,7 @@ describe('a person', () => {
     }
   })
 
-  test('whose session has expired is led through the login, back to the page', async () => {
+  test('with an expired session is redirected to the login, and back to the page', async () => {
     const page = await arrive()
     await plantSession(visitor, site.url, { sub: 'test|carol', usedAgo: 10 })
     await page.goto(at('/inspector?tab=2'))
@@ -197,7 +197,7 @@ describe('a person', () => {
 })
 
 describe('tabs and history', () => {
-  test('five tabs begin, finish in another order, and all arrive where they wanted', async () => {
+  test('five tabs start logins, finish in another order, and each gets to its page', async () => {
     await arrive()
     const tabs: Page[] = []
     for (let number = 1; number <= 5; number += 1) {
@@ -218,7 +218,7 @@ describe('tabs and history', () => {
     expect((await ourCookies(visitor, site.url)).sort()).toEqual(['__session', '__session__ended'])
   })
 
-  test('going back to a finished login lands on the page', async () => {
+  test('going back to a finished login redirects to the page', async () => {
     const page = await arrive()
     await signIn(page, at('/profile'), 'alice')
     const callback = answersOf('/auth/callback')[0]?.url() ?? ''
@@ -249,7 +249,7 @@ describe('tabs and history', () => {
     },
   )
 
-  test('other tabs notice a logout, when they get the focus at the latest', async () => {
+  test('other tabs notice a logout, at the latest on focus', async () => {
     const guarded = await arrive()
     // The hook asks at most every five seconds.
     await guarded.clock.install()
@@ -273,8 +273,8 @@ describe('tabs and history', () => {
   })
 })
 
-describe('logins that do not end well', () => {
-  test('a person who denies gets a page with a way on, and the way works', async () => {
+describe('logins that fail', () => {
+  test('a user who denies gets a page with a working link', async () => {
     const page = await arrive()
     visitor.announce(400, '/auth/callback')
     await page.goto(at('/profile'))
@@ -289,7 +289,7 @@ describe('logins that do not end well', () => {
     await page.getByRole('main').getByText('Alice Anderson').waitFor()
   })
 
-  test('a login whose cookies are gone starts again by itself, once', async () => {
+  test('a login whose cookies are lost restarts automatically, once', async () => {
     const page = await arrive()
     visitor.announce(400, '/auth/callback')
     site.complaints.announce(/UNKNOWN_STATE/)
@@ -340,7 +340,7 @@ describe('form_post', () => {
     await logOut(page)
   })
 
-  test('denied and abandoned logins end as they do without it', async () => {
+  test('denied and abandoned logins end as without it', async () => {
     const page = await arrive()
     // The provider sends its form with the status of the error.
     visitor.announce(400, /\/authorize\/[\w-]+/)
@@ -359,7 +359,7 @@ describe('form_post', () => {
   })
 })
 
-describe('requests that the router of Next makes', () => {
+describe('requests of the Next.js router', () => {
   const isPrefetch = (response: Response): boolean =>
     response.request().headers()['next-router-prefetch'] !== undefined
   /** The last request for a page that is prefetched. */
@@ -374,7 +374,7 @@ describe('requests that the router of Next makes', () => {
       .toEqual(new Set(pages.filter((path) => !['/', '/legacy'].includes(path))))
   }
 
-  test('prefetching the links of a page sets no cookie and asks no provider', async () => {
+  test('prefetching the links of a page sets no cookie and requests nothing from the provider', async () => {
     const page = await arrive()
     const asked = provider.count('authorize')
     await openHome(page)
@@ -413,7 +413,7 @@ describe('requests that the router of Next makes', () => {
 describe('the production build', () => {
   const apis = ['/api/me', '/api/legacy-me']
 
-  test('a careless shared cache keeps nothing of 20 people who ask through it', async () => {
+  test('a badly configured shared cache stores no response for any of 20 users', async () => {
     const cache = await startCachingProxy(site.internalUrl)
     const now = Math.floor(Date.now() / 1000)
     const people = Array.from({ length: 20 }, (_, index) => `test|person-${String(index).padStart(2, '0')}`)
@@ -445,7 +445,7 @@ describe('the production build', () => {
     expect(kept).toEqual([['/icon.svg', []]])
   })
 
-  test('without any variable every guard denies, even with a cookie that was good elsewhere', async () => {
+  test('without any variable every guard denies access, even with a cookie that is valid elsewhere', async () => {
     const bare = await start()
     const page = await arrive()
     await plantSession(visitor, bare.url, { sub: 'test|carol', usedAgo: 10 })

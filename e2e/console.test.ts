@@ -52,7 +52,7 @@ test.each([
   ['/rejected', 'not announced: uncaught: Error: one is rejected'],
   ['/refused', 'not announced: 404 /missing'],
   ['/nowhere', 'not announced: 404 /nowhere'],
-])('[J2] whatever %s reports on the console fails the test', async (path, problem) => {
+])('[J2] any message of %s on the console fails the test', async (path, problem) => {
   const visitor = await open(path)
   await expect(visitor.leave()).rejects.toThrow(problem)
 })

@@ -18,7 +18,7 @@ afterAll(async () => {
   await demo?.interrupt()
 })
 
-test('the demo command: open the address, log in, profile, protected pages, log out, Ctrl-C', async () => {
+test('the demo command prints a URL where login, profile, protected pages and logout work, and ends with Ctrl-C', async () => {
   const visitor = await newVisitor(browser)
   const { page } = visitor
   await page.goto(demo.url)

@@ -72,7 +72,7 @@ async function isSignedIn(page: Page, url = site.url): Promise<boolean> {
   return response.status() === 200
 }
 
-test('shows every browser of the user and ends another one, which is asked to log in at its next request', async () => {
+test('shows every browser of the user and ends another one, which has to log in at its next request', async () => {
   const here = await openDevices(alice, 'firefox')
   const phone = await openDevices(alice, 'safari')
   await openDevices(bob, 'unknown')
@@ -92,7 +92,7 @@ test('shows every browser of the user and ends another one, which is asked to lo
   expect(await isSignedIn(here)).toBe(true)
 })
 
-test('ends all others at once, and no session of anybody else', async () => {
+test('ends all others at once, and no session of another user', async () => {
   const first = await openDevices(alice, 'safari')
   const second = await openDevices(alice, 'safari')
   const here = await openDevices(alice, 'firefox')
@@ -138,7 +138,7 @@ test('a logout that the provider notifies ends every browser of the user', async
   await here.waitForURL(isProvider)
 })
 
-test('a transfer and its second factor, with the session in a store', async () => {
+test('a transfer and its second factor work with the session in a store', async () => {
   const { secret } = provider.mfa.enrollOtp(alice)
   const visitor = await newVisitor(browser)
   visitors.push(visitor)
@@ -155,7 +155,7 @@ test('a transfer and its second factor, with the session in a store', async () =
   expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
 })
 
-test('with sessions in cookies the page says why there is no list, and what to do', async () => {
+test('with sessions in cookies the page says why there is no list, and how to get one', async () => {
   const plain = await startDemo(provider)
   onTestFinished(() => plain.stop())
   const page = await openDevices(alice, 'firefox', plain.url)

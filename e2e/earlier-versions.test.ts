@@ -146,7 +146,7 @@ describe.each(cases)(
       },
     )
 
-    test('changes that both make at the same time all stay', async () => {
+    test('concurrent changes of both are all kept', async () => {
       const send = await logIn('bob', earlier)
       const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(2, '0'))
       await Promise.all(

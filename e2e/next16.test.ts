@@ -107,7 +107,7 @@ describe('Pages Router behind the proxy and a rewrite', () => {
     run(host),
   )
 
-  test('the guard leads back to the page with the same parameters', async () => {
+  test('the guard redirects back to the page with the same parameters', async () => {
     const response = await fetch(`${host.url}/page?q=a%20b&next=%2Fpublic%3Fx%3D1`, { redirect: 'manual' })
     const target = new URL(response.headers.get('location') ?? '', host.url)
     const back = new URL(target.searchParams.get('returnTo') ?? '', host.url)
@@ -144,7 +144,7 @@ describe('auth routes as a catch-all route handler', () => {
     [{ rsc: '1', 'next-router-prefetch': '1' }, 204],
     [{ 'sec-purpose': 'prefetch' }, 204],
     [{ 'sec-fetch-dest': 'image', 'sec-fetch-site': 'same-origin' }, 403],
-  ])('a request that is no navigation (%o) begins and ends nothing: %i', async (headers, status) => {
+  ])('a request that is not a navigation (%o) starts and ends nothing: %i', async (headers, status) => {
     for (const path of ['/auth/login', '/auth/logout']) {
       const response = await fetch(host.url + path, { headers, redirect: 'manual' })
       expect(response.status).toBe(status)
@@ -182,7 +182,7 @@ describe('requests', () => {
   }
 
   test.each(['/page', '/api', '/whoami?style=explicit', '/legacy/guarded', '/api/legacy/guarded'])(
-    'one navigation opens the session once in the proxy and once in %s',
+    'one navigation decrypts the session once in the proxy and once in %s',
     async (path) => {
       const cookie = await signedIn('test|carol', 'fresh')
       const before = await opens()
@@ -193,7 +193,7 @@ describe('requests', () => {
   )
 
   test.each(['/page', '/whoami', '/legacy/guarded', '/api/legacy/whoami'])(
-    'a session that the proxy has just written is the one that %s sees',
+    'a session that the proxy has just written is read by %s',
     async (path) => {
       const cookie = await signedIn('test|carol', 'due')
       const response = await fetch(server.url + path, { headers: { cookie } })
@@ -202,14 +202,14 @@ describe('requests', () => {
     },
   )
 
-  test('a render reads session and token, and is told that it cannot write', async () => {
+  test('a render reads session and token, and gets an error that it cannot write', async () => {
     const headers = { cookie: await signedIn('test|carol', 'fresh') }
     const response = await fetch(`${server.url}/page/write`, { headers })
     expect(await response.text()).toContain('update=SESSION_NOT_WRITABLE token=Bearer')
     expect(ourCookies(response)).toEqual([])
   })
 
-  test('a path that a client claims is not where the guard leads back to', async () => {
+  test('a path header of a client does not change where the guard redirects to', async () => {
     const response = await fetch(`${server.url}/page?x=1`, {
       redirect: 'manual',
       headers: { 'x-idp-return-path': '/claimed' },
@@ -217,7 +217,7 @@ describe('requests', () => {
     expect(response.headers.get('location')).toBe('/auth/login?returnTo=%2Fpage%3Fx%3D1')
   })
 
-  test('a hook that writes cookies of its own through cookies() does not take the session away', async () => {
+  test('a hook that writes its own cookies through cookies() does not lose the session', async () => {
     const login = await fetch(
       `${server.url}/auth/login?returnTo=${encodeURIComponent('/public?hook=cookies')}`,
       {
@@ -270,7 +270,7 @@ describe('requests', () => {
     expect(await shown.text()).toContain('refused=INSUFFICIENT_USER_AUTHENTICATION')
   })
 
-  test('[C4] what a page demands wins over configured acr_values and organization, in one login', async () => {
+  test('[C4] requirements of a page take precedence over configured acr_values and organization, in one login', async () => {
     const FIXTURE_AUTHORIZATION = JSON.stringify({ acr_values: 'urn:silver', organization: 'org_acme' })
     const { url } = await start(plain, { FIXTURE_AUTHORIZATION })
     const cookies = new Map<string, string>()
@@ -303,7 +303,7 @@ describe('requests', () => {
     ])
   })
 
-  test("another middleware's rewrite keeps the session and the address that the browser shows", async () => {
+  test("another middleware's rewrite keeps the session and the URL that the browser shows", async () => {
     const guarded = await fetch(`${server.url}/fr/page?x=1`, { redirect: 'manual' })
     expect(guarded.headers.get('location')).toBe('/auth/login?returnTo=%2Ffr%2Fpage%3Fx%3D1')
     const cookie = await signedIn('test|carol', 'due')
@@ -336,7 +336,7 @@ describe('a shared cache in front', () => {
     '/auth/profile',
   ]
 
-  test('stores no response with our cookie, whichever of 20 users asks first', async () => {
+  test('stores no response with a cookie of the library, for any of 20 users', async () => {
     const people = Array.from({ length: 20 }, (_, index) => `test|person-${index}`)
     let rolled = 0
     for (const [index, sub] of people.entries()) {
@@ -410,7 +410,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     ['guarded', '/page?from=link'],
     ['login', '/page'],
     ['legacy', '/legacy/guarded?from=link'],
-  ])('a click on the link %s leads through the login, without a blocked request', async (id, target) => {
+  ])('a click on the link %s goes through the login, without a blocked request', async (id, target) => {
     const { page } = visitor
     // The router is told to navigate instead.
     visitor.announce(403, '/auth/login')
@@ -422,7 +422,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     expect(foreignFetches(visitor, server.url)).toEqual([])
   })
 
-  test('Server Actions read, change and begin a session; one that changes nothing sets no cookie', async () => {
+  test('Server Actions read, change and create a session; one that changes nothing sets no cookie', async () => {
     const { page } = visitor
     const cookiesOfAction = async (button: string, result: string): Promise<string[]> => {
       const isAction = (response: PageResponse): boolean =>
@@ -445,7 +445,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     await page.getByText('value=by action').waitFor()
   })
 
-  test('an action records no use of a session that is due', async () => {
+  test('an action does not count as use of a session that is due for rolling', async () => {
     const { page } = visitor
     const [name = '', value = ''] = (await signedIn('test|carol', 'fresh')).split('=')
     await page.context().addCookies([{ name, value, url: server.url }])

@@ -65,7 +65,7 @@ test('bound tokens: the server gets orders and, after a nonce challenge, transfe
   expect(route.status()).toBe(404)
 })
 
-test('a transfer with bound tokens: the factor is verified with the key, and no popup brings a token', async () => {
+test('a transfer with bound tokens: the factor is verified with the key, and no popup returns a token', async () => {
   const { secret } = provider.mfa.enrollOtp('alice')
   visitor = await newVisitor(browser)
   const { page } = visitor
@@ -120,7 +120,7 @@ describe('the API', () => {
 
   const nonceOf = async (): Promise<string> => (await ask('/transfers', {})).nonce
 
-  test('serves transfers for a bound token with a proof that carries its nonce, and each proof once', async () => {
+  test('accepts a bound token for transfers with a proof that has its nonce, and each proof once', async () => {
     const accessToken = await token()
     const authorization = `DPoP ${accessToken}`
     const htu = `${api.url}/transfers`
@@ -143,7 +143,7 @@ describe('the API', () => {
     expect((await ask('/transfers', { authorization, dpop: fresh })).status).toBe(200)
   })
 
-  test('serves orders for a bound token without a nonce, and each proof once', async () => {
+  test('accepts a bound token for orders without a nonce, and each proof once', async () => {
     const accessToken = await token()
     const headers = {
       authorization: `DPoP ${accessToken}`,
@@ -157,7 +157,7 @@ describe('the API', () => {
     ['nobody', () => ({})],
     ['a Bearer token', async () => ({ authorization: `Bearer ${await token({ cnf: undefined })}` })],
     ['a bound token as a Bearer token', async () => ({ authorization: `Bearer ${await token()}` })],
-  ])('demands a proof for transfers of %s', async (_title, headers) => {
+  ])('requires a proof for transfers of %s', async (_title, headers) => {
     const { challenge, status, text } = await ask('/transfers', await headers())
     expect([status, challenge, text]).toEqual([401, noProof, ''])
   })
@@ -167,7 +167,7 @@ describe('the API', () => {
     ['what is no JWT', () => 'proof'],
     ['several', (proof: string) => `${proof}, ${proof}`],
     ['one with a broken signature', (proof: string) => proof.replace(/[^.]*$/, 'AAAA')],
-  ])('refuses as a proof: %s', async (_title, change) => {
+  ])('rejects as a proof: %s', async (_title, change) => {
     const accessToken = await token()
     const claims = { htu: `${api.url}/transfers`, nonce: await nonceOf() }
     const dpop = change(key.prove(accessToken, claims))
@@ -203,21 +203,21 @@ describe('the API', () => {
     ['bound to none', { cnf: undefined }, 401, faulty('invalid_token')],
     ['expired', { exp: now() - 1 }, 401, faulty('invalid_token')],
     ['without the scope', { scope: 'openid' }, 403, 'DPoP error="insufficient_scope", scope="read:things"'],
-  ])('refuses a token %s', async (_title, changes, status, challenge) => {
+  ])('rejects a token %s', async (_title, changes, status, challenge) => {
     const accessToken = await token(changes)
     const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce: await nonceOf() })
     const answer = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
     expect([answer.status, answer.challenge]).toEqual([status, challenge])
   })
 
-  test.each(['a nonce of its own making', 42, ''])('demands its nonce instead of %j', async (nonce) => {
+  test.each(['a nonce of its own making', 42, ''])('requires its nonce instead of %j', async (nonce) => {
     const accessToken = await token()
     const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce })
     const answer = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
     expect([answer.status, answer.challenge]).toEqual([401, faulty('use_dpop_nonce')])
   })
 
-  test('tells no browser that it may ask for transfers', async () => {
+  test('does not allow browsers to request transfers', async () => {
     const response = await fetch(`${api.url}/transfers`, {
       method: 'OPTIONS',
       headers: { origin: site.url },

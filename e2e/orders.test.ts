@@ -61,7 +61,7 @@ describe('the orders page', () => {
     ['alice', 'Teapot, cast iron'],
     ['bob', 'Coffee grinder'],
     ['mallory', 'No orders yet.'],
-  ])('shows the orders of %s, asked by the server and by the browser', async (user, shown) => {
+  ])('shows the orders of %s, requested by the server and by the browser', async (user, shown) => {
     const page = await arrive(user)
     await byServer(page).getByText(shown).waitFor()
     await load(page)
@@ -87,7 +87,7 @@ describe('the orders page', () => {
     expect(refreshes()).toBe(1)
   })
 
-  test('still has its own token after a popup that was for another API', async () => {
+  test('still has its own token after a popup for another API', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const page = await arrive('alice')
     await page.goto(`${site.url}/transfer`)
@@ -101,7 +101,7 @@ describe('the orders page', () => {
     await byBrowser(page).getByText('Teapot, cast iron').waitFor()
   })
 
-  test('says so where no API was started, and when it cannot be reached', async () => {
+  test('shows an error if no API was started, and if it cannot be reached', async () => {
     const alone = await startDemo(provider)
     onTestFinished(() => alone.stop())
     const lost = await startDemo(provider, { ORDERS_API_URL: `http://127.0.0.1:${await freePort()}` })
@@ -136,7 +136,7 @@ describe('the orders API', () => {
   const bearer = async (changes: Record<string, unknown>, options = accessToken): Promise<string> =>
     `Bearer ${await provider.sign({ ...claims(), ...changes }, options)}`
 
-  test('serves an access token of the provider for it', async () => {
+  test('accepts an access token of the provider for it', async () => {
     const { response, text } = await ask(await bearer({}))
     expect(response.status).toBe(200)
     expect(JSON.parse(text)).toMatchObject({ owner: 'dev|alice' })
@@ -174,12 +174,12 @@ describe('the orders API', () => {
     ],
   ]
 
-  test.each(refused)('refuses %s', async (_title, authorization, status, challenge) => {
+  test.each(refused)('rejects %s', async (_title, authorization, status, challenge) => {
     const answer = await ask(await authorization())
     expect([answer.response.status, answer.challenge, answer.text]).toEqual([status, challenge, ''])
   })
 
-  test('lets a browser use its answers in the application, and nowhere else', async () => {
+  test('lets a browser read its responses in the application only', async () => {
     const allowed = async (origin: string): Promise<string | null> =>
       (await ask(await bearer({}), { origin })).response.headers.get('access-control-allow-origin')
     expect(await allowed(site.url)).toBe(site.url)

@@ -91,7 +91,7 @@ describe('[J8] the transfer page', () => {
     expect(inbox.url()).toBe(`${provider.issuer}/dev/inbox`)
   })
 
-  test('shows the balance after each transfer, whichever way it was confirmed, and refuses more than that', async () => {
+  test('shows the balance after each transfer, with any confirmation, and rejects more than that', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const page = await arrive('/transfer')
     const balance = page
@@ -144,7 +144,7 @@ describe('[J8] the layout', () => {
     ['a phone', phone],
     ['a tablet', tablet],
     ['a desktop', desktop],
-  ])('leaves no tile alone in a row, on %s', async (_title, viewport) => {
+  ])('leaves no single tile in a row, on %s', async (_title, viewport) => {
     const page = await arrive('/', viewport)
     await page.getByRole('heading', { name: 'Hello, Alice' }).waitFor()
     const rows = await page.locator('.tiles').evaluateAll((lists) =>

@@ -197,7 +197,7 @@ describe('an unmodified create-next-app', () => {
   })
 
   // The mistakes also prove that the silence before them is not the test's own.
-  test('[J2] reports what stands outside Suspense, and only that', async () => {
+  test('[J2] reports what is outside Suspense, and only that', async () => {
     await addPage('/outside', [
       "import { idp } from '@/lib/idp'",
       'export default async function Page() {',
@@ -212,7 +212,7 @@ describe('an unmodified create-next-app', () => {
     expect(reported.filter((line) => !line.includes('Route "/outside"'))).toEqual([])
   })
 
-  test('[J2] refuses a session in a private cache, which prefetches run and no cookie leaves', async () => {
+  test('[J2] rejects a session in a private cache, which prefetches run and no cookie leaves', async () => {
     await addPage('/private', [
       "import { Suspense } from 'react'",
       "import { idp } from '@/lib/idp'",
@@ -288,7 +288,7 @@ describe.each([
   { name: 'Express', site: () => express },
   { name: 'a Web host', site: () => web },
 ])('$name', ({ site }) => {
-  test('[J5] runs as printed: a guarded page leads through the login and back', async () => {
+  test('[J5] works as printed: a guarded page redirects to the login and back', async () => {
     const { url } = site()
     const page = await newPage()
     // Browsers ask every site for an icon, which the sections leave out.

@@ -35,7 +35,7 @@ async function until(epochSeconds: number): Promise<void> {
 }
 
 describe('four processes, one Redis', () => {
-  test('50 parallel calls over several processes with an expired session: one refresh', async () => {
+  test('50 parallel calls over several processes with an expired session cause one refresh', async () => {
     const person = new Person('alice', cluster.url, provider)
     await person.logIn()
     const first = await person.send('/token')
@@ -51,7 +51,7 @@ describe('four processes, one Redis', () => {
     ).toHaveLength(1)
   })
 
-  test('a logout in one process counts in all, and another device is ended from here', async () => {
+  test('a logout in one process applies to all, and another device is ended from here', async () => {
     const [phone, desktop] = [
       new Person('bob', cluster.url, provider),
       new Person('bob', cluster.url, provider),
@@ -72,7 +72,7 @@ describe('four processes, one Redis', () => {
     expect(after.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))
   })
 
-  test(`${users} people for ${seconds} s, processes killed, Redis started again: nothing is lost`, {
+  test(`${users} users for ${seconds} s, with killed processes and a restart of Redis, lose nothing`, {
     timeout: (seconds + 120) * 20 * 1000,
   }, async () => {
     const report = await soak({

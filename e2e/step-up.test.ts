@@ -146,7 +146,7 @@ describe('on the page', () => {
     expectNoTokens()
   })
 
-  test('[S210] a code that was sent to a phone', async () => {
+  test('[S210] a code is sent to a phone', async () => {
     provider.mfa.enrollOob('alice', 'sms', '+15550100')
     const page = await arrive('alice')
     await pressTransfer(page)
@@ -174,7 +174,7 @@ describe('on the page', () => {
     expectNoTokens()
   })
 
-  test('a recovery code, which is replaced by a new one', async () => {
+  test('a recovery code is replaced by a new one', async () => {
     provider.mfa.enrollOtp('alice')
     const page = await arrive('alice')
     await pressTransfer(page)
@@ -194,7 +194,7 @@ describe('on the page', () => {
     expectNoTokens()
   })
 
-  test('by keyboard: Escape leaves, and the focus is where it was', async () => {
+  test('by keyboard: Escape closes, and the focus is where it was', async () => {
     provider.mfa.enrollOtp('alice')
     const page = await arrive('alice')
     const focused = (): Promise<string | null | undefined> =>
@@ -255,7 +255,7 @@ const factors: readonly Factor[] = [
   },
 ]
 
-describe('a dialogue that is out of date', () => {
+describe('a dialog that is out of date', () => {
   /** Opens the dialogue, up to the field for the code or the wait for the device. */
   async function openDialogue(page: Page, { enroll, name }: Factor = app, where = site): Promise<void> {
     enroll()
@@ -266,7 +266,7 @@ describe('a dialogue that is out of date', () => {
       .waitFor()
   }
 
-  describe('of a site that asks for haste', () => {
+  describe('with a short lifetime of the mfa_token', () => {
     let hasty: DemoSite
     beforeAll(async () => {
       hasty = await startDemo(provider, { IDP_MFA_TOKEN_TTL: '60' }, { movableClock: true })
@@ -278,7 +278,7 @@ describe('a dialogue that is out of date', () => {
     afterAll(() => hasty.stop())
 
     test.each(factors)(
-      '[S135] too late, by $name: nothing is verified, and beginning again works',
+      '[S135] too late, by $name: nothing is verified, and starting again works',
       async (factor) => {
         const page = await arrive('alice', hasty)
         visitor.announce(401, '/auth/mfa/verify')
@@ -317,7 +317,7 @@ describe('a dialogue that is out of date', () => {
     },
   )
 
-  test('after a logout in another tab, which this tab notices by itself', async () => {
+  test('after a logout in another tab, which this tab notices', async () => {
     const page = await arrive('alice')
     await openDialogue(page)
     visitor.announce(401, '/auth/profile')
@@ -333,7 +333,7 @@ describe('a dialogue that is out of date', () => {
     expectNoTokens()
   })
 
-  test('going back to the page transfers nothing again', async () => {
+  test('going back to the page does not transfer again', async () => {
     provider.mfa.enrollOtp('alice')
     const page = await arrive('alice')
     await pressTransfer(page)
@@ -371,7 +371,7 @@ async function secondStep(page: Page): Promise<void> {
 }
 
 describe('at the provider', () => {
-  test('the browser goes there and comes back with what was filled in', async () => {
+  test('the browser goes there and comes back with the form filled in', async () => {
     const page = await arrive('alice')
     visitor.announce(401, '/api/transfers')
     await pressTransfer(page, 'At the provider')
@@ -389,7 +389,7 @@ describe('at the provider', () => {
     expectNoTokens()
   })
 
-  test('a user who denies there gets back to the page, and no transfer', async () => {
+  test('a user who denies there gets back to the page, without a transfer', async () => {
     const page = await arrive('alice')
     visitor.announce(401, '/api/transfers')
     visitor.announce(400, '/auth/callback')
@@ -407,7 +407,7 @@ describe('in a popup', () => {
     return popup
   }
 
-  test('the provider asks there, and the page continues with its session', async () => {
+  test('the provider verifies the factor there, and the page continues with its session', async () => {
     const page = await arrive('alice')
     await page.getByRole('navigation').getByRole('link', { name: 'Transfer' }).waitFor()
     const popup = await openPopup(page)
@@ -419,7 +419,7 @@ describe('in a popup', () => {
     expectNoTokens()
   })
 
-  test('a user who closes it reads that nothing was transferred, and may try again', async () => {
+  test('a user who closes it reads that nothing was transferred, and can try again', async () => {
     const page = await arrive('alice')
     await (await openPopup(page)).close()
     await alert(page, 'You closed the window.').waitFor()
@@ -443,7 +443,7 @@ describe('in a popup', () => {
     await page.getByRole('banner').getByText('Alice Anderson').waitFor()
   })
 
-  test('a browser that blocks it is told to allow it', async () => {
+  test('a browser that blocks it gets a hint to allow it', async () => {
     const page = await arrive('alice')
     // The behaviour of a browser that blocks popups; this one has no such setting while a test controls it.
     await page.evaluate(() => {

@@ -136,7 +136,7 @@ describe('an access token that has expired', () => {
     },
   )
 
-  test('a Server Component alone gets a fresh token; the next request that can write keeps it', async () => {
+  test('a Server Component alone gets a fresh token; the next request that can write stores it', async () => {
     const jar = takeExpired()
     const before = jar.header
     const response = await jar.send(`${server.url}/page/token`)
@@ -154,7 +154,7 @@ describe('an access token that has expired', () => {
     expect(refreshes()).toBe(1)
   })
 
-  test('two pages at once: both have the same new token', async () => {
+  test('two pages at once have the same new token', async () => {
     const jar = takeExpired()
     const url = `${server.url}/page/token`
     const [first, second] = await Promise.all([jar.send(url), jar.send(url)])
@@ -168,7 +168,7 @@ describe('an access token that has expired', () => {
     ['route handlers, with request and response', '/token?style=explicit'],
     ['API routes of the Pages Router', '/api/legacy/token'],
     ['the route for browsers', '/auth/access-token'],
-  ])('50 at once from %s: one refresh, 50 times the same token', async (_title, path) => {
+  ])('50 at once from %s: one refresh, 50 equal tokens', async (_title, path) => {
     const jar = takeExpired()
     const headers = { cookie: jar.header }
     const responses = await Promise.all(
@@ -181,7 +181,7 @@ describe('an access token that has expired', () => {
     expect(refreshes()).toBe(1)
   })
 
-  test('50 at once from all of these together, and from pages: still one', async () => {
+  test('50 at once from all of these together, and from pages, cause one refresh', async () => {
     const jar = takeExpired()
     const headers = { cookie: jar.header }
     const paths = [
@@ -256,7 +256,7 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
   const leaks = (seen: readonly [string, string][]): string[] =>
     seen.filter(([, text]) => issued.some((token) => text.includes(token))).map(([request]) => request)
 
-  test('no page, payload or answer contains a token', async () => {
+  test('no page, payload or response contains a token', async () => {
     const [jar = new Jar()] = await allExpired(server, 1)
     provider.clearRequests()
     const seen = await readable(server, jar)
@@ -269,7 +269,7 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
     expect((await jar.send(`${server.url}/auth/access-token`)).status).toBe(404)
   })
 
-  test('with the route it is the only answer that does', async () => {
+  test('with the route it is the only response that does', async () => {
     const jar = await loggedIn(withRoute)
     expect(leaks(await readable(withRoute, jar))).toEqual(['/auth/access-token {}'])
   })

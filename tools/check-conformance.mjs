@@ -143,8 +143,8 @@ function checkTable(table, problemsOf) {
 if (isMain(import.meta)) {
   const tables = [checkTable(conformance, conformanceProblems), checkTable(findings, rowProblems)]
   const known = new Set(tables.flatMap(({ ids }) => ids))
-  // The tests of the tools contain examples of ids.
-  const tests = filesBelow('', (path) => /\.test\.tsx?$/.test(path))
+  const examples = 'tools/check-conformance.test.mjs'
+  const tests = filesBelow('', (path) => /\.test\.(?:tsx?|mjs)$/.test(path) && path !== examples)
   finish(
     [
       ...tables.flatMap(({ problems }) => problems),

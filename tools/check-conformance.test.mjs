@@ -6,7 +6,7 @@ const table = (...rows) =>
 const files = { 'a/login.test.ts': "test('[S001, U5a] logs in', () => {})" }
 const problems = (...rows) => conformanceProblems(rowsOf(table(...rows)), (path) => files[path] ?? null)
 
-test('a proof must exist and carry the id', () => {
+test('a proof must exist and contain the id', () => {
   expect(problems('| S001 | a | b | Later | `a/login.test.ts` › logs in |')).toEqual([])
   expect(problems('| S001 | a | b | Later | `a/none.test.ts` |')).toEqual([
     expect.stringContaining('does not exist'),
@@ -17,7 +17,7 @@ test('a proof must exist and carry the id', () => {
   )
 })
 
-test('an open row is fine for work to come only', () => {
+test('an open row is allowed for planned work only', () => {
   expect(problems('| S001 | a | b | Later | open |')).toEqual([])
   expect(problems('| S001 | a | b | Login | open |')).toEqual([expect.stringContaining('finished')])
 })
@@ -35,7 +35,7 @@ test('tags are whole ids', () => {
   expect(tagged("test('S001 x')", 'S001')).toBe(false)
 })
 
-test('the findings have ids of their own, with gaps', () => {
+test('the findings have their own ids, with gaps', () => {
   const rows = rowsOf(table('| A1 | a | b | Later | open |', '| J3 | a | b | Later | `a/login.test.ts` |'))
   expect(rowProblems(rows, (path) => files[path] ?? null, 'findings.md')).toEqual([
     expect.stringContaining('findings.md:4 J3 names a/login.test.ts, where no test title carries [J3]'),

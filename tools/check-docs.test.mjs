@@ -4,7 +4,7 @@ import { anchorsOf, fencesOf, linksOf, sectionOf, stepsOf } from './lib/markdown
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
 
-test('fences keep their code, their place and their nesting', () => {
+test('fences keep their code, their position and their nesting', () => {
   const text = [
     '# Title',
     '',
@@ -34,13 +34,13 @@ test('named snippets become files, a second one of the same name a variant', () 
   expect(problems).toEqual([])
 })
 
-test('a continued snippet belongs to the one before it, and keeps its place', () => {
+test('a continued snippet belongs to the one before it, and keeps its position', () => {
   const text = [fence('ts', 'const a = 1'), 'prose', fence('ts continued', 'use(a)')].join('\n')
   const { files } = snippetsOf('a.md', text)
   expect(files).toEqual([{ path: 'snippet-2.ts', text: 'const a = 1\nuse(a)\nexport {}\n', lines: [2, 6] }])
 })
 
-test('leaving a snippet unchecked needs a reason', () => {
+test('an unchecked snippet requires a reason', () => {
   expect(snippetsOf('a.md', fence('ts no-check', 'x')).problems).toHaveLength(1)
   expect(snippetsOf('a.md', fence('ts no-check="a grammar, not a program"', 'x')).problems).toEqual([])
 })
@@ -52,7 +52,7 @@ test('compiler messages point into the page', () => {
   ])
 })
 
-test('links and anchors are read as a renderer would', () => {
+test('links and anchors are parsed like a renderer does', () => {
   const text = [
     '# Sign in, *fast*',
     '## Sign in, fast',
@@ -64,7 +64,7 @@ test('links and anchors are read as a renderer would', () => {
   expect(anchorsOf(text)).toEqual(['sign-in-fast', 'sign-in-fast-1'])
 })
 
-test('a section ends at the next heading of its level, and tells its steps in their order', () => {
+test('a section ends at the next heading of its level, and lists its steps in order', () => {
   const text = [
     '# Page',
     '## One',

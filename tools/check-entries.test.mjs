@@ -15,11 +15,11 @@ test.each([
   ['./errors', 'node', { lazyBytes: 1 }, 'later, the budget is 0'],
   ['./stores/memory', 'node', { packages: ['cookie'] }, 'no store may bring along'],
   ['./stores/memory', 'node', { external: ['node:crypto'] }, 'reaches node:crypto'],
-])('%s resolved for %s with %o is refused', (entry, runtime, changes, message) => {
+])('%s resolved for %s with %o is rejected', (entry, runtime, changes, message) => {
   expect(entryProblems(entry, runtime, contents(changes))).toEqual([expect.stringContaining(message)])
 })
 
-test('what belongs to an entry passes', () => {
+test('modules that belong to an entry pass', () => {
   expect(entryProblems('.', 'node', contents({ packages: ['jose'], external: ['node:crypto'] }))).toEqual([])
   expect(entryProblems('./next', 'other', contents({ external: ['next/server.js'] }))).toEqual([])
   expect(entryProblems('./react', 'other', contents({ external: ['react'] }))).toEqual([])

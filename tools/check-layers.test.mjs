@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { circularLayers, importsOf, violations } from './check-layers.mjs'
 
-test('imports of every form are found, types told from values', () => {
+test('imports of every form are found, types are distinguished from values', () => {
   const text = [
     "import type { A } from './a.ts'",
     "import { b,\n  type C } from './b.ts'",

@@ -14,7 +14,7 @@ test('a file or a folder in backticks must exist below the source folder', () =>
   expect(problems('`chunks.ts`')).toHaveLength(1)
 })
 
-test('other code is no path', () => {
+test('other code is not a path', () => {
   expect(
     problems('`touchSession`, `packages/idp-client/src`, http/chunk.ts', '```', '`http/chunk.ts`', '```'),
   ).toEqual([])

@@ -11,12 +11,12 @@ test('an optional package that the lock lacks is named', () => {
   ])
 })
 
-test('a nested optional package counts', () => {
+test('a nested optional package is checked too', () => {
   const parent = { ...whole, optionalDependencies: { b: '1.0.0' } }
   expect(lockProblems(lock({ 'node_modules/a': parent, 'node_modules/a/node_modules/b': whole }))).toEqual([])
 })
 
-test('download addresses and missing hashes are refused, workspace links are not', () => {
+test('download addresses and missing hashes are rejected, workspace links are not', () => {
   const entry = { version: '1.0.0', resolved: 'https://packages.example/a.tgz' }
   expect(lockProblems(lock({ 'node_modules/a': entry }))).toEqual([
     expect.stringContaining('download address'),

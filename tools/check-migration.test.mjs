@@ -16,7 +16,7 @@ describe.each(Object.keys(migrations))('[G5] %s', (name) => {
     expect(contrastProblems(page(name), text, contrasts[name])).toEqual([])
   })
 
-  test('a diff that is out of date, or left out, is a problem', () => {
+  test('a diff that is out of date or missing is a problem', () => {
     const changed = text.replace(/^(```diff\n--- [\s\S]*?\n)\+[^\n+]/m, '$1+§')
     expect(changed).not.toBe(text)
     expect(diffProblems('p', changed, name)).toEqual([
@@ -34,7 +34,7 @@ describe.each(Object.keys(migrations))('[G5] %s', (name) => {
     ])
   })
 
-  test('the applications differ in what a migration changes, and pin what they install', () => {
+  test('the applications differ in what a migration changes, and pin their dependencies', () => {
     const manifest = (side) => JSON.parse(readText(`examples/migration/${name}/${side}/package.json`))
     expect(Object.keys(manifest('after').dependencies)).toContain('idp-client')
     expect(Object.keys(manifest('before').dependencies)).not.toContain('idp-client')

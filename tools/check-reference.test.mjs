@@ -18,7 +18,7 @@ const page = (name) => readText(`docs/reference/${name}.md`)
 const log = readText('packages/idp-client/src/log/log.ts')
 
 describe('a table of the documentation', () => {
-  test('rows know their line and the headings of their columns', () => {
+  test('rows have their line and the headings of their columns', () => {
     const text = 'x\n| A | B |\n|---|---|\n| 1 | `a \\| b` |\n\n| C |\n|---|\n| 2 |\n'
     expect(rowsOf(text)).toEqual([
       { line: 4, cells: { A: '1', B: '`a \\| b`' } },
@@ -28,9 +28,9 @@ describe('a table of the documentation', () => {
 })
 
 describe('options', () => {
-  test('the page agrees', () => expect(optionProblems(page('options'), source)).toEqual([]))
+  test('the page is up to date', () => expect(optionProblems(page('options'), source)).toEqual([]))
 
-  test('one that is missing, invented, or has another default, variable or text is found', () => {
+  test('an option that is missing, unknown, or has another default, variable or text is found', () => {
     const stale = [expect.stringContaining('options.md is not up to date')]
     for (const other of [
       page('options').replace(/^\| `httpTimeout`.*\n/m, ''),
@@ -45,7 +45,7 @@ describe('options', () => {
     }
   })
 
-  test('one whose docstring is missing, or tells another default or variable, is found', () => {
+  test('an option whose docstring is missing, or has another default or variable, is found', () => {
     const withRow = (path, row) =>
       optionProblems(page('options'), { optionRows: { ...source.optionRows, [path]: row } })
     expect(withRow('httpTimeout', { ...source.optionRows.httpTimeout, default: 7 })).toEqual([
@@ -66,9 +66,9 @@ describe('options', () => {
 describe('variables', () => {
   const check = (text) => variableProblems(text, source)
 
-  test('the page agrees', () => expect(check(page('env'))).toEqual([]))
+  test('the page is up to date', () => expect(check(page('env'))).toEqual([]))
 
-  test('one that is missing, that stands for another option, or has another kind of value is found', () => {
+  test('a variable that is missing, belongs to another option, or has another kind of value is found', () => {
     expect(check(page('env').replace(/^\| `IDP_DOMAIN`.*\n/m, ''))).toContainEqual(
       expect.stringContaining('lacks variable IDP_DOMAIN'),
     )
@@ -85,7 +85,7 @@ describe('variables', () => {
 })
 
 describe('routes, codes, events, limits', () => {
-  test('[S156] the table of routes agrees; another method or path is found', () => {
+  test('[S156] the table of routes is up to date; another method or path is found', () => {
     expect(routeProblems(page('routes'), source)).toEqual([])
     expect(routeProblems(page('routes').replace('GET, POST', 'GET'), source)).toHaveLength(2)
     expect(routeProblems(page('routes').replace('`/auth/profile`', '`/me`'), source)).toHaveLength(2)
@@ -101,7 +101,7 @@ describe('routes, codes, events, limits', () => {
     expect(errorProblems('', { codes: renamed })).toEqual([expect.stringContaining('NewError')])
   })
 
-  test('a code that does not exist is found, snippets are not looked at', () => {
+  test('a code that does not exist is found, snippets are ignored', () => {
     const known = new Set(['MISSING_STATE'])
     expect(codeProblems('p', '`MISSING_STATE` `no`\n```ts\nconst A_B = `C_D`\n```\n', known)).toEqual([])
     expect(codeProblems('p', 'see `MISING_STATE`', known)).toEqual([
@@ -109,7 +109,7 @@ describe('routes, codes, events, limits', () => {
     ])
   })
 
-  test('[S242] every event is documented, with members that it has', () => {
+  test('[S242] every event is documented, with existing properties', () => {
     expect(eventProblems(page('events'), log)).toEqual([])
     expect(eventProblems(page('events').replace('| `LOGOUT`', '| `LOGGED_OUT`'), log)).toHaveLength(2)
     expect(eventProblems(page('events').replace('`cookies` |', '`names` |'), log)).toEqual([
@@ -131,7 +131,7 @@ describe('routes, codes, events, limits', () => {
   })
 })
 
-test('[S259] the release policy names the versions that the packages ask for', () => {
+test('[S259] the release policy names the versions that the packages require', () => {
   const policy = readText('docs/release-policy.md')
   const { version, engines, peerDependencies } = readJson('packages/idp-client/package.json')
   expect(peerDependencies).toEqual({ express: '*', next: '*', react: '*' })

@@ -15,7 +15,7 @@ test('paths of a machine and registry hosts are found with their line', () => {
   ])
 })
 
-test('relative paths, routes and imports are fine', () => {
+test('relative paths, routes and imports are allowed', () => {
   expect(
     forbidden(
       'a.ts',
@@ -60,7 +60,7 @@ test('phrases are found in comments, titles, messages and JSX, but not in names'
   )
 })
 
-test('a comment begins with what a function does, not with a relative clause', () => {
+test('a comment starts with what a function does, not with a relative clause', () => {
   const starts = [
     '/** What it returns. */',
     '// Who asks.',

@@ -50,7 +50,7 @@ describe('custom claims in an application with one entry', () => {
     expect(await app.compile({ 'errors.ts': text + uses }, { skipLibCheck: false })).toBe('')
   })
 
-  test('[G3] what the hover text of User says to write compiles, and types the claim', async () => {
+  test('[G3] the augmentation in the hover text of User compiles, and types the claim', async () => {
     const [snippet, entry] = /declare module '(idp-client[\w/]*)' \{.*\}/.exec(
       declarations().get('User').text,
     )
@@ -59,7 +59,7 @@ describe('custom claims in an application with one entry', () => {
 })
 
 describe('custom claims in a program with several entries', () => {
-  test.each(Object.keys(readers))('[G3] what augments %s reaches every entry', async (entry) => {
+  test.each(Object.keys(readers))('[G3] an augmentation of %s reaches every entry', async (entry) => {
     const files = { 'claims.ts': `export type { User } from '${entry}'\n${augment(entry)}` }
     for (const [other, read] of Object.entries(readers)) files[`by-${fileOf(other)}`] = `${read}\n${use}`
     expect(await app.compile(files)).toBe('')
@@ -84,7 +84,7 @@ describe('packed declarations', () => {
     for (const [name, { count }] of errors) expect(count, name).toBe(1)
   })
 
-  test('[G3] no type has a name that the bundler made up', () => {
+  test('[G3] no type has a name that the bundler created', () => {
     expect([...declarations().keys()].filter((name) => /\$\d+$/.test(name))).toEqual([])
   })
 

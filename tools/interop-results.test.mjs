@@ -14,7 +14,7 @@ function rowsBelow(heading) {
 }
 
 describe('the results of npm run interop', () => {
-  test.each(['Keycloak', 'Spring'])('%s: a row for every scenario, and none that failed', (provider) => {
+  test.each(['Keycloak', 'Spring'])('%s: a row for every scenario, and no failed one', (provider) => {
     const rows = rowsBelow(provider)
     expect(rows.map(([title]) => title)).toEqual(scenarios.map(({ title }) => title))
     for (const [title, ...cells] of rows) {

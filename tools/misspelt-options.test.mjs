@@ -76,20 +76,23 @@ beforeAll(async () => {
 
 afterAll(() => app.remove())
 
-test.each(otherEntries)('[G1] %s: the right name is on the line of each misspelt one', async (entry) => {
-  const client = `import { IdpClient } from '${entry}'\ndeclare const idp: IdpClient\ndeclare const mfaToken: string\n`
-  const output = await app.compile({
-    'other.ts': client + ambient.map(([call]) => `void ${call}\n`).join(''),
-  })
-  for (const [index, [, message]] of ambient.entries()) {
-    const [, said] =
-      new RegExp(`^other\\.ts\\(${index + 4},\\d+\\): (.*(?:\\n {2}.*)*)`, 'm').exec(output) ?? []
-    expect(said).toMatch(message)
-  }
-})
+test.each(otherEntries)(
+  '[G1] %s: the correct name is in the message about each misspelt one',
+  async (entry) => {
+    const client = `import { IdpClient } from '${entry}'\ndeclare const idp: IdpClient\ndeclare const mfaToken: string\n`
+    const output = await app.compile({
+      'other.ts': client + ambient.map(([call]) => `void ${call}\n`).join(''),
+    })
+    for (const [index, [, message]] of ambient.entries()) {
+      const [, said] =
+        new RegExp(`^other\\.ts\\(${index + 4},\\d+\\): (.*(?:\\n {2}.*)*)`, 'm').exec(output) ?? []
+      expect(said).toMatch(message)
+    }
+  },
+)
 
 describe('with the packed package', () => {
-  test.each(misspelt)('[G1] %s does not compile, and the right name is on its line', (call, message) => {
+  test.each(misspelt)('[G1] %s does not compile, and the message has the correct name', (call, message) => {
     expect(said[call]).toMatch(message)
   })
 
@@ -101,7 +104,7 @@ describe('with the packed package', () => {
     expect(said[call]).toBe('')
   })
 
-  test('nothing else is wrong', () => {
+  test('no other line has an error', () => {
     expect(Object.keys(said)).toHaveLength(misspelt.length + wrong.length + right.length)
   })
 })

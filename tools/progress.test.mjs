@@ -6,7 +6,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('slow work is named every ten seconds until it ends, also by a failure', async () => {
+test('slow work is printed every ten seconds until it ends, also with a failure', async () => {
   vi.useFakeTimers()
   const log = vi.spyOn(console, 'log').mockReturnValue()
   let fail

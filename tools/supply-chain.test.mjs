@@ -16,7 +16,7 @@ test('[I3] neither package runs a script when it is installed', () => {
   }
 })
 
-test('[I3] the runtime dependencies are three, and none of them, nor theirs, runs a script when it is installed', () => {
+test('[I3] there are three runtime dependencies, and none of them, nor theirs, runs a script when it is installed', () => {
   const { packages } = json('package-lock.json')
   const client = json('packages/idp-client/package.json')
   expect(Object.keys(client.dependencies).sort()).toEqual(dependencies)
@@ -38,7 +38,7 @@ test('[I3] every package of the lock file is pinned by its hash', () => {
   expect(lockProblems(json('package-lock.json'))).toEqual([])
 })
 
-test('[I3] a release installs what the lock file says, and is published with provenance', () => {
+test('[I3] a release installs the packages of the lock file, and is published with provenance', () => {
   const workflow = text('.github/workflows/release.yml')
   expect(workflow).toContain('npm ci')
   expect(workflow).toContain('id-token: write')

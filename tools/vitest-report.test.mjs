@@ -11,7 +11,7 @@ const report = (changes) => ({
   ...changes,
 })
 
-test('counts what ran, and what was left out', () => {
+test('counts tests that ran, and tests that were skipped', () => {
   expect(countReport(report({}), 0)).toEqual({ passed: 2, failed: 0, skipped: 2, failures: [] })
 })
 
@@ -30,7 +30,7 @@ test('a file that did not load is a failure', () => {
   expect(failures).toEqual(['e2e/next16.test.ts did not load: no such route'])
 })
 
-test('a failed test is counted once, and named with the first line of its message', () => {
+test('a failed test is counted once, with the first line of its message', () => {
   const assertion = {
     status: 'failed',
     fullName: 'login redirects',

@@ -31,7 +31,7 @@ for (const host of Object.keys(hosts)) {
     const get = await start(host)
     const cookie = await generateCookieHeader(session, { secret })
 
-    test('[F5] the page guard leads back to the path and query of the request', async () => {
+    test('[F5] the page guard redirects back to the path and query of the request', async () => {
       const { status, headers } = await get('/protected?page=2')
       equal(status, 302)
       equal(headers.get('location'), `/auth/login?returnTo=${encodeURIComponent('/protected?page=2')}`)
@@ -43,7 +43,7 @@ for (const host of Object.keys(hosts)) {
       equal(JSON.parse(profile.text).sub, 'carol')
     })
 
-    test('[F8] the application responds behind the middleware, which knows its session there', async () => {
+    test('[F8] the application responds behind the middleware, and can read its session there', async () => {
       equal((await get('/')).text, 'public')
       const answer = await get('/', { cookie })
       equal(answer.status, 200)

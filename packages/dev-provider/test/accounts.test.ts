@@ -121,7 +121,7 @@ function upstream(tokens: Tokens, parameters: Record<string, string> = {}): Prom
 const NOT_CONNECTED = 'federated_connection_refresh_token_not_found'
 
 describe('connecting an account', () => {
-  test('goes from the application to the page, back with a code, and ends with the account', async () => {
+  test('redirects from the application to the page, back with a code, and ends with the account', async () => {
     const token = await accessFor()
     const started = await start(token, { scopes: ['repo', 'offline_access'] })
     const { location } = await provider.login(started.url, { account: 'alice-at-github' })
@@ -175,7 +175,7 @@ describe('connecting an account', () => {
     })
   })
 
-  test('works once per ticket, and not when the ticket has expired', async () => {
+  test('works once per ticket, and not after the ticket has expired', async () => {
     const token = await accessFor()
     for (const connect of ['accept', 'cancel'] as const) {
       const { url } = await start(token)
@@ -191,7 +191,7 @@ describe('connecting an account', () => {
     }
   })
 
-  test('is refused in the browser of another person, but not of the same one', async () => {
+  test('is rejected in the browser of another user, but not of the same one', async () => {
     const jars = { alice: provider.createJar(), bob: provider.createJar() }
     for (const [user, jar] of Object.entries(jars)) await app.logIn({}, { user, jar })
     const { url } = await start(await accessFor())
@@ -199,7 +199,7 @@ describe('connecting an account', () => {
     expect((await provider.login(url, { jar: jars.alice })).location).toContain('connect_code=')
   })
 
-  test('lies at the origin also when the issuer has a path', async () => {
+  test('is at the origin even if the issuer has a path', async () => {
     const tenant = await startDevProvider({ path: '/tenant-a' })
     try {
       const party = await relyingParty(tenant)
@@ -214,7 +214,7 @@ describe('connecting an account', () => {
   })
 })
 
-describe('a request to connect is refused', () => {
+describe('a request to connect is rejected', () => {
   const challenge = 'c'.repeat(43)
 
   test.each<[string, Json]>([
@@ -238,7 +238,7 @@ describe('a request to connect is refused', () => {
     expect(json['validation_errors']).toEqual([{ field, detail: expect.any(String) }])
   })
 
-  test('when it is no JSON object, or not posted', async () => {
+  test('if it is not a JSON object, or not a POST', async () => {
     const token = await accessFor()
     expect((await call(token, 'connect', { body: '[]' })).status).toBe(400)
     expect((await call(token, 'connect', { body: '{' })).status).toBe(400)
@@ -249,8 +249,8 @@ describe('a request to connect is refused', () => {
   })
 })
 
-describe('the end of connecting is refused', () => {
-  test('with a wrong part, to another user, twice, and too late', async () => {
+describe('the completion is rejected', () => {
+  test('with a wrong part, for another user, twice, and too late', async () => {
     const [alice, bob] = [await accessFor(), await accessFor('bob')]
     const started = await start(alice)
     const code = await accept(started)
@@ -286,7 +286,7 @@ describe('the end of connecting is refused', () => {
 })
 
 describe('the list of accounts', () => {
-  test('comes in pages, and survives what is removed in between', async () => {
+  test('is paged, also if entries are removed meanwhile', async () => {
     const token = await accessFor()
     const made = Array.from({ length: 12 }, (_, index) =>
       provider.accounts.add('alice', {
@@ -317,7 +317,7 @@ describe('the list of accounts', () => {
     }
   })
 
-  test('has pages as large as the setting says, and tells when an account expires', async () => {
+  test('has pages of the configured size, and contains when an account expires', async () => {
     const token = await accessFor()
     provider.accounts.add('alice', { connection: 'github', expiresAt: 1_900_000_000 })
     provider.accounts.add('alice', { connection: 'google-oauth2' })
@@ -346,7 +346,7 @@ describe('the list of accounts', () => {
 })
 
 describe('access to the account API', () => {
-  test('needs a live token for its audience, of a user', async () => {
+  test('requires a valid token for its audience, of a user', async () => {
     const audience = `${provider.issuer}/me/`
     const tokens = await app.logIn({ audience: 'https://api.example.test/', scope: `openid ${READ}` })
     const machine = await client.clientCredentialsGrant(app.config, { audience, scope: READ })
@@ -365,7 +365,7 @@ describe('access to the account API', () => {
     }
   })
 
-  test('needs the scope of what is done; a token has no scope of another API', async () => {
+  test('requires the scope of the operation; a token has no scope of another API', async () => {
     const read = await accessFor('alice', `${READ} read:things`)
     const remove = await accessFor('alice', DELETE)
     expect((await call(read, 'accounts')).status).toBe(200)
@@ -382,7 +382,7 @@ describe('access to the account API', () => {
     expect(payload['scope']).toBe(READ)
   })
 
-  test('needs a proof when the token is bound, with a nonce when the setting says so', async () => {
+  test('requires a proof if the token is bound, with a nonce if configured', async () => {
     const handle = client.getDPoPHandle(app.config, await client.randomDPoPKeyPair('ES256'))
     const party = await relyingParty(provider, { dpop: handle })
     const other = client.getDPoPHandle(app.config, await client.randomDPoPKeyPair('ES256'))
@@ -419,7 +419,7 @@ describe('access to the account API', () => {
 })
 
 describe('tokens of connected accounts', () => {
-  test('have the scopes of the account, which the hint chooses', async () => {
+  test('have the scopes of the account that the hint selects', async () => {
     const tokens = await app.logIn()
     provider.accounts.add('alice', { connection: 'github', name: 'private', scopes: ['gist'] })
     provider.accounts.add('alice', { connection: 'github', name: 'work', scopes: ['repo', 'user'] })
@@ -428,7 +428,7 @@ describe('tokens of connected accounts', () => {
     expect(await oauthError(upstream(tokens, { login_hint: 'third' }))).toBe(NOT_CONNECTED)
   })
 
-  test('are refused once the account is removed or has expired, until it is connected again', async () => {
+  test('are rejected once the account is removed or has expired, until it is connected again', async () => {
     await provider.addUser({ name: 'dora' })
     const tokens = await app.logIn({}, { user: 'dora' })
     expect((await upstream(tokens)).scope).toBe('upstream:read')
@@ -443,7 +443,7 @@ describe('tokens of connected accounts', () => {
     expect((await upstream(tokens, { connection: 'google-oauth2' })).scope).toBe('upstream:read')
   })
 
-  test('need an account when the setting says so', async () => {
+  test('require an account if configured', async () => {
     provider.settings.connectionsNeedAccounts = true
     const tokens = await app.logIn({}, { user: 'mallory' })
     expect(await oauthError(upstream(tokens))).toBe(NOT_CONNECTED)
@@ -452,7 +452,7 @@ describe('tokens of connected accounts', () => {
   })
 })
 
-test('the overview lists connected accounts; accounts of nobody and nowhere are refused', async () => {
+test('the overview lists connected accounts; accounts of unknown users and connections are rejected', async () => {
   provider.accounts.add('alice', { connection: 'github', name: '<work>' })
   const page = await provider.visit(`${provider.issuer}/dev`)
   expect(page.kind === 'page' && page.html).toMatch(/>github<.*>&lt;work&gt;</)

@@ -26,7 +26,7 @@ function start(parameters: Record<string, string> = {}): Promise<client.Backchan
 const poll = (authReqId: string): Promise<unknown> =>
   app.grant('urn:openid:params:grant-type:ciba', { auth_req_id: authReqId })
 
-test('waits for the user, then gives tokens once', async () => {
+test('waits for the user, then returns tokens once', async () => {
   const started = await start({ audience: 'https://api.example.test/' })
   expect(started).toMatchObject({ interval: 1, expires_in: 120 })
   expect(provider.ciba.pending()).toMatchObject([
@@ -42,7 +42,7 @@ test('waits for the user, then gives tokens once', async () => {
   expect(await oauthError(poll(started.auth_req_id))).toBe('invalid_grant')
 })
 
-test('tells when the user refuses, when nobody answers, and when the hint is nobody', async () => {
+test('returns an error if the user denies, if nothing is decided in time, and if the hint is unknown', async () => {
   const refused = await start()
   await provider.ciba.deny(refused.auth_req_id)
   expect(await oauthError(poll(refused.auth_req_id))).toBe('access_denied')
@@ -58,7 +58,7 @@ test('tells when the user refuses, when nobody answers, and when the hint is nob
   expect(await oauthError(start({ binding_message: '<b>' }))).toBe('invalid_binding_message')
 })
 
-test('is approved at once with cibaAutoApprove', async () => {
+test('is approved immediately with cibaAutoApprove', async () => {
   provider.settings.cibaAutoApprove = true
   try {
     const started = await start({ login_hint: 'alice' })

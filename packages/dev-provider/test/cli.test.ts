@@ -85,7 +85,7 @@ async function authorize(issuer: string | undefined, redirectUri: string): Promi
   return response.status
 }
 
-test('prints the variables, serves until it is told to stop, and leaves nothing behind', () =>
+test('prints the variables, serves until it is stopped, and leaves nothing behind', () =>
   serve(['--app', 'http://localhost:3210', '--path', '/dev-tenant'], async (variables, running) => {
     expect(variables).toMatchObject({ IDP_CLIENT_ID: 'dev-app', APP_BASE_URL: 'http://localhost:3210' })
     expect(variables['IDP_SECRET']).toMatch(/^[\da-f]{64}$/)
@@ -97,7 +97,7 @@ test('prints the variables, serves until it is told to stop, and leaves nothing 
     expect(running.errors()).not.toContain('oidc-provider')
   }))
 
-test('[J6] accepts the callback and logout URLs of --app only, and says so', () =>
+test('[J6] accepts the callback and logout URLs of --app only, and prints that', () =>
   serve(['--app', 'http://localhost:3210'], async ({ IDP_DOMAIN }, running) => {
     expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/auth/callback')).toBe(303)
     for (const other of ['http://127.0.0.1:3210/auth/callback', 'http://localhost:3000/auth/callback'])
@@ -126,7 +126,7 @@ test('[J6] registers other callback and logout URLs, or accepts any on this mach
   })
 })
 
-test('takes the settings of startDevProvider', () =>
+test('has the options of startDevProvider', () =>
   serve(['--set', 'offlineAccess=refused', '--set', 'codeTtl=5'], async ({ IDP_DOMAIN }) => {
     const metadata = await fetch(`${IDP_DOMAIN}/.well-known/openid-configuration`)
     expect(await metadata.json()).toMatchObject({ scopes_supported: ['openid', 'profile', 'email'] })
@@ -165,7 +165,7 @@ test.each([
   expect(posts).toEqual(expected)
 })
 
-test('explains itself, and refuses what cannot work', async () => {
+test('prints its usage, and rejects invalid arguments', async () => {
   const help = run('--help')
   expect(await exitCode(help)).toBe(0)
   expect(help.output()).toContain('--app <url>')

@@ -29,7 +29,7 @@ describe('client authentication', () => {
       await expect(wrong.logIn()).rejects.toThrow()
     }))
 
-  test('by private key works with the client that has one', () =>
+  test('by private key works for the client that has one', () =>
     withProvider({}, async (provider) => {
       const { clientId, privateKey, privateKeyAlg = '' } = provider.keyClient
       const key = await importPKCS8(privateKey, privateKeyAlg)
@@ -39,7 +39,7 @@ describe('client authentication', () => {
       expect(provider.requests('token').every(({ body }) => 'client_assertion' in body)).toBe(true)
     }))
 
-  test('by RSA key works with a client that is added later', () =>
+  test('by RSA key works for a client that is added later', () =>
     withProvider({}, async (provider) => {
       const added = await provider.addClient({
         tokenEndpointAuthMethod: 'private_key_jwt',
@@ -54,7 +54,7 @@ describe('client authentication', () => {
       expect((await app.logIn()).claims()?.aud).toBe(added.clientId)
     }))
 
-  test('the default client may authenticate by key, which `env` then shows', () =>
+  test('by key works for the default client, and `env` shows it', () =>
     withProvider({ tokenEndpointAuthMethod: 'private_key_jwt' }, async (provider) => {
       expect(provider.clientSecret).toBeUndefined()
       expect(provider.env).not.toHaveProperty('IDP_CLIENT_SECRET')
@@ -67,7 +67,7 @@ describe('client authentication', () => {
     }))
 })
 
-test('pushed authorization requests work, and are demanded when told to', () =>
+test('pushed authorization requests work, and are required if configured', () =>
   withProvider({ requirePar: true }, async (provider) => {
     const app = await relyingParty(provider)
     const { url, checks } = await app.authorize({ audience: 'https://api.example.test/' })
@@ -101,7 +101,7 @@ describe('DPoP', () => {
       await app.refresh(tokens)
     }))
 
-  test('demands a nonce when told to, which costs one extra request', () =>
+  test('requires a nonce if configured, which costs one extra request', () =>
     withProvider({ dpopNonces: true }, async (provider) => {
       const plain = await relyingParty(provider)
       const handle = client.getDPoPHandle(plain.config, await client.randomDPoPKeyPair())
@@ -113,7 +113,7 @@ describe('DPoP', () => {
     }))
 })
 
-test('everything strict at once: PAR, DPoP with nonces, and a private key', () =>
+test('PAR, DPoP with nonces, and a private key work together', () =>
   withProvider(
     { requirePar: true, requireDpop: true, dpopNonces: true, tokenEndpointAuthMethod: 'private_key_jwt' },
     async (provider) => {

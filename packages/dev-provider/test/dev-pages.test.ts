@@ -33,7 +33,7 @@ async function press(fields: Record<string, string>, origin = provider.origin): 
   return response.status
 }
 
-test('the overview leads to the other pages', async () => {
+test('the overview links to the other pages', async () => {
   const overview = await html('/dev')
   expect(overview).toContain('href="/dev/inbox"')
   expect(overview).toContain('href="/dev/issued"')
@@ -64,7 +64,7 @@ test('the inbox approves and denies', async () => {
   await mfa.verifyOob(token, approved)
 })
 
-test('the inbox does not approve what has a code, nor for another site or another user', async () => {
+test('the inbox does not approve messages with a code, nor for another site or another user', async () => {
   provider.mfa.enrollOob('alice', 'sms')
   const sms = await demand()
   const { oob_code: withCode = '' } = await mfa.challenge(sms)
@@ -79,7 +79,7 @@ test('the inbox does not approve what has a code, nor for another site or anothe
   expect(await oauthError(mfa.verifyOob(push, id))).toBe('authorization_pending')
 })
 
-test('the inbox adds an app and takes everything away', async () => {
+test('the inbox adds an app and removes all factors', async () => {
   await press({ user: 'alice', action: 'enroll' })
   const [factor] = provider.mfa.authenticators('alice')
   await mfa.verify(OTP, await demand(), { otp: provider.mfa.totp(factor?.secret ?? '') })
@@ -96,7 +96,7 @@ test('the inbox shows the code of an app that is being set up at login', async (
   expect([before, provider.mfa.totp(secret ?? '')].some((code) => inbox.includes(code))).toBe(true)
 })
 
-test('the list of issued tokens names what they are for, and no token', async () => {
+test('the list of issued tokens contains audience and scope, and no token', async () => {
   const { secret } = provider.mfa.enrollOtp('alice')
   const first = await demand()
   const tokens = await mfa.verify(OTP, first, { otp: provider.mfa.totp(secret) })

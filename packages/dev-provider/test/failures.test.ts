@@ -42,7 +42,7 @@ async function expectShown(endpoint: Endpoint, error: string, reason: RegExp): P
   expect(lines).toContainEqual(expect.stringContaining(`${error}: ${failure?.reason}`))
 }
 
-describe('[J9] the request log says why a request was refused', () => {
+describe('[J9] the request log contains why a request was rejected', () => {
   test('a wrong client secret', async () => {
     const wrong = await relyingParty(provider, { auth: client.ClientSecretPost('wrong') })
     const { url, checks } = await wrong.authorize()
@@ -73,7 +73,7 @@ describe('[J9] the request log says why a request was refused', () => {
     expect(latest('token')?.reason).toMatch(/refresh token not found|grant not found/)
   })
 
-  test('an API that is not registered, a refused login, a login without a session', async () => {
+  test('an API that is not registered, a denied login, a login without a session', async () => {
     const tokens = await app.logIn()
     await oauthError(app.refresh(tokens, { audience: 'https://unknown.example/' }))
     await expectShown('token', 'invalid_target', /the audience is not a registered API/)
@@ -111,7 +111,7 @@ describe('[J9] the request log says why a request was refused', () => {
     expect(await overview()).toContain('<b>fault: respond</b>')
   })
 
-  test('what a client sent is escaped', async () => {
+  test('parameters of a client are escaped', async () => {
     const { url } = await app.authorize({ redirect_uri: 'http://localhost:3000/<script>alert(1)</script>' })
     expect(await html(url.href)).not.toContain('<script')
     expect(await overview()).not.toContain('<script')
@@ -127,7 +127,7 @@ describe('[J9] the request log says why a request was refused', () => {
 })
 
 describe('[J6] with registered addresses only', () => {
-  test('a login with another callback URL ends on a page that names it and those that are registered', async () => {
+  test('a login with another callback URL ends on a page that names it and the registered ones', async () => {
     const { url } = await app.authorize({ redirect_uri: 'http://127.0.0.1:3000/auth/callback' })
     const page = await html(url.href)
     expect(page).toContain('The redirect URI http://127.0.0.1:3000/auth/callback is not registered.')
@@ -137,7 +137,7 @@ describe('[J6] with registered addresses only', () => {
     expect(await overview()).toContain('Only the registered addresses are accepted.')
   })
 
-  test('a logout to another address likewise, by either endpoint', async () => {
+  test('a logout with another URL ends on such a page too, at both endpoints', async () => {
     const standard = client.buildEndSessionUrl(app.config, {
       post_logout_redirect_uri: 'http://localhost:3000/bye',
     })

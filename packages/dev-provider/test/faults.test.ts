@@ -35,7 +35,7 @@ async function failureCode(work: Promise<unknown>): Promise<string> {
   }
 }
 
-describe('answers that are wrong', () => {
+describe('invalid responses', () => {
   test.each<[Fault, number, string]>([
     [
       { kind: 'respond', status: 503, headers: { 'retry-after': '1' }, body: '<h1>down</h1>' },
@@ -69,7 +69,7 @@ describe('answers that are wrong', () => {
   })
 })
 
-describe('answers that break', () => {
+describe('broken responses', () => {
   test.each<[Fault, RegExp]>([
     [{ kind: 'reset' }, /ECONNRESET|UND_ERR_SOCKET/],
     [{ kind: 'reset', at: 'commit' }, /ECONNRESET|UND_ERR_SOCKET/],
@@ -86,7 +86,7 @@ describe('answers that break', () => {
     await expect(broken.text()).rejects.toThrow()
   })
 
-  test('a connection that is closed silently after a good answer', async () => {
+  test('a connection that is closed silently after a valid response', async () => {
     const response = await outcome({ kind: 'closeAfterAnswer' })
     expect(await response.json()).toHaveProperty('keys')
     provider.faults.clear()
@@ -94,7 +94,7 @@ describe('answers that break', () => {
   })
 })
 
-describe('answers that are too large or too slow', () => {
+describe('large and slow responses', () => {
   test('a huge body is streamed and valid', async () => {
     const response = await outcome({ kind: 'huge', bytes: 3_000_000 })
     const text = await response.text()
@@ -143,7 +143,7 @@ describe('answers that are too large or too slow', () => {
   })
 })
 
-test('down refuses everything, open connections included, until it is up again', async () => {
+test('down rejects every request, open connections included, until it is up again', async () => {
   await fetch(jwksUrl())
   await provider.faults.down()
   expect(await failureCode(fetch(jwksUrl()))).toMatch(/ECONNRESET|UND_ERR_SOCKET/)
@@ -151,7 +151,7 @@ test('down refuses everything, open connections included, until it is up again',
   expect((await fetch(jwksUrl())).status).toBe(200)
 })
 
-test('a fault hits as often, and those requests, as it says', async () => {
+test('a fault applies to the configured number of matching requests', async () => {
   const undo = provider.faults.set('jwks', { kind: 'empty' }, { times: 1 })
   expect(await (await fetch(jwksUrl())).text()).toBe('')
   expect(await (await fetch(jwksUrl())).json()).toHaveProperty('keys')
@@ -172,7 +172,7 @@ test('a reset after commit loses a rotated refresh token', async () => {
   expect(await oauthError(app.refresh(tokens))).toBe('invalid_grant')
 })
 
-test('the request log tells what arrived, in order', async () => {
+test('the request log contains the requests in order', async () => {
   provider.clearRequests()
   await app.logIn({ audience: 'https://api.example.test/', ui_locales: 'de' })
   expect(provider.requests().map(({ endpoint }) => endpoint)).toEqual([
@@ -198,7 +198,7 @@ test('the request log tells what arrived, in order', async () => {
 })
 
 describe('rewrites', () => {
-  test('change JSON answers in place and by value, and can be taken back', async () => {
+  test('change JSON responses in place and by value, and can be removed', async () => {
     const undo = provider.rewrite('discovery', (json) => {
       json['issuer'] = 'https://evil.example'
       delete json['jwks_uri']

@@ -20,7 +20,7 @@ async function answer(url: URL, options?: Parameters<DevProvider['login']>[1]): 
 }
 
 describe('a login', () => {
-  test('ends with tokens and the claims of the person', async () => {
+  test('ends with tokens and the claims of the user', async () => {
     const tokens = await app.logIn()
     expect(tokens.claims()).toMatchObject({
       iss: provider.issuer,
@@ -41,7 +41,7 @@ describe('a login', () => {
     })
   })
 
-  test('carries the issuer in the response (RFC 9207)', async () => {
+  test('has the issuer in the response (RFC 9207)', async () => {
     const { url } = await app.authorize()
     expect((await answer(url)).get('iss')).toBe(provider.issuer)
   })
@@ -55,7 +55,7 @@ describe('a login', () => {
     expect(bob.id_token?.length).toBeGreaterThan(3000)
   })
 
-  test('gives only the claims of the granted scopes, and no refresh token without offline_access', async () => {
+  test('returns only the claims of the granted scopes, and no refresh token without offline_access', async () => {
     const tokens = await app.logIn({ scope: 'openid' })
     expect(tokens.claims()).not.toHaveProperty('email')
     expect(tokens.claims()).not.toHaveProperty('name')
@@ -63,14 +63,14 @@ describe('a login', () => {
     expect(tokens.scope).toBe('openid')
   })
 
-  test('returns access_denied when the person denies', async () => {
+  test('returns access_denied if the user denies', async () => {
     const { url, checks } = await app.authorize()
     const parameters = await answer(url, { deny: true })
     expect(parameters.get('error')).toBe('access_denied')
     expect(parameters.get('state')).toBe(checks.expectedState)
   })
 
-  test('posts a form when form_post is asked for', async () => {
+  test('posts a form if form_post is requested', async () => {
     const { url, checks } = await app.authorize({ response_mode: 'form_post' })
     const { form } = await provider.login(url.href)
     expect(form?.action).toBe(CALLBACK)
@@ -84,7 +84,7 @@ describe('a login', () => {
     expect(tokens.claims()?.sub).toBe('dev|alice')
   })
 
-  test('keeps the redirect URI byte for byte, query included', async () => {
+  test('keeps the redirect URI unchanged, query included', async () => {
     const redirectUri = 'http://localhost:3000/a%20b/auth/callback?tenant=ä&x=%2F'
     const { url } = await app.authorize({ redirect_uri: redirectUri })
     const { location } = await provider.login(url.href)
@@ -102,7 +102,7 @@ describe('a login', () => {
     expect((await app.logIn({}, { user: 'carol' })).claims()?.['nickname']).toBe('carol')
   })
 
-  test('passes organization and acr_values into the ID token', async () => {
+  test('adds organization and acr_values to the ID token', async () => {
     const tokens = await app.logIn({ organization: 'org_acme', acr_values: 'urn:example:mfa' })
     expect(tokens.claims()).toMatchObject({ org_id: 'org_acme', org_name: 'acme', acr: 'urn:example:mfa' })
     const refreshed = await app.refresh(tokens)
@@ -112,7 +112,7 @@ describe('a login', () => {
 })
 
 describe('the login page', () => {
-  test('names the application and its scopes, escapes claims, and needs no script', async () => {
+  test('shows the application and its scopes, escapes claims, and needs no script', async () => {
     await provider.addUser({ name: 'eve', claims: { name: '</script><script>alert(1)</script>' } })
     const { url } = await app.authorize({ scope: 'openid email' })
     const page = await provider.visit(url.href)
@@ -124,14 +124,14 @@ describe('the login page', () => {
     expect(page.html).toContain('&lt;/script&gt;')
   })
 
-  test('says so when the user does not exist', async () => {
+  test('shows an error if the user does not exist', async () => {
     const { url } = await app.authorize()
     const page = await provider.visit(url.href, { submit: { user: 'nobody' } })
     expect(page).toMatchObject({ kind: 'page', status: 422 })
     await expect(provider.login(url.href, { user: 'nobody' })).rejects.toThrow(/status 422/)
   })
 
-  test('signs in without being shown when autoLogin is set', async () => {
+  test('signs in without a page if autoLogin is set', async () => {
     const { url } = await app.authorize()
     provider.settings.autoLogin = 'bob'
     try {
@@ -169,7 +169,7 @@ test('several tabs of one browser finish their logins in any order', async () =>
 })
 
 describe('an existing session at the provider', () => {
-  test('answers prompt=none, also with a refresh token; without one it is login_required', async () => {
+  test('responds to prompt=none, also with a refresh token; without a session it is login_required', async () => {
     const jar = provider.createJar()
     const none = await app.authorize({ prompt: 'none' })
     expect((await answer(none.url, { jar })).get('error')).toBe('login_required')
@@ -191,7 +191,7 @@ describe('an existing session at the provider', () => {
     await app.refresh(first)
   })
 
-  test('gives way to another person with prompt=login', async () => {
+  test('is replaced by that of another user with prompt=login', async () => {
     const jar = provider.createJar()
     await app.logIn({}, { jar })
     const other = await app.logIn({ prompt: 'login' }, { jar, user: 'bob' })
@@ -199,7 +199,7 @@ describe('an existing session at the provider', () => {
     expect((await app.logIn({ prompt: 'none' }, { jar })).claims()?.sub).toBe('dev|bob')
   })
 
-  test('asks for consent and for another level of authentication when told to', async () => {
+  test('requires consent and another level of authentication if configured', async () => {
     const jar = provider.createJar()
     await app.logIn({}, { jar })
     const consent = await app.authorize({ prompt: 'consent' })
@@ -212,7 +212,7 @@ describe('an existing session at the provider', () => {
     expect(raised.claims()?.['acr']).toBe('urn:example:mfa')
   })
 
-  test('is too old for max_age after a while, and tells auth_time', async () => {
+  test('exceeds max_age after some time, and has auth_time', async () => {
     const jar = provider.createJar()
     const fresh = await app.logIn({ max_age: '600' }, { jar })
     expect(fresh.claims()?.auth_time).toEqual(expect.any(Number))
@@ -226,7 +226,7 @@ describe('an existing session at the provider', () => {
   })
 })
 
-test('refuses a redirect URI that is neither registered nor on loopback, with a page', async () => {
+test('rejects a redirect URI that is neither registered nor on loopback, with a page', async () => {
   const { url } = await app.authorize({ redirect_uri: 'https://elsewhere.example/callback' })
   await expect(provider.login(url.href)).rejects.toThrow(/invalid_redirect_uri/)
   provider.settings.allowLoopbackRedirects = false
@@ -240,7 +240,7 @@ test('refuses a redirect URI that is neither registered nor on loopback, with a 
   }
 })
 
-test('a wrong PKCE verifier and a used code are refused', async () => {
+test('a wrong PKCE verifier and a used code are rejected', async () => {
   const { url, checks } = await app.authorize()
   const { location } = await provider.login(url.href)
   const back = new URL(location ?? '')

@@ -47,7 +47,7 @@ async function postedClaims(index = 0): Promise<Record<string, unknown>> {
 }
 
 describe('RP-initiated logout', () => {
-  test('ends the session without asking, returns with state, and tells every application', async () => {
+  test('ends the session without a question, returns with state, and notifies every application', async () => {
     provider.registerApp(base, { backChannelLogout: true })
     provider.registerApp(`${base}/second`, { backChannelLogout: '/bye' })
     const jar = provider.createJar()
@@ -76,7 +76,7 @@ describe('RP-initiated logout', () => {
     await app.refresh(tokens)
   })
 
-  test('works with a client id alone, and without anybody signed in', async () => {
+  test('works with a client id alone, and without a session', async () => {
     const url = client.buildEndSessionUrl(app.config, {
       post_logout_redirect_uri: 'http://localhost:3000',
     })
@@ -87,7 +87,7 @@ describe('RP-initiated logout', () => {
     expect(bare.kind === 'page' && bare.html).toContain('You are signed out.')
   })
 
-  test('does not send people to strangers', async () => {
+  test('does not redirect to unregistered URLs', async () => {
     const url = client.buildEndSessionUrl(app.config, {
       post_logout_redirect_uri: 'https://elsewhere.example/',
     })
@@ -114,7 +114,7 @@ describe('/v2/logout', () => {
     expect(new URL(location ?? '').searchParams.get('error')).toBe('login_required')
   })
 
-  test('sends the browser only where the allow-list, wildcards included, lets it', async () => {
+  test('redirects only to URLs of the allow-list, which may have wildcards', async () => {
     const { clientId } = await provider.addClient({
       postLogoutRedirectUris: ['https://*.shop.example/*', 'https://fixed.example/bye'],
     })
@@ -128,7 +128,7 @@ describe('/v2/logout', () => {
     expect(await provider.visit(v2({ client_id: 'nobody' }))).toMatchObject({ status: 400 })
   })
 
-  test('stays when no end_session_endpoint is advertised', async () => {
+  test('stays if no end_session_endpoint is advertised', async () => {
     const bare = await startDevProvider({ endSession: false })
     try {
       const metadata: unknown = await (await fetch(`${bare.issuer}/.well-known/openid-configuration`)).json()
@@ -141,7 +141,7 @@ describe('/v2/logout', () => {
   })
 })
 
-test('an administrator can end sessions, and an unreachable application stops nobody', async () => {
+test('an administrator can end sessions, and an unreachable application delays no one', async () => {
   provider.registerApp('http://127.0.0.1:1', { backChannelLogout: true })
   provider.registerApp(base, { backChannelLogout: true })
   await app.logIn({}, { jar: provider.createJar() })
@@ -158,7 +158,7 @@ test('an administrator can end sessions, and an unreachable application stops no
   await expect(provider.endSessions('nobody')).rejects.toThrow(/no user/)
 })
 
-test('[A5] an application that did not ask for logout tokens gets none', async () => {
+test('[A5] an application without back-channel logout gets no logout tokens', async () => {
   provider.registerApp(base)
   const jar = provider.createJar()
   const tokens = await app.logIn({}, { jar })
@@ -169,7 +169,7 @@ test('[A5] an application that did not ask for logout tokens gets none', async (
   expect([posted, provider.logoutNotices()]).toEqual([[], []])
 })
 
-test('logout tokens can be made by hand, right and wrong', async () => {
+test('logout tokens can be created manually, valid and invalid', async () => {
   const keys = createLocalJWKSet(provider.jwks())
   const right = await jwtVerify(await provider.logoutToken({ sid: 's1' }), keys)
   expect(right.payload).toMatchObject({ sid: 's1', aud: provider.clientId, iss: provider.issuer })

@@ -37,7 +37,7 @@ async function later(seconds: number, work: () => Promise<void>): Promise<void> 
 }
 
 describe('GET /mfa/authenticators', () => {
-  test('lists factors, addresses masked, and the recovery code', async () => {
+  test('lists factors, with masked addresses, and the recovery code', async () => {
     const { id } = provider.mfa.enrollOtp('alice')
     provider.mfa.enrollOob('alice', 'sms', '+15550123456')
     provider.mfa.enrollOob('alice', 'email', 'alice@example.test')
@@ -80,14 +80,14 @@ describe('GET /mfa/authenticators', () => {
     expect(provider.requests('mfa-authenticators').at(-1)).toMatchObject({ method: 'GET', status: 200 })
   })
 
-  test('tells when a factor was used last', async () => {
+  test('contains when a factor was used last', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     await mfa.verify(OTP, await demand(), { otp: provider.mfa.totp(secret) })
     const [, factor] = await mfa.authenticators(await mfa.demand(await app.logIn()))
     expect(factor?.['last_auth']).toEqual(expect.any(String))
   })
 
-  test('refuses missing, unknown and expired tokens, and other methods', async () => {
+  test('rejects missing, unknown and expired tokens, and other methods', async () => {
     const url = `${provider.issuer}/mfa/authenticators`
     const { mfa_token: token } = await demand()
     const get = async (authorization?: string, method = 'GET'): Promise<[number, unknown]> => {
@@ -108,7 +108,7 @@ describe('GET /mfa/authenticators', () => {
 describe('POST /mfa/challenge', () => {
   const credentials = (): object => ({ client_id: provider.clientId, client_secret: provider.clientSecret })
 
-  test('answers for an app, and for a message with or without a code', async () => {
+  test('responds for an app, and for a message with or without a code', async () => {
     const one = await demandWith((user) => provider.mfa.enrollOtp(user))
     expect(await mfa.challenge(one)).toEqual({ challenge_type: 'otp' })
     const two = await demandWith((user) => provider.mfa.enrollOob(user, 'voice'))
@@ -123,14 +123,14 @@ describe('POST /mfa/challenge', () => {
     expect(provider.requests('mfa-challenge').at(-1)?.json).toMatchObject({ challenge_type: 'otp oob' })
   })
 
-  test('takes the factor that is named', async () => {
+  test('uses the given factor', async () => {
     const { id } = provider.mfa.enrollOob('alice', 'sms')
     const token = await demandWith((user) => provider.mfa.enrollOob(user, 'push'))
     await mfa.challenge(token, { challenge_type: 'oob', authenticator_id: id })
     expect(provider.mfa.inbox('alice')).toMatchObject([{ channel: 'sms', bindingCode: expect.any(String) }])
   })
 
-  test('authenticates the client as the token endpoint does', async () => {
+  test('authenticates the client like the token endpoint', async () => {
     const token = await demandWith((user) => provider.mfa.enrollOtp(user))
     const id = { client_id: provider.clientId }
     for (const fields of [id, { ...id, client_secret: 'wrong' }]) {
@@ -152,7 +152,7 @@ describe('POST /mfa/challenge', () => {
     expect(await response.json()).toEqual({ challenge_type: 'otp' })
   })
 
-  test('takes an assertion of a client with a key, once', async () => {
+  test('accepts an assertion of a client with a key, once', async () => {
     provider.mfa.enrollOtp('alice')
     const { clientId, privateKey, privateKeyAlg = '' } = provider.keyClient
     const key = await importPKCS8(privateKey, privateKeyAlg)
@@ -175,7 +175,7 @@ describe('POST /mfa/challenge', () => {
     expect(await mfa.call('challenge', token, fields)).toMatchObject({ status: 401 })
   })
 
-  test('refuses foreign tokens, unknown types and authenticators, and users without a factor', async () => {
+  test('rejects foreign tokens, unknown types and authenticators, and users without a factor', async () => {
     const bare = await demand()
     const send = (token: Demand, fields: object): Promise<unknown> =>
       mfa.call('challenge', token, { ...credentials(), ...fields })
@@ -194,7 +194,7 @@ describe('POST /mfa/challenge', () => {
     expect(foreign).toMatchObject(refused(400, 'invalid_request'))
   })
 
-  test('refuses a body that is no JSON object', async () => {
+  test('rejects a body that is not a JSON object', async () => {
     for (const body of ['', '{', '[]', 'null']) {
       const headers = { 'content-type': 'application/json' }
       const response = await fetch(`${provider.issuer}/mfa/challenge`, { method: 'POST', headers, body })
@@ -204,7 +204,7 @@ describe('POST /mfa/challenge', () => {
 })
 
 describe('POST /mfa/associate', () => {
-  test('enrolls an app, which its first code makes active', async () => {
+  test('enrolls an app, which its first code activates', async () => {
     const token = await demand()
     const { status, body } = await mfa.call('associate', token, { authenticator_types: ['otp'] })
     expect(status).toBe(200)
@@ -273,7 +273,7 @@ describe('POST /mfa/associate', () => {
     await mfa.verifyOob(token, code)
   })
 
-  test('again with the same token replaces what was not verified; recovery codes come once', async () => {
+  test('with the same token replaces unverified factors; recovery codes are returned once', async () => {
     const token = await demand()
     const send = (): Promise<{ body: Record<string, unknown> }> =>
       mfa.call('associate', token, { authenticator_types: ['otp'] })
@@ -286,14 +286,14 @@ describe('POST /mfa/associate', () => {
     await mfa.verify(OTP, token, { otp: current })
   })
 
-  test('what one token enrolled is of no use with another', async () => {
+  test('enrolls nothing that another token can use', async () => {
     const [mine, other] = [await demand(), await demand()]
     const { body } = await mfa.call('associate', mine, { authenticator_types: ['otp'] })
     const otp = provider.mfa.totp(String(body['secret']))
     expect(await oauthError(mfa.verify(OTP, other, { otp }))).toBe('invalid_grant')
   })
 
-  test('refuses users with a factor, wrong tokens and credentials, and what it does not know', async () => {
+  test('rejects users with a factor, wrong tokens and credentials, and unknown types', async () => {
     const app1 = { authenticator_types: ['otp'] }
     const token = await demand()
     const refused = async (fields: object, status: number, error: string): Promise<void> => {
@@ -320,7 +320,7 @@ describe('POST /mfa/associate', () => {
 })
 
 describe('the mfa-oob grant', () => {
-  test('wants the code of the message, and leaves everything good after a wrong one', async () => {
+  test('requires the code of the message, and changes nothing after a wrong one', async () => {
     const token = await demandWith((user) => provider.mfa.enrollOob(user, 'sms'))
     const { oob_code: code = '' } = await mfa.challenge(token)
     const right = provider.mfa.inbox('alice')[0]?.bindingCode ?? ''
@@ -331,7 +331,7 @@ describe('the mfa-oob grant', () => {
     await mfa.verifyOob(token, code, right)
   })
 
-  test('says that it waits, and to ask less often', async () => {
+  test('responds authorization_pending and slow_down', async () => {
     const token = await demandWith((user) => provider.mfa.enrollOob(user, 'push'))
     const { oob_code: code = '' } = await mfa.challenge(token)
     provider.settings.mfaInterval = 5
@@ -348,7 +348,7 @@ describe('the mfa-oob grant', () => {
     await mfa.verifyOob(token, code)
   })
 
-  test('ends when the user refuses, when nobody answers, and with codes of another token', async () => {
+  test('ends if the user denies, if nothing is decided in time, and with codes of another token', async () => {
     const token = await demandWith((user) => provider.mfa.enrollOob(user, 'push'))
     const { oob_code: refused = '' } = await mfa.challenge(token)
     provider.mfa.inbox('alice')[0]?.deny()
@@ -371,7 +371,7 @@ describe('the mfa-oob grant', () => {
 })
 
 describe('the mfa-recovery-code grant', () => {
-  test('lets in once, and hands out the next code', async () => {
+  test('accepts a code once, and returns the next code', async () => {
     const token = await demandWith((user) => provider.mfa.enrollOtp(user))
     const code = provider.mfa.recoveryCode('alice')
     expect(await oauthError(mfa.verify(RECOVERY, token, { recovery_code: 'WRONG' }))).toBe('invalid_grant')
@@ -384,7 +384,7 @@ describe('the mfa-recovery-code grant', () => {
     expect(await oauthError(again)).toBe('invalid_grant')
   })
 
-  test('is of no use without another factor', async () => {
+  test('requires another factor', async () => {
     const token = await demand()
     const { body } = await mfa.call('associate', token, { authenticator_types: ['otp'] })
     const [code] = Array.isArray(body['recovery_codes']) ? body['recovery_codes'].map(String) : []
@@ -393,7 +393,7 @@ describe('the mfa-recovery-code grant', () => {
   })
 })
 
-test('faults and rewrites reach the MFA API', async () => {
+test('faults and rewrites apply to the MFA API', async () => {
   const token = await demandWith((user) => provider.mfa.enrollOtp(user))
   provider.faults.set('mfa-challenge', { kind: 'respond', status: 503 }, { times: 1 })
   const headers = { 'content-type': 'application/json' }
@@ -404,7 +404,7 @@ test('faults and rewrites reach the MFA API', async () => {
   expect(body['error']).toBe('server_error')
 })
 
-test('factors come with a user, and with the path of an issuer the API is also at the origin', async () => {
+test('factors belong to a user, and with an issuer path the API is also at the origin', async () => {
   const own = await startDevProvider({
     path: '/tenant-a',
     users: [{ name: 'carla', mfa: { otp: 'GEZDGNBVGY3TQOJQ', sms: '+15550123456', push: true } }],

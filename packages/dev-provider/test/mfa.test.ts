@@ -22,8 +22,8 @@ beforeAll(async () => {
 beforeEach(() => provider.mfa.reset('alice'))
 afterAll(() => provider.stop())
 
-describe('an API that demands another factor', () => {
-  test('is refused with an mfa_token and the factors to enroll, and the refresh token stays good', async () => {
+describe('an API that requires another factor', () => {
+  test('is refused with an mfa_token and the factors to enroll, and the refresh token stays valid', async () => {
     const tokens = await app.logIn()
     const demand = await mfa.demand(tokens)
     expect(demand).toEqual({
@@ -38,7 +38,7 @@ describe('an API that demands another factor', () => {
     await app.refresh(tokens)
   })
 
-  test('names the factors that can be challenged', async () => {
+  test('returns the factors that can be challenged', async () => {
     provider.mfa.enrollOtp('alice')
     provider.mfa.enrollOob('alice', 'sms')
     provider.mfa.enrollOob('alice', 'voice')
@@ -48,7 +48,7 @@ describe('an API that demands another factor', () => {
     })
   })
 
-  test('does not get in the way of other errors: reuse, unknown scopes, a wrong secret', async () => {
+  test('does not change other errors: reuse, unknown scopes, a wrong secret', async () => {
     const tokens = await app.logIn()
     const renewed = await app.refresh(tokens)
     expect(await oauthError(app.refresh(renewed, { audience: BANK, scope: 'no:such' }))).toBe('invalid_scope')
@@ -58,12 +58,12 @@ describe('an API that demands another factor', () => {
     expect(await oauthError(app.refresh(renewed, { audience: BANK }))).toBe('invalid_grant')
   })
 
-  test('demands nothing of machines and of other APIs', async () => {
+  test('requires nothing of client credentials and of other APIs', async () => {
     await client.clientCredentialsGrant(app.config, { audience: BANK, scope: 'transfer:money' })
     await app.refresh(await app.logIn(), { audience: ORDERS })
   })
 
-  test('demands it of a token exchange and of a backchannel authentication', async () => {
+  test('requires it of a token exchange and of a backchannel authentication', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const exchanged = await mfa.demanded(
       app.grant(EXCHANGE, {
@@ -101,7 +101,7 @@ describe('the mfa-otp grant', () => {
     return { before, after: await mfa.verify(OTP, demand, { otp: provider.mfa.totp(secret) }) }
   }
 
-  test('hands out tokens for what was refused, and the next refresh token of the family', async () => {
+  test('returns tokens for the refused request, and the next refresh token of the family', async () => {
     const scope = 'openid transfer:money'
     const { before, after } = await stepUp({ scope })
     expect(after.scope).toBe(scope)
@@ -120,12 +120,12 @@ describe('the mfa-otp grant', () => {
     expect(await oauthError(app.refresh(next))).toBe('invalid_grant')
   })
 
-  test('without a scope gives those of the API and of the login', async () => {
+  test('without a scope returns those of the API and of the login', async () => {
     const { after } = await stepUp()
     expect(after.scope).toBe(`${SCOPE} transfer:money`)
   })
 
-  test('is not asked for again at this login while it is fresh, and then is', async () => {
+  test('is not required again in this login while it is fresh, and then is', async () => {
     const { after } = await stepUp()
     const next = await app.refresh(after, { audience: BANK })
     expect(await oauthError(app.refresh(await app.logIn(), { audience: BANK }))).toBe('mfa_required')
@@ -137,7 +137,7 @@ describe('the mfa-otp grant', () => {
     }
   })
 
-  test('continues when the refresh token was used meanwhile, and keeps it when rotation is off', async () => {
+  test('continues if the refresh token was used meanwhile, and keeps it if rotation is off', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const first = await app.logIn()
     const demand = await mfa.demand(first)
@@ -157,7 +157,7 @@ describe('the mfa-otp grant', () => {
     }
   })
 
-  test('a wrong code leaves the mfa_token good, ten of them do not', async () => {
+  test('a wrong code keeps the mfa_token valid, ten of them do not', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const demand = await mfa.demand(await app.logIn())
     const right = provider.mfa.totp(secret)
@@ -176,7 +176,7 @@ describe('the mfa-otp grant', () => {
     expect(provider.requests('token').at(-1)?.status).toBe(429)
   })
 
-  test('refuses missing, unknown, expired and foreign tokens, other audiences and more scopes', async () => {
+  test('rejects missing, unknown, expired and foreign tokens, other audiences and more scopes', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const demand = await mfa.demand(await app.logIn(), { scope: 'openid transfer:money' })
     const otp = provider.mfa.totp(secret)
@@ -200,7 +200,7 @@ describe('the mfa-otp grant', () => {
     await mfa.verify(OTP, demand, { otp, audience: BANK, scope: 'openid' })
   })
 
-  test('is of no use after the login was revoked', async () => {
+  test('is rejected after the login was revoked', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const tokens = await app.logIn()
     const demand = await mfa.demand(tokens)
@@ -209,7 +209,7 @@ describe('the mfa-otp grant', () => {
     expect(await oauthError(late)).toBe('invalid_grant')
   })
 
-  test('binds the tokens when a proof is sent, and a missing nonce costs no code', async () => {
+  test('binds the tokens if a proof is sent, and a missing nonce does not use up the code', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const demand = await mfa.demand(await app.logIn())
     const dpop = client.getDPoPHandle(app.config, await client.randomDPoPKeyPair())
@@ -228,7 +228,7 @@ describe('the mfa-otp grant', () => {
     }
   })
 
-  test('can be tampered with like every other answer', async () => {
+  test('has a response that can be changed like every other', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const demand = await mfa.demand(await app.logIn())
     provider.tamperIdToken(
@@ -247,7 +247,7 @@ describe('several factors for one API', () => {
   const VAULT = 'https://vault.example.test/'
   beforeAll(() => provider.addApi({ audience: VAULT, scopes: ['open'], requiresMfa: ['otp', 'push'] }))
 
-  test('are asked for one after the other, each with its own mfa_token', async () => {
+  test('are required one after the other, each with its own mfa_token', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     provider.mfa.enrollOob('alice', 'push')
     const tokens = await app.logIn()
@@ -273,7 +273,7 @@ describe('several factors for one API', () => {
     await app.refresh(done, { audience: VAULT })
   })
 
-  test('can be enrolled on the way, only those that are missing', async () => {
+  test('can be enrolled meanwhile, only those that are missing', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const first = await mfa.demand(await app.logIn(), { audience: VAULT })
     const second = await mfa.demanded(mfa.verify(OTP, first, { otp: provider.mfa.totp(secret) }))

@@ -28,7 +28,7 @@ async function answer(
 }
 
 test.each(['org_globex', 'globex', 'Globex'])(
-  '%s is named by both tokens, also after a refresh',
+  '%s is in both tokens, also after a refresh',
   async (organization) => {
     const tokens = await app.logIn({ organization, audience: THINGS }, { user: 'bob' })
     const refreshed = await app.refresh(tokens)
@@ -39,7 +39,7 @@ test.each(['org_globex', 'globex', 'Globex'])(
   },
 )
 
-test('without the parameter no token names one', async () => {
+test('without the parameter no token contains one', async () => {
   const tokens = await app.logIn({ audience: THINGS }, { user: 'bob' })
   for (const token of [tokens.access_token, tokens.id_token ?? '']) {
     expect(decodeJwt(token)).not.toHaveProperty('org_id')
@@ -48,7 +48,7 @@ test('without the parameter no token names one', async () => {
 })
 
 test.each(['globex', 'org_globex', 'ORG_ACME', 'unknown'])(
-  '%s refuses who does not belong to it',
+  '%s rejects users who are not members',
   async (organization) => {
     expect(await answer({ organization, state: 's1' }, { user: 'alice' })).toMatchObject({
       error: 'access_denied',
@@ -58,7 +58,7 @@ test.each(['globex', 'org_globex', 'ORG_ACME', 'unknown'])(
   },
 )
 
-test('a session at the provider is no way around it, and another person can still sign in', async () => {
+test('a session at the provider does not bypass it, and another user can still sign in', async () => {
   const jar = provider.createJar()
   await app.logIn({}, { jar, user: 'alice' })
   expect(await answer({ organization: 'globex' }, { jar })).toMatchObject({ error: 'access_denied' })
@@ -71,7 +71,7 @@ test('a session at the provider is no way around it, and another person can stil
   expect(acme.claims()).toMatchObject({ sub: 'dev|bob', org_id: 'org_acme' })
 })
 
-test('a user who is added may belong to any', async () => {
+test('a user who is added may be a member of any', async () => {
   const organizations = [{ id: 'org_1', name: 'initech' }]
   await provider.addUser({ name: 'peter', organizations })
   const tokens = await app.logIn({ organization: 'initech' }, { user: 'peter' })

@@ -36,7 +36,7 @@ describe('the keys', () => {
 })
 
 describe('the issuer', () => {
-  test('may have a path, below which everything lies', async () => {
+  test('may have a path, below which everything is', async () => {
     const provider = await start({ path: '/tenant-a' })
     expect(provider.issuer).toBe(`http://localhost:${provider.port}/tenant-a`)
     const app = await relyingParty(provider)
@@ -63,7 +63,7 @@ describe('the issuer', () => {
     await expect(startDevProvider({ path: 'tenant' })).rejects.toThrow(/path must look like/)
   })
 
-  test('is reached by no other name', async () => {
+  test('is reachable by no other name', async () => {
     const provider = await start()
     const response = await fetch(`http://127.0.0.1:${provider.port}/dev`)
     expect(response.status).toBe(200)
@@ -83,7 +83,7 @@ describe('the issuer', () => {
   })
 })
 
-test('https is trusted by who trusts the CA of this run', async () => {
+test('https is trusted with the CA of this run', async () => {
   const provider = await start({ https: true, apps: ['https://localhost:3000'] })
   expect(provider.issuer).toBe(`https://localhost:${provider.port}`)
   expect(await readFile(provider.caPath ?? '', 'utf8')).toBe(provider.ca)
@@ -153,7 +153,7 @@ test('its time can be moved, and only its own', async () => {
   expect(other.clock.now() - 1_700_000_000).toBeLessThan(60)
 })
 
-test('a provider follows the clock that it was started with', async () => {
+test('a provider uses the clock that it was started with', async () => {
   let now = 1_900_000_000
   const provider = await startDevProvider({ clock: () => now })
   expect(provider.clock.now()).toBe(now)
@@ -165,7 +165,7 @@ test('a provider follows the clock that it was started with', async () => {
   await provider.stop()
 })
 
-test('the shim of Date is gone when nobody moves the time any more', async () => {
+test('the shim of Date is removed when no provider moves the time any more', async () => {
   const real = Date
   const provider = await startDevProvider()
   expect(Date).toBe(real)
@@ -259,7 +259,7 @@ test('users and clients can be added while it runs, custom claims included', asy
   expect(tokens.claims()?.aud).toBe('late')
 })
 
-test('env holds what an application needs', async () => {
+test('env contains the variables of an application', async () => {
   const provider = await start({ apps: ['http://localhost:3000', 'http://localhost:3001'] })
   expect(provider.env).toEqual({
     IDP_DOMAIN: provider.issuer,
@@ -272,7 +272,7 @@ test('env holds what an application needs', async () => {
   expect(other.env['IDP_SECRET']).not.toBe(provider.env['IDP_SECRET'])
 })
 
-test('it is quiet', async () => {
+test('it prints nothing', async () => {
   const methods = ['log', 'info', 'warn', 'error'] as const
   const spies = methods.map((method) => vi.spyOn(console, method).mockImplementation(() => {}))
   const provider = await start()

@@ -38,13 +38,13 @@ async function secondPage(parameters: Record<string, string>, options = {}): Pro
   return page
 }
 
-test('the metadata names the levels', () => {
+test('the metadata contains the levels', () => {
   expect(app.config.serverMetadata().acr_values_supported).toEqual([MULTI_FACTOR, LEVEL_2])
 })
 
 describe('acr_values', () => {
   test.each([MULTI_FACTOR, LEVEL_2])(
-    '%s asks for a second step, and the ID token tells of it',
+    '%s requires a second step, and the ID token contains it',
     async (acr) => {
       const before = provider.clock.now()
       const tokens = await stepUp({}, { acr_values: acr })
@@ -56,14 +56,14 @@ describe('acr_values', () => {
     },
   )
 
-  test('of other kinds, and none, ask for nothing more', async () => {
+  test('of other values, and none, require nothing more', async () => {
     const tokens = await app.logIn({ acr_values: 'urn:example:other' })
     expect(tokens.claims()).toMatchObject({ acr: 'urn:example:other' })
     expect(tokens.claims()).not.toHaveProperty('amr')
     expect((await app.logIn()).claims()).not.toHaveProperty('amr')
   })
 
-  test('lets nobody in without the second step', async () => {
+  test('rejects a login without the second step', async () => {
     const { url } = await app.authorize({ acr_values: MULTI_FACTOR })
     await expect(provider.login(url.href)).rejects.toThrow(/second factor/i)
     await expect(provider.login(url.href, { otp: '12345' })).rejects.toThrow(/status 422/)
@@ -84,7 +84,7 @@ describe('the page of the second step', () => {
     expect(provider.mfa.authenticators('alice')).toMatchObject([{ active: true, kind: 'otp' }])
   })
 
-  test('asks for the code alone when there is an app, and takes the next one after a wrong one', async () => {
+  test('requires only the code if there is an app, and accepts the next one after a wrong one', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const { html } = await secondPage({ acr_values: MULTI_FACTOR })
     expect(html).not.toContain(secret.slice(0, 4))
@@ -99,7 +99,7 @@ describe('the page of the second step', () => {
     expect(await provider.visit(refused.url, { jar, otp: right })).toMatchObject({ kind: 'redirect' })
   })
 
-  test('takes ten wrong codes and no more', async () => {
+  test('accepts ten wrong codes and no more', async () => {
     const { secret } = provider.mfa.enrollOtp('alice')
     const right = provider.mfa.totp(secret)
     const otp = right === '000000' ? '000001' : '000000'
@@ -129,7 +129,7 @@ describe('the page of the second step', () => {
 })
 
 describe('a session at the provider', () => {
-  test('is asked for the second step alone, once', async () => {
+  test('requires only the second step, once', async () => {
     const jar = provider.createJar()
     const plain = await app.logIn({}, { jar })
     const { url } = await app.authorize({ acr_values: MULTI_FACTOR })
@@ -143,7 +143,7 @@ describe('a session at the provider', () => {
     expect(again.claims()).toMatchObject({ acr: MULTI_FACTOR, amr: ['pwd', 'otp', 'mfa'] })
   })
 
-  test('is asked anew when its second step is old, or another level is wanted', async () => {
+  test('requires it again if the second step is old, or another level is requested', async () => {
     const jar = provider.createJar()
     const first = await stepUp({ jar })
     await later(provider.settings.mfaTtl, async () => {
@@ -196,8 +196,8 @@ describe('a session at the provider', () => {
   })
 })
 
-describe('an API that demands another factor', () => {
-  test('asks for the second step at login, and its refreshes are content with it for a while', async () => {
+describe('an API that requires another factor', () => {
+  test('requires the second step at login, and accepts its refreshes for a limited time', async () => {
     const { url } = await app.authorize({ audience: BANK })
     await expect(provider.login(url.href)).rejects.toThrow(/second factor/i)
     const scope = `${SCOPE} transfer:money`
@@ -210,11 +210,11 @@ describe('an API that demands another factor', () => {
     })
   })
 
-  test('is content with a second step that acr_values asked for', async () => {
+  test('accepts a second step that acr_values requested', async () => {
     await app.refresh(await stepUp(), { audience: BANK })
   })
 
-  test('asks through a pushed request as well', async () => {
+  test('requires it with a pushed request too', async () => {
     const { url, checks } = await app.authorize({ audience: BANK })
     const pushed = await client.buildAuthorizationUrlWithPAR(app.config, url.searchParams)
     const { location } = await provider.login(pushed.href, { otp: true })
@@ -222,7 +222,7 @@ describe('an API that demands another factor', () => {
     expect(tokens.claims()).toMatchObject({ amr: ['pwd', 'otp', 'mfa'] })
   })
 
-  test('takes the app that was enrolled at login', async () => {
+  test('accepts the app that was enrolled at login', async () => {
     await stepUp()
     const [factor] = provider.mfa.authenticators('alice')
     const mfa = mfaParty(provider, app)

@@ -26,7 +26,7 @@ describe('offlineAccess', () => {
   })
 
   test.each(['unlisted', 'refused'] as const)(
-    '%s: the metadata lacks the scope, and every login brings a refresh token',
+    '%s: the metadata lacks the scope, and every login returns a refresh token',
     async (offlineAccess) => {
       provider.settings.offlineAccess = offlineAccess
       const fresh = await relyingParty(provider)
@@ -37,12 +37,12 @@ describe('offlineAccess', () => {
     },
   )
 
-  test('unlisted: a request for it is answered as before', async () => {
+  test('unlisted: a request for it is responded to as before', async () => {
     provider.settings.offlineAccess = 'unlisted'
     expect((await app.logIn()).refresh_token).toBeDefined()
   })
 
-  test('refused: invalid_scope at login, at a pushed request, at CIBA and at a refresh, which costs nothing', async () => {
+  test('refused: invalid_scope at login, at a pushed request, at CIBA and at a refresh, which uses up nothing', async () => {
     provider.settings.offlineAccess = 'refused'
     const { url } = await app.authorize()
     const { location } = await provider.login(url.href)
@@ -65,7 +65,7 @@ describe('enforceAuthMethod', () => {
   ] as const
 
   test.each(methods)(
-    'holds a client to %s, at every endpoint where clients authenticate',
+    'requires %s of a client, at every endpoint where clients authenticate',
     async (own, auth) => {
       provider.settings.enforceAuthMethod = true
       const { clientId, clientSecret = '' } = await provider.addClient({ tokenEndpointAuthMethod: own })
@@ -100,7 +100,7 @@ describe('decodeBasic', () => {
   test.each([
     [true, 'a-b_c.d~e+f%252Bg', SECRET],
     [false, SECRET, 'a-b_c.d~e+f%252Bg'],
-  ])('%s: the secret is taken from the header as %s', async (decodeBasic, right, wrong) => {
+  ])('%s: the secret in the header is read as %s', async (decodeBasic, right, wrong) => {
     provider.settings.decodeBasic = decodeBasic
     const { clientId } = await provider.addClient({ clientSecret: SECRET })
     const status = async (secret: string): Promise<number> => {
@@ -142,7 +142,7 @@ test('assertionAudience: only the token endpoint is accepted, at every endpoint'
   await push()
 })
 
-test('several algorithms are advertised, and each client gets the one that it is registered for', async () => {
+test('several algorithms are advertised, and each client gets the registered one', async () => {
   const advertised = app.config.serverMetadata().id_token_signing_alg_values_supported
   for (const alg of ['PS256', 'ES256', 'EdDSA', 'RS256'] as const) {
     expect(advertised).toContain(alg)

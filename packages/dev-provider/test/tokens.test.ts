@@ -27,7 +27,7 @@ async function accessClaims(token: string, audience: string): Promise<Record<str
 }
 
 describe('refresh tokens', () => {
-  test('rotate, and the reuse of an old one ends the whole family but no other login', async () => {
+  test('rotate, and the reuse of an old one revokes the whole family but no other login', async () => {
     const jar = provider.createJar()
     const first = await app.logIn({}, { jar })
     const bystander = await app.logIn({}, { jar })
@@ -51,7 +51,7 @@ describe('refresh tokens', () => {
     }
   })
 
-  test('are refused after revocation and after they expire', async () => {
+  test('are rejected after revocation and after they expire', async () => {
     const revoked = await app.logIn()
     await client.tokenRevocation(app.config, revoked.refresh_token ?? '', {
       token_type_hint: 'refresh_token',
@@ -70,7 +70,7 @@ describe('refresh tokens', () => {
 })
 
 describe('APIs', () => {
-  test('get JWT access tokens with the scopes that were asked for', async () => {
+  test('have JWT access tokens with the requested scopes', async () => {
     const tokens = await app.logIn({ audience: THINGS, scope: `${SCOPE} read:things` })
     expect(tokens.scope).toBe(`${SCOPE} read:things`)
     expect(await accessClaims(tokens.access_token, THINGS)).toMatchObject({
@@ -80,7 +80,7 @@ describe('APIs', () => {
     })
   })
 
-  test('a refresh keeps the audience, and reaches another one with its scopes', async () => {
+  test('are reached by a refresh, which keeps the audience or changes it with its scopes', async () => {
     const tokens = await app.logIn({ audience: THINGS, scope: `${SCOPE} read:things` })
     const same = await app.refresh(tokens)
     expect((await accessClaims(same.access_token, THINGS))['scope']).toContain('read:things')
@@ -91,7 +91,7 @@ describe('APIs', () => {
     await accessClaims(back.access_token, THINGS)
   })
 
-  test('an unknown audience is refused, and costs no refresh token', async () => {
+  test('an unknown audience is rejected, and uses up no refresh token', async () => {
     const { url } = await app.authorize({ audience: 'https://unknown.example.test/' })
     const { location } = await provider.login(url.href)
     expect(new URL(location ?? '').searchParams.get('error')).toBe('invalid_target')
@@ -101,13 +101,13 @@ describe('APIs', () => {
     await app.refresh(tokens)
   })
 
-  test('can be added while it runs, and have a lifetime of their own', async () => {
+  test('can be added while it runs, and have their own lifetime', async () => {
     provider.addApi({ audience: 'urn:example:late', scopes: ['late:read'], accessTokenTtl: 7 })
     const tokens = await app.logIn({ audience: 'urn:example:late', scope: 'openid late:read' })
     expect(tokens).toMatchObject({ expires_in: 7, scope: 'openid late:read' })
   })
 
-  test('client credentials name one as well', async () => {
+  test('can be requested with client credentials as well', async () => {
     const tokens = await client.clientCredentialsGrant(app.config, {
       audience: THINGS,
       scope: 'read:things',
@@ -117,7 +117,7 @@ describe('APIs', () => {
 })
 
 describe('userinfo', () => {
-  test('answers for opaque access tokens and for those of an API', async () => {
+  test('responds for opaque access tokens and for those of an API', async () => {
     for (const parameters of [{}, { audience: THINGS }]) {
       const tokens = await app.logIn(parameters)
       const userinfo = await client.fetchUserInfo(app.config, tokens.access_token, 'dev|alice')
@@ -125,7 +125,7 @@ describe('userinfo', () => {
     }
   })
 
-  test('gives the claims of the granted scopes only, and nothing without openid or for a dead token', async () => {
+  test('returns the claims of the granted scopes only, and none without openid or for a revoked token', async () => {
     const narrow = await app.logIn({ audience: THINGS, scope: 'openid read:things' })
     const userinfo = await client.fetchUserInfo(app.config, narrow.access_token, 'dev|alice')
     expect(userinfo).toEqual({ sub: 'dev|alice' })
@@ -145,7 +145,7 @@ describe('userinfo', () => {
   })
 })
 
-test('introspection tells an active token from a revoked one', async () => {
+test('introspection distinguishes an active token from a revoked one', async () => {
   const tokens = await app.logIn()
   expect(await client.tokenIntrospection(app.config, tokens.access_token)).toMatchObject({ active: true })
   await client.tokenRevocation(app.config, tokens.access_token)
@@ -156,7 +156,7 @@ const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 describe('token exchange', () => {
-  test('turns an access token of ours into tokens for an API, with the actor named', async () => {
+  test('exchanges an access token of the provider for tokens for an API, with the actor', async () => {
     const alice = await app.logIn({ audience: THINGS, scope: 'openid read:things' })
     const bob = await app.logIn({}, { user: 'bob' })
     const tokens = await app.grant(EXCHANGE, {
@@ -183,7 +183,7 @@ describe('token exchange', () => {
     await accessClaims(refreshed.access_token, ORDERS)
   })
 
-  test('accepts foreign tokens as the option says, and refuses others', async () => {
+  test('accepts foreign tokens if configured, and rejects others', async () => {
     const foreign = (token: string): Promise<unknown> =>
       app.grant(EXCHANGE, { subject_token: token, subject_token_type: 'urn:example:legacy', scope: 'openid' })
     await foreign('bob')
@@ -201,7 +201,7 @@ describe('the federated-connection grant', () => {
       ...parameters,
     })
 
-  test('hands out a token of the connection and leaves the refresh token alone', async () => {
+  test('returns a token of the connection and does not change the refresh token', async () => {
     const tokens = await app.logIn()
     const first = await exchange(tokens.refresh_token ?? '')
     expect(first).toMatchObject({
@@ -216,7 +216,7 @@ describe('the federated-connection grant', () => {
     await app.refresh(tokens)
   })
 
-  test('refuses unknown connections, wrong types and dead tokens', async () => {
+  test('rejects unknown connections, wrong types and revoked tokens', async () => {
     const tokens = await app.logIn()
     const live = tokens.refresh_token ?? ''
     expect(await oauthError(exchange(live, { connection: 'nowhere' }))).toBe('invalid_request')

@@ -15,7 +15,7 @@ test.each([
   expect(totp(SECRET, time)).toBe(code)
 })
 
-test('a code is good one step early and late, and no longer', () => {
+test('a code is valid one step early and late, and no longer', () => {
   const code = totp(SECRET, 3000)
   expect([2970, 3000, 3029, 3059].map((time) => matchesTotp(SECRET, code, time))).toEqual(
     Array.from({ length: 4 }, () => true),
