@@ -2,6 +2,7 @@
 // fresh clone.
 import { existsSync, readdirSync } from 'node:fs'
 import { parseArgs, parseEnv } from 'node:util'
+import { withProgress } from './lib/progress.mjs'
 import { bin, fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { setup } from './setup.mjs'
 
@@ -68,16 +69,8 @@ function print(program, line, stream) {
 async function firstResponse({ url, apiUrl, provider, server, api }) {
   const { untilAnswers } = await import('./lib/server-process.mjs')
   console.log('\nStarting the application. Next.js compiles the first page, which can take half a minute.')
-  const started = performance.now()
-  const progress = setInterval(() => {
-    console.log(`Compiling the first page: ${Math.round((performance.now() - started) / 1000)} s`)
-  }, 5000)
-  try {
-    const status = await untilAnswers(url, server)
-    if (status !== 200) throw new Error(`${url} responds with ${status}`)
-  } finally {
-    clearInterval(progress)
-  }
+  const status = await withProgress('next: compiles the first page', () => untilAnswers(url, server))
+  if (status !== 200) throw new Error(`${url} responds with ${status}`)
   const login = await fetch(`${url}/auth/login`, { redirect: 'manual' })
   const location = login.headers.get('location') ?? ''
   if (!location.startsWith(provider.issuer))

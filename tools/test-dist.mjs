@@ -24,8 +24,9 @@ export async function testConsumers(only = []) {
   const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
   const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
   try {
-    const tarball = await pack('packages/idp-client', home)
-    await pack('packages/dev-provider', home)
+    const [tarball] = await withProgress('consumers: packs both packages', () =>
+      Promise.all(['packages/idp-client', 'packages/dev-provider'].map((folder) => pack(folder, home))),
+    )
     const waiting = Object.keys(consumers).filter((name) => only.length === 0 || only.includes(name))
     const work = async () => {
       for (let name = waiting.shift(); name; name = waiting.shift())

@@ -9,6 +9,7 @@ import { Browser } from './lib/app-visit.mjs'
 import { running } from './lib/consumers.mjs'
 import { migrations } from './lib/migrations.mjs'
 import { freePort } from './lib/ports.mjs'
+import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, must, runNode } from './lib/run.mjs'
 import { pack } from './pack.mjs'
 import { runSteps } from './test-dist.mjs'
@@ -35,9 +36,9 @@ export async function testMigrations({ only = [], before = false } = {}) {
   const home = mkdtempSync(join(tmpdir(), 'idp-migration-'))
   const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
   try {
-    const tarball = await pack('packages/idp-client', home)
+    const tarball = await withProgress('migration: packs idp-client', () => pack('packages/idp-client', home))
     const names = Object.keys(migrations).filter((name) => only.length === 0 || only.includes(name))
-    if (!before) await installOnce(names, { home, tarball })
+    if (!before) await withProgress('migration: npm install', () => installOnce(names, { home, tarball }))
     const waiting = [...names]
     const work = async () => {
       for (let name = waiting.shift(); name; name = waiting.shift())

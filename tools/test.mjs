@@ -40,7 +40,7 @@ const parts = {
   e2e: () => vitest('e2e'),
 }
 
-/** Run before whatever was asked for. */
+/** Parts that run before every selection. */
 const foundation = ['setup', 'build']
 
 async function vitest(project) {
