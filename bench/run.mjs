@@ -1,30 +1,78 @@
-// Bundles the benchmark with the sources of the library, since it measures parts that no entry exports.
-import { mkdtempSync, rmSync } from 'node:fs'
+// npm run bench [-- --quick] [-- --write] [-- group ...]: installs the peers here, measures, prints the tables.
+import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { arch, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { toChart, toMarkdown, toText } from './lib/report.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
-const sources = join(here, '../packages/idp-client/src')
-const folder = mkdtempSync(join(here, '.run-'))
-const outfile = join(folder, 'session.mjs')
+const root = fileURLToPath(new URL('..', import.meta.url))
+const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'sizes']
 
-try {
-  await build({
-    entryPoints: [join(here, 'src/session.ts')],
-    outfile,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    packages: 'external',
-    alias: {
-      '#cipher': join(sources, 'crypto/cipher.node.ts'),
-      '#async-context': join(sources, 'lib/async-context.node.ts'),
-    },
-    tsconfigRaw: {},
-    logLevel: 'warning',
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
+})
+const unknown = positionals.filter((name) => !groups.includes(name))
+if (unknown.length > 0) {
+  console.error(`bench: unknown group ${unknown.join(', ')}; there are ${groups.join(', ')}`)
+  process.exit(1)
+}
+const effort = values.quick ? ['5', '40'] : ['31', '120']
+
+function must(command, args, cwd) {
+  const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
+  if (status !== 0) throw new Error(`bench: ${command} ${args.join(' ')} failed`)
+}
+
+/** Installs the peers, and the library as it is published. */
+function install() {
+  if (!existsSync(join(here, 'node_modules/next'))) {
+    console.log('bench: installing the peers (about 400 MB)')
+    must('npm', ['ci', '--no-audit', '--no-fund'], here)
+  }
+  must('npm', ['run', 'build'], root)
+  const target = join(here, 'node_modules/idp-client')
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  const source = join(root, 'packages/idp-client')
+  cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true })
+  cpSync(join(source, 'package.json'), join(target, 'package.json'))
+}
+
+function measure(group) {
+  console.log(`bench: ${group}`)
+  const { status, stdout } = spawnSync(process.execPath, ['run-group.mjs', group, ...effort], {
+    cwd: here,
+    encoding: 'utf8',
+    maxBuffer: 1e8,
+    env: { ...process.env, NODE_ENV: 'production', BETTER_AUTH_TELEMETRY: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
   })
-  await import(pathToFileURL(outfile).href)
-} finally {
-  rmSync(folder, { recursive: true })
+  if (status !== 0) throw new Error(`bench: ${group} failed`)
+  const tables = JSON.parse(stdout)
+  for (const table of tables) console.log(toText(table))
+  return tables
+}
+
+install()
+const tables = (positionals.length > 0 ? positionals : groups).flatMap(measure)
+if (values.write) {
+  const machine = {
+    cpu: `${cpus().length} × ${cpus()[0]?.model.trim() || arch()}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
+    system: `Linux ${release().split('-')[0]}`,
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+  }
+  writeFileSync(join(root, 'docs/benchmarks.md'), toMarkdown(tables, machine))
+  const pictures = join(root, 'docs/benchmarks')
+  rmSync(pictures, { recursive: true, force: true })
+  mkdirSync(pictures, { recursive: true })
+  for (const table of tables) {
+    const chart = toChart(table)
+    if (chart) writeFileSync(join(pictures, chart.file), chart.svg)
+  }
 }

@@ -73,7 +73,7 @@ export async function runMiddleware(
   request: Request,
   next?: unknown,
 ): Promise<NextResponse> {
-  // Most requests of anonymous visitors: nothing of them is for this library.
+  // Most requests without a session need nothing from this library.
   const isForUs =
     typeof next === 'function' ||
     matchRoute(application.settings, toRequestView(request)) !== null ||

@@ -1,0 +1,189 @@
+import { getIronSession } from 'iron-session'
+import { NextResponse } from 'next/server.js'
+import { getToken } from 'next-auth/jwt'
+import { open, secret } from '../lib/floor.mjs'
+import { compare } from '../lib/measure.mjs'
+import { nextRequest, request } from '../lib/products.mjs'
+import { createSessions } from '../lib/sessions.mjs'
+
+const foreign = Array.from({ length: 12 }, (_, index) => `other-${index}=${'v'.repeat(40)}`).join('; ')
+
+function readFloor(each) {
+  const cookie = each.headers.get('cookie') ?? ''
+  const at = cookie.indexOf('session=')
+  return at < 0 ? null : open(cookie.slice(at + 'session='.length))
+}
+
+async function must(response, status) {
+  const { status: got } = await response
+  if (got !== status) throw new Error(`bench: ${got} instead of ${status}`)
+}
+
+async function mustFind(promise) {
+  if (!(await promise)) throw new Error('bench: no session')
+}
+
+const iron = { password: secret, cookieName: 'iron' }
+const json = { headers: { accept: 'application/json' } }
+const page = { headers: { accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' } }
+
+/** Reading the session in a handler. */
+async function reads({ auth0, authJs, better, cookies, idp, nextIdp }, add) {
+  await add('getSession(NextRequest)', 'NextRequest, open', [
+    { name: 'floor', run: () => readFloor(nextRequest('/page', cookies.floor)) },
+    { name: 'idp-client', run: () => mustFind(nextIdp.getSession(nextRequest('/page', cookies.next))) },
+    { name: 'nextjs-auth0', run: () => mustFind(auth0.getSession(nextRequest('/page', cookies.auth0))) },
+    {
+      name: 'next-auth',
+      run: () =>
+        mustFind(getToken({ req: nextRequest('/page', cookies.nextAuth), secret, secureCookie: true })),
+    },
+  ])
+  await add('getSession(Request)', 'Request, open', [
+    { name: 'floor', run: () => readFloor(request('/page', cookies.floor)) },
+    { name: 'idp-client', run: () => mustFind(idp.getSession(request('/page', cookies.web))) },
+    { name: 'Auth.js', run: () => must(authJs(request('/auth/session', cookies.authJs)), 200) },
+    {
+      name: 'better-auth',
+      run: () => mustFind(better.api.getSession({ headers: request('/page', cookies.better).headers })),
+    },
+    {
+      name: 'iron-session',
+      run: () => mustFind(getIronSession(request('/page', cookies.iron), new Response(), iron)),
+    },
+  ])
+}
+
+/** Requests for the application, as the middleware sees them. */
+async function passThrough({ auth0, cookies, nextIdp }, add) {
+  const dead = (cookie) => cookie.replace(/.{20}(?=(;|$))/, 'A'.repeat(20))
+  const pass = (path, from, init) => [
+    {
+      name: 'floor',
+      run: () => {
+        readFloor(nextRequest(path, from('floor'), init))
+        return NextResponse.next()
+      },
+    },
+    { name: 'idp-client', run: () => must(nextIdp.middleware(nextRequest(path, from('next'), init)), 200) },
+    { name: 'nextjs-auth0', run: () => must(auth0.middleware(nextRequest(path, from('auth0'), init)), 200) },
+  ]
+  const floor = 'NextRequest, open if there is a session, NextResponse.next()'
+  await add(
+    'Middleware, page with a session',
+    floor,
+    pass('/page', (name) => cookies[name], page),
+  )
+  await add(
+    'Middleware, API with a session',
+    floor,
+    pass('/api/data', (name) => cookies[name], json),
+  )
+  await add(
+    'Middleware, anonymous page',
+    floor,
+    pass('/page', () => '', page),
+  )
+  await add(
+    'Middleware, anonymous API',
+    floor,
+    pass('/api/data', () => '', json),
+  )
+  await add(
+    'Middleware, anonymous API, 12 cookies of others',
+    floor,
+    pass('/api/data', () => foreign, json),
+  )
+  await add('Middleware, API, a cookie that cannot be decrypted', floor, [
+    { name: 'floor', run: () => [nextRequest('/api/data', cookies.floor, json), NextResponse.next()] },
+    {
+      name: 'idp-client',
+      run: () => must(nextIdp.middleware(nextRequest('/api/data', dead(cookies.next), json)), 200),
+    },
+    {
+      name: 'nextjs-auth0',
+      run: () => must(auth0.middleware(nextRequest('/api/data', dead(cookies.auth0), json)), 200),
+    },
+  ])
+}
+
+/** Routes of the library, and everything that one page needs. */
+async function routesAndPage({ auth0, cookies, nextIdp }, add) {
+  await add('Profile route', 'NextRequest, open, NextResponse.json(user)', [
+    {
+      name: 'floor',
+      run: () => NextResponse.json(readFloor(nextRequest('/auth/profile', cookies.floor, json)).user),
+    },
+    {
+      name: 'idp-client',
+      run: () => must(nextIdp.middleware(nextRequest('/auth/profile', cookies.next, json)), 200),
+    },
+    {
+      name: 'nextjs-auth0',
+      run: () => must(auth0.middleware(nextRequest('/auth/profile', cookies.auth0, json)), 200),
+    },
+  ])
+  await add('Access-token route', 'NextRequest, open, NextResponse.json(token)', [
+    {
+      name: 'floor',
+      run: () => {
+        const { tokenSet } = readFloor(nextRequest('/auth/access-token', cookies.floor, json))
+        return NextResponse.json({
+          token: tokenSet.accessToken,
+          expires_at: tokenSet.expiresAt,
+          scope: tokenSet.scope,
+        })
+      },
+    },
+    {
+      name: 'idp-client',
+      run: () => must(nextIdp.middleware(nextRequest('/auth/access-token', cookies.next, json)), 200),
+    },
+    {
+      name: 'nextjs-auth0',
+      run: () => must(auth0.middleware(nextRequest('/auth/access-token', cookies.auth0, json)), 200),
+    },
+  ])
+  await add(
+    'Page: middleware, getSession, getAccessToken',
+    'NextRequest twice, open twice, NextResponse.next()',
+    [
+      {
+        name: 'floor',
+        run: () => {
+          readFloor(nextRequest('/page', cookies.floor, page))
+          NextResponse.next()
+          return readFloor(nextRequest('/page', cookies.floor, page)).tokenSet.accessToken
+        },
+      },
+      {
+        name: 'idp-client',
+        run: async () => {
+          await must(nextIdp.middleware(nextRequest('/page', cookies.next, page)), 200)
+          const current = nextRequest('/page', cookies.next, page)
+          await mustFind(nextIdp.getSession(current))
+          await mustFind(nextIdp.getAccessToken(current, NextResponse.next()))
+        },
+      },
+      {
+        name: 'nextjs-auth0',
+        run: async () => {
+          await must(auth0.middleware(nextRequest('/page', cookies.auth0, page)), 200)
+          const current = nextRequest('/page', cookies.auth0, page)
+          await mustFind(auth0.getSession(current))
+          await mustFind(auth0.getAccessToken(current, NextResponse.next()))
+        },
+      },
+    ],
+  )
+}
+
+/** One request of each kind, through the public operations, at every product. */
+export async function measure(effort) {
+  const sessions = await createSessions()
+  const tables = []
+  const add = async (title, floor, candidates) =>
+    tables.push({ title, floor, rows: await compare(candidates, effort) })
+  for (const work of [reads, passThrough, routesAndPage]) await work(sessions, add)
+  return tables
+}

@@ -1,0 +1,59 @@
+import { decode as decodeAuthJs, encode as encodeAuthJs } from '@auth/core/jwt'
+import { generateSessionCookie } from '@auth0/nextjs-auth0/testing'
+import { symmetricDecodeJWT, symmetricEncodeJWT } from 'better-auth/crypto'
+import { sealData, unsealData } from 'iron-session'
+import { decode, encode } from 'next-auth/jwt'
+import { open, seal, secret } from '../lib/floor.mjs'
+import { createOurSealer } from '../lib/internals.mjs'
+import { compare } from '../lib/measure.mjs'
+import { referenceSession } from '../lib/sessions.mjs'
+
+const day = 86_400
+
+/** Session to cookie value and back, the same data for all. */
+export async function measure(effort) {
+  const data = referenceSession()
+  const ours = await createOurSealer(secret)
+  const salt = 'session'
+  const texts = {
+    floor: seal(data),
+    ours: await ours.seal(data),
+    nextAuth: await encode({ token: data, secret }),
+    authJs: await encodeAuthJs({ token: data, secret, salt }),
+    better: await symmetricEncodeJWT(data, secret, salt, day),
+    iron: await sealData(data, { password: secret }),
+  }
+  return [
+    {
+      title: 'Open a session cookie',
+      floor: 'AES-256-GCM by node:crypto, JSON.parse',
+      rows: await compare(
+        [
+          { name: 'floor', run: () => open(texts.floor) },
+          { name: 'idp-client', run: () => ours.open(texts.ours) },
+          { name: 'next-auth', run: () => decode({ token: texts.nextAuth, secret }) },
+          { name: 'Auth.js', run: () => decodeAuthJs({ token: texts.authJs, secret, salt }) },
+          { name: 'better-auth', run: () => symmetricDecodeJWT(texts.better, secret, salt) },
+          { name: 'iron-session', run: () => unsealData(texts.iron, { password: secret }) },
+        ],
+        effort,
+      ),
+    },
+    {
+      title: 'Seal a session cookie',
+      floor: 'JSON.stringify, AES-256-GCM by node:crypto',
+      rows: await compare(
+        [
+          { name: 'floor', run: () => seal(data) },
+          { name: 'idp-client', run: () => ours.seal(data) },
+          { name: 'nextjs-auth0', run: () => generateSessionCookie(data, { secret }) },
+          { name: 'next-auth', run: () => encode({ token: data, secret }) },
+          { name: 'Auth.js', run: () => encodeAuthJs({ token: data, secret, salt }) },
+          { name: 'better-auth', run: () => symmetricEncodeJWT(data, secret, salt, day) },
+          { name: 'iron-session', run: () => sealData(data, { password: secret }) },
+        ],
+        effort,
+      ),
+    },
+  ]
+}

@@ -1,0 +1,84 @@
+/** Calls that run at the same time: what a server under load does. */
+const IN_FLIGHT = 64
+
+/**
+ * @typedef {object} Candidate
+ * @property {string} name
+ * @property {() => unknown} run does the work once
+ * @property {() => number} [provider] milliseconds that the stub of the provider has used so far; not counted
+ *
+ * @typedef {object} Measured
+ * @property {string} name
+ * @property {number} micros wall time of one call, median of the rounds
+ * @property {number} ratio to the first candidate: median of the ratios in each round
+ * @property {number} low tenth percentile of the ratios
+ * @property {number} high ninetieth percentile of the ratios
+ * @property {number} cpu ratio of the CPU time, all threads included
+ */
+
+async function batch(run, calls) {
+  for (let done = 0; done < calls; done += IN_FLIGHT) {
+    const size = Math.min(IN_FLIGHT, calls - done)
+    await Promise.all(Array.from({ length: size }, () => run()))
+  }
+}
+
+async function round({ provider = () => 0, run }, calls) {
+  const before = { cpu: process.cpuUsage(), provider: provider(), wall: performance.now() }
+  await batch(run, calls)
+  const wall = performance.now() - before.wall
+  const { system, user } = process.cpuUsage(before.cpu)
+  const ours = provider() - before.provider
+  return { wall: ((wall - ours) / calls) * 1000, cpu: (user + system - ours * 1000) / calls }
+}
+
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+}
+
+/** Number of calls that take about that many milliseconds, a multiple of those in flight. */
+async function callsFor(candidate, milliseconds) {
+  await batch(candidate.run, IN_FLIGHT * 4)
+  const { wall } = await round(candidate, IN_FLIGHT * 4)
+  const batches = Math.round((milliseconds * 1000) / Math.max(wall, 1) / IN_FLIGHT)
+  return IN_FLIGHT * Math.min(Math.max(batches, 1), 60)
+}
+
+/**
+ * Measures candidates interleaved, in an order that rotates with each round, so that what else the machine does hits all of them alike.
+ * The first candidate is what the others are compared with.
+ *
+ * @param {readonly Candidate[]} candidates
+ * @param {{ rounds: number, milliseconds: number }} effort rounds, and milliseconds of each candidate in a round
+ * @returns {Promise<readonly Measured[]>}
+ */
+export async function compare(candidates, { milliseconds, rounds }) {
+  const calls = []
+  for (const candidate of candidates) calls.push(await callsFor(candidate, milliseconds))
+  const results = candidates.map(() => [])
+  for (let at = 0; at < rounds; at++) {
+    for (let step = 0; step < candidates.length; step++) {
+      const index = (at + step) % candidates.length
+      results[index][at] = await round(candidates[index], calls[index])
+    }
+  }
+  const [floor] = results
+  return candidates.map(({ name }, index) => {
+    const ratios = results[index].map(({ wall }, at) => wall / floor[at].wall)
+    return {
+      name,
+      micros: percentile(
+        results[index].map(({ wall }) => wall),
+        0.5,
+      ),
+      ratio: percentile(ratios, 0.5),
+      low: percentile(ratios, 0.1),
+      high: percentile(ratios, 0.9),
+      cpu: percentile(
+        results[index].map(({ cpu }, at) => cpu / floor[at].cpu),
+        0.5,
+      ),
+    }
+  })
+}

@@ -1,0 +1,210 @@
+// The products in the configuration that their own documentation recommends, each with a login from start to session.
+import { Auth, customFetch, skipCSRFCheck } from '@auth/core'
+import { Auth0Client } from '@auth0/nextjs-auth0/server'
+import { betterAuth } from 'better-auth'
+import { genericOAuth } from 'better-auth/plugins'
+import { IdpClient as WebClient } from 'idp-client'
+import { IdpClient as NextClient } from 'idp-client/next'
+import { NextRequest } from 'next/server.js'
+import * as openid from 'openid-client'
+import { Cookies } from './cookies.mjs'
+import { seal, secret } from './floor.mjs'
+import { client, issuer, scope } from './provider.mjs'
+
+export const origin = 'https://app.example.com'
+
+const settings = {
+  domain: new URL(issuer).host,
+  clientId: client.id,
+  clientSecret: client.secret,
+  secret,
+  appBaseUrl: origin,
+}
+
+export const request = (path, cookie, init = {}) =>
+  new Request(origin + path, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
+export const nextRequest = (path, cookie, init = {}) =>
+  new NextRequest(origin + path, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
+
+function locationOf(response) {
+  const location = response.headers.get('location')
+  if (!location) throw new Error(`bench: ${response.status} without a redirect`)
+  return location
+}
+
+/** Logs in by a handler that redirects to the provider at once, and returns the cookies of the session. */
+const loginBy = (handle, make, paths) => async (provider) => {
+  const cookies = new Cookies()
+  const begun = cookies.take(await handle(make(paths.login)))
+  const query = provider.authorize(locationOf(begun))
+  const done = cookies.take(await handle(make(`${paths.callback}?${query}`, String(cookies))))
+  locationOf(done)
+  return cookies
+}
+
+export function createWebClient(options) {
+  const idp = new WebClient({ ...settings, ...options })
+  return {
+    idp,
+    login: loginBy((each) => idp.middleware(each), request, {
+      login: '/auth/login',
+      callback: '/auth/callback',
+    }),
+  }
+}
+
+export function createNextClient(options) {
+  const idp = new NextClient({ ...settings, ...options })
+  return {
+    idp,
+    login: loginBy((each) => idp.middleware(each), nextRequest, {
+      login: '/auth/login',
+      callback: '/auth/callback',
+    }),
+  }
+}
+
+export function createNextjsAuth0(options) {
+  const auth0 = new Auth0Client({
+    ...settings,
+    enableTelemetry: false,
+    authorizationParameters: { scope },
+    ...options,
+  })
+  return {
+    auth0,
+    login: loginBy((each) => auth0.middleware(each), nextRequest, {
+      login: '/auth/login',
+      callback: '/auth/callback',
+    }),
+  }
+}
+
+export function createAuthJs() {
+  const config = {
+    basePath: '/auth',
+    trustHost: true,
+    secret,
+    skipCSRFCheck,
+    providers: [
+      {
+        id: 'idp',
+        name: 'Provider',
+        type: 'oidc',
+        issuer,
+        clientId: client.id,
+        clientSecret: client.secret,
+        client: { token_endpoint_auth_method: 'client_secret_post' },
+        authorization: { params: { scope } },
+        checks: ['pkce', 'state', 'nonce'],
+        [customFetch]: (...parameters) => fetch(...parameters),
+      },
+    ],
+    callbacks: {
+      jwt: ({ account, token }) =>
+        account
+          ? {
+              ...token,
+              accessToken: account.access_token,
+              idToken: account.id_token,
+              refreshToken: account.refresh_token,
+              expiresAt: account.expires_at,
+            }
+          : token,
+    },
+  }
+  const handle = (each) => Auth(each, config)
+  return {
+    handle,
+    async login(provider) {
+      const cookies = new Cookies()
+      const body = new URLSearchParams({ callbackUrl: origin })
+      const begun = cookies.take(await handle(request('/auth/signin/idp', '', { method: 'POST', body })))
+      const query = provider.authorize(locationOf(begun))
+      const done = cookies.take(await handle(request(`/auth/callback/idp?${query}`, String(cookies))))
+      if (locationOf(done).includes('error')) throw new Error(`bench: Auth.js: ${locationOf(done)}`)
+      return cookies
+    },
+  }
+}
+
+export function createBetterAuth() {
+  const auth = betterAuth({
+    baseURL: origin,
+    secret,
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    logger: { disabled: true },
+    session: { cookieCache: { enabled: true, strategy: 'jwe', maxAge: 7 * 86_400, refreshCache: true } },
+    account: { storeStateStrategy: 'cookie', storeAccountCookie: true },
+    plugins: [
+      genericOAuth({
+        config: [
+          {
+            providerId: 'idp',
+            discoveryUrl: `${issuer}/.well-known/openid-configuration`,
+            clientId: client.id,
+            clientSecret: client.secret,
+            scopes: scope.split(' '),
+            pkce: true,
+          },
+        ],
+      }),
+    ],
+  })
+  return {
+    auth,
+    async login(provider) {
+      const cookies = new Cookies()
+      const begun = cookies.take(
+        await auth.handler(
+          request('/api/auth/sign-in/social', '', {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', origin },
+            body: JSON.stringify({ provider: 'idp', callbackURL: '/' }),
+          }),
+        ),
+      )
+      const { url } = await begun.json()
+      const query = provider.authorize(url)
+      const done = cookies.take(
+        await auth.handler(request(`/api/auth/callback/idp?${query}`, String(cookies))),
+      )
+      if (locationOf(done).includes('error')) throw new Error(`bench: better-auth: ${locationOf(done)}`)
+      return cookies
+    },
+  }
+}
+
+/** openid-client called directly: the protocol only, the cookies sealed by the floor. */
+export async function createOpenidClient() {
+  const config = await openid.discovery(
+    new URL(issuer),
+    client.id,
+    { client_secret: client.secret },
+    openid.ClientSecretPost(client.secret),
+  )
+  return {
+    async login(provider) {
+      const verifier = openid.randomPKCECodeVerifier()
+      const state = openid.randomState()
+      const nonce = openid.randomNonce()
+      const url = openid.buildAuthorizationUrl(config, {
+        redirect_uri: `${origin}/auth/callback`,
+        scope,
+        state,
+        nonce,
+        code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+        code_challenge_method: 'S256',
+      })
+      seal({ verifier, state, nonce })
+      const current = new URL(`${origin}/auth/callback?${provider.authorize(url.href)}`)
+      const tokenSet = await openid.authorizationCodeGrant(config, current, {
+        pkceCodeVerifier: verifier,
+        expectedState: state,
+        expectedNonce: nonce,
+      })
+      return seal({ user: tokenSet.claims(), tokenSet })
+    },
+  }
+}
