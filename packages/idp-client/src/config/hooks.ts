@@ -2,7 +2,7 @@ import type { IdpError } from '../errors/base.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /**
- * Runs before a session is persisted at login, connect, refresh and MFA verification (not on a roll, not on
+ * Runs before a session is saved at login, connect, refresh and MFA verification (not when use is recorded, not on
  * `updateSession`), always with all claims of the ID token in `session.user`. What it returns is saved, except
  * `internal`, which cannot be changed. Without this hook the protocol's own claims are removed from `user`.
  */

@@ -52,13 +52,13 @@ function isNewer({ authorization }: Config, { stale, data }: StoredSession, want
  * 2. returns a stored token that covers audience and scope and has not expired;
  * 3. otherwise redeems the refresh token, once for all concurrent callers, and stores the new session.
  *
- * With `inProcess` the new access token is cached in this process instead of the session.
+ * With `processOnly` the new access token is cached in this process instead of the session.
  */
 export async function getAccessToken(
   engine: Engine,
   exchange: Exchange,
   options: GetAccessTokenOptions = {},
-  inProcess = false,
+  processOnly = false,
 ): Promise<AccessToken> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
@@ -66,7 +66,7 @@ export async function getAccessToken(
   const { config, sealer, sessions, client } = engine
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)
-  const once = { ...want, force, ...(inProcess ? { inProcess } : {}) }
+  const once = { ...want, force, ...(processOnly ? { processOnly } : {}) }
   const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(
     parts,
     exchange,

@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
-import { rollIsDue } from '../session/model/lifetime.ts'
+import { isRollingDue } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
@@ -45,7 +45,7 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   const { createdAt } = session.data.internal
   const since = await deadSince(engine, session.data.tokenSet.refreshToken)
   if (since !== undefined && !mayRemove(exchange, since, now)) return false
-  const due = rollIsDue({ createdAt, usedAt: session.usedAt }, config.session, now)
+  const due = isRollingDue({ createdAt, usedAt: session.usedAt }, config.session, now)
   if (!due && !session.stale && since === undefined) return false
   const data = since === undefined ? session.data : withoutRefreshToken(session.data)
   if (!(await trySave(engine, exchange, { ...session, data, usedAt: now }))) return false

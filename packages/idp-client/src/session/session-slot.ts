@@ -19,7 +19,7 @@ export class SessionSlot {
   /** Whether the request names sessions that were not looked up in the store. */
   declare hasUntried?: true
   /** Whether the request carries a session that has ended in this process: the request was sent before that. */
-  declare isLate?: true
+  declare carriesEndedSession?: true
   /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
   declare ended?: Promise<readonly EndedSessions[]>
 }
@@ -38,10 +38,10 @@ export interface EndedSessions {
  * Returns the session slot of the client with this configuration in one request. All exchanges of a request share their
  * slots; requests share none. Several clients may serve one request: each has its own slot.
  */
-export function sessionSlot({ slots }: RequestCookies, client: Config): SessionSlot {
-  const known = slots.get(client)
+export function sessionSlot({ slots }: RequestCookies, config: Config): SessionSlot {
+  const known = slots.get(config)
   if (known instanceof SessionSlot) return known
   const slot = new SessionSlot()
-  slots.set(client, slot)
+  slots.set(config, slot)
   return slot
 }

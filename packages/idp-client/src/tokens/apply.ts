@@ -85,7 +85,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
   // Without an audience there is no entry to keep it under, and it is less than what the login's token can do.
-  if (audience === undefined || want.inProcess) return { ...data, ...user, tokenSet }
+  if (audience === undefined || want.processOnly) return { ...data, ...user, tokenSet }
   const verified = grant.verified ? { verified: grant.verified } : {}
   return {
     ...data,

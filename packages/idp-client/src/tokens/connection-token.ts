@@ -69,7 +69,7 @@ async function redeem(
     const rotated = grant.refreshToken
     const tokenSet = rotated === undefined ? data.tokenSet : { ...data.tokenSet, refreshToken: rotated }
     const after = withConnection({ ...data, tokenSet }, want, entry)
-    return { session: { ...session, data: after, written: entry.accessToken } }
+    return { session: { ...session, data: after, newAccessToken: entry.accessToken } }
   } catch (failure) {
     // In a cookie nothing is written: another process may have redeemed the refresh token first.
     if (isFinal(failure) && !parts.sessions.distributed) throw failure

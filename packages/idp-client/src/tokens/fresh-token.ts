@@ -73,7 +73,7 @@ function processTokenKey(
 /** The session with the token that this process keeps for it, where that is wanted. */
 function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: TokenRequest): SessionData {
   const { data } = session
-  const kept = want.inProcess && processToken(processTokenKey(parts, session, want), parts.config.clock())
+  const kept = want.processOnly && processToken(processTokenKey(parts, session, want), parts.config.clock())
   return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
 }
 
@@ -85,7 +85,7 @@ function keepInProcess(
   token: Entry,
 ): void {
   const { audience } = want
-  if (!want.inProcess || audience === undefined || hasEnded(session)) return
+  if (!want.processOnly || audience === undefined || hasEnded(session)) return
   keepProcessToken(processTokenKey(parts, session, want), { ...token, audience }, parts.config.clock())
 }
 
@@ -131,8 +131,10 @@ export async function withGrant(
     applyRefresh(data, { config: config.authorization, want, grant, now }),
   )
   const saved = await prepareRefreshedSession(config, applied, { ...grant, previous: data.user })
-  const written = grant.accessToken
-  return { session: { ...session, data: saved, usedAt: now, written }, entry: toEntry(grant, want) }
+  return {
+    session: { ...session, data: saved, usedAt: now, newAccessToken: grant.accessToken },
+    entry: toEntry(grant, want),
+  }
 }
 
 interface RedeemOptions extends RedemptionContext {
@@ -244,7 +246,7 @@ async function refreshed(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify([want.audience, want.scope, want.isDefaultRequest, want.force, want.inProcess]),
+    purpose: JSON.stringify([want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly]),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {

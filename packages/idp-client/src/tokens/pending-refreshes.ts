@@ -68,7 +68,7 @@ export function withPendingRefreshes(
     },
 
     async save(exchange, session, options) {
-      const { stale: _written, ...given } = session
+      const { stale: _older, ...given } = session
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
       const kept = ahead(given, await getFamily(given))

@@ -218,9 +218,9 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
 }
 
 async function begin(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {
-  const { stale: behind, ...session } = given.session
+  const { stale, ...session } = given.session
   // The older copy belongs to one request, not to the others that share this session.
-  const request = behind ? { ...given, session } : given
+  const request = stale ? { ...given, session } : given
   const { client, clock, refreshToken } = request
   const key = await tokenKey(client, refreshToken)
   const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)

@@ -51,8 +51,8 @@ interface FamilyToken {
   readonly key: string
   /** Seconds since the epoch. */
   until: number
-  /** It came while the session was pending: no browser has it. */
-  inProcess: boolean
+  /** No response carried it, since the session was pending when it was received. */
+  isUnsent: boolean
 }
 
 interface TokenFamilies {
@@ -150,13 +150,13 @@ export function advance(
 function lead(family: TokenFamily, key: string, until: number): void {
   const known = family.keys.find((one) => one.key === key)
   if (known) known.until = until
-  else family.keys.push({ key, until, inProcess: family.pending })
+  else family.keys.push({ key, until, isUnsent: family.pending })
 }
 
 /** Forgets older tokens that lead nowhere any more; while the session is pending, the browser still has one of before. */
 function forgetSuperseded(family: TokenFamily, now: number): void {
   const { byToken } = families()
-  const kept = family.keys.filter(({ inProcess, until }) => until > now || (family.pending && !inProcess))
+  const kept = family.keys.filter(({ isUnsent, until }) => until > now || (family.pending && !isUnsent))
   for (const one of family.keys) {
     if (!kept.includes(one) && byToken.get(one.key) === family) byToken.delete(one.key)
   }
@@ -193,7 +193,7 @@ export function markPending(family: TokenFamily, end: number, now: number): void
 
 /** A response carried one of the family's tokens, not always the newest: none is known to be in this process only. */
 export function markSent(family: TokenFamily): void {
-  for (const one of family.keys) one.inProcess = false
+  for (const one of family.keys) one.isUnsent = false
 }
 
 /** Keeps a session in this process until a response can carry it. */

@@ -18,7 +18,7 @@ export interface TokenRequest {
   /** The caller named nothing: any token of the login is right. */
   readonly isDefaultRequest: boolean
   /** The token stays in this process and is not stored in the session. */
-  readonly inProcess?: true
+  readonly processOnly?: true
 }
 
 /** Returns an access token of the session: the operation `getAccessToken`. */

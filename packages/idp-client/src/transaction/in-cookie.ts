@@ -30,7 +30,7 @@ export function createCookieTransactionStorage({
   const { parallel, cookie } = config.transaction
   const nameFor = (stateHash: string): string => (parallel ? cookie.prefix + stateHash : cookie.prefix)
 
-  function scopeOf(exchange: Exchange, crossSitePost: boolean): CookieScope {
+  function getScope(exchange: Exchange, crossSitePost: boolean): CookieScope {
     const scope = cookieScope(cookie, () => baseUrl(exchange))
     return crossSitePost ? { ...scope, sameSite: 'none', secure: true } : scope
   }
@@ -49,7 +49,7 @@ export function createCookieTransactionStorage({
   return {
     async save(exchange, transaction) {
       const name = nameFor(transaction.stateHash)
-      const scope = scopeOf(exchange, transaction.crossSitePost === true)
+      const scope = getScope(exchange, transaction.crossSitePost === true)
       const value = await cookieValue(sealer, transaction, name)
       const others = transactionCookies(exchange.cookies, cookie.prefix).filter(
         (other) => other.name !== name,
@@ -72,17 +72,17 @@ export function createCookieTransactionStorage({
     },
 
     clear(exchange, transaction) {
-      const scope = scopeOf(exchange, transaction.crossSitePost === true)
+      const scope = getScope(exchange, transaction.crossSitePost === true)
       exchange.cookies.clear({ name: nameFor(transaction.stateHash), scope })
     },
 
     clearAll(exchange) {
-      const scope = scopeOf(exchange, false)
+      const scope = getScope(exchange, false)
       for (const { name } of transactionCookies(exchange.cookies, cookie.prefix)) {
         exchange.cookies.clear({ name, scope })
       }
     },
 
-    ...restartGuard(config, (exchange) => scopeOf(exchange, false)),
+    ...restartGuard(config, (exchange) => getScope(exchange, false)),
   }
 }

@@ -9,19 +9,20 @@ const RESTART_SECONDS = 60
 /** A short-lived cookie beside the transactions' own: it shows nothing and proves nothing, it only ends a loop. */
 export function restartGuard(
   { clock, transaction }: Config,
-  scopeOf: (exchange: Exchange) => CookieScope,
+  getScope: (exchange: Exchange) => CookieScope,
 ): Pick<TransactionStorage, 'mayRestart' | 'clearRestart'> {
   const name = `${transaction.cookie.prefix}restart`
   return {
     mayRestart(exchange) {
       const now = clock()
       if (exchange.cookies.all(name).some((value) => now - readStart(value) < RESTART_SECONDS)) return false
-      exchange.cookies.set({ name, scope: scopeOf(exchange) }, `${now}:1`, RESTART_SECONDS)
+      exchange.cookies.set({ name, scope: getScope(exchange) }, `${now}:1`, RESTART_SECONDS)
       return true
     },
 
     clearRestart(exchange) {
-      if (exchange.cookies.get(name) !== undefined) exchange.cookies.clear({ name, scope: scopeOf(exchange) })
+      if (exchange.cookies.get(name) !== undefined)
+        exchange.cookies.clear({ name, scope: getScope(exchange) })
     },
   }
 }

@@ -52,10 +52,10 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
     ...connectionCookieNames(cookie.name, jar.names()),
   ]
 
-  function clear(exchange: Exchange, stale: readonly string[]): void {
-    if (stale.length === 0) return
+  function clear(exchange: Exchange, names: readonly string[]): void {
+    if (names.length === 0) return
     const deleted = scope(exchange)
-    for (const name of stale) exchange.cookies.clear({ name, scope: deleted })
+    for (const name of names) exchange.cookies.clear({ name, scope: deleted })
   }
 
   return {
@@ -76,13 +76,13 @@ export function sessionCookies(parts: SessionCookieParts): SessionCookies {
     },
 
     async clearReplaced(exchange, kept, sessionKey) {
-      const stale = namesIn(exchange.cookies).filter((name) => !kept.has(name))
-      if (stale.length === 0) return
+      const replaced = namesIn(exchange.cookies).filter((name) => !kept.has(name))
+      if (replaced.length === 0) return
       const { writtenByOthers } = await import('./cookie-owners.ts')
       const foreign = await writtenByOthers(parts, exchange.cookies, sessionKey)
       clear(
         exchange,
-        stale.filter((name) => !foreign.has(name)),
+        replaced.filter((name) => !foreign.has(name)),
       )
     },
 

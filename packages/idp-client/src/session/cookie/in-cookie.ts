@@ -46,8 +46,8 @@ interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl'> {
 interface Reader extends Pick<CookieSessionStorage, 'initial' | 'load' | 'loadAll'> {
   /** Sets the session that this request loads from now on. */
   remember(exchange: Exchange, session: StoredSession | null): void
-  /** Whether the request carries a session that ended in this process: it was sent before that. */
-  isLate(exchange: Exchange): boolean
+  /** Returns whether the request carries a session that has ended in this process: it was sent before that. */
+  carriesEndedSession(exchange: Exchange): boolean
 }
 
 const toSnapshot = (session: StoredSession | null): Snapshot | null =>
@@ -56,7 +56,7 @@ const toSnapshot = (session: StoredSession | null): Snapshot | null =>
 /** Opens the cookie of a request once, however many operations ask. */
 function reader({ config, sealer, client, connections, hasEnded, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
-  const slotOf = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
+  const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
   /** Opens one cookie after the other: of each the session, where it is a live one. */
   async function* openAll(exchange: Exchange): AsyncIterable<StoredSession> {
@@ -78,19 +78,19 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
   async function openFirst(exchange: Exchange): Promise<Snapshot | null> {
     for await (const session of openAll(exchange)) {
       if (!hasEnded?.(session)) return toSnapshot(session)
-      slotOf(exchange).isLate = true
+      getSlot(exchange).carriesEndedSession = true
     }
     return null
   }
 
   function receive(exchange: Exchange): Promise<Snapshot | null> {
-    const slot = slotOf(exchange)
+    const slot = getSlot(exchange)
     slot.initial ??= openFirst(exchange)
     return slot.initial
   }
 
   async function load(exchange: Exchange): Promise<StoredSession | null> {
-    const { current } = slotOf(exchange)
+    const { current } = getSlot(exchange)
     return (current === undefined ? await receive(exchange) : current)?.session ?? null
   }
 
@@ -106,12 +106,12 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
       return [...found.values()]
     },
 
-    isLate: (exchange) => slotOf(exchange).isLate === true,
+    carriesEndedSession: (exchange) => getSlot(exchange).carriesEndedSession === true,
 
     initial: async (exchange) => (await receive(exchange))?.session ?? null,
 
     remember(exchange, session) {
-      slotOf(exchange).current = toSnapshot(session)
+      getSlot(exchange).current = toSnapshot(session)
     },
   }
 }
@@ -159,7 +159,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const connections = connectionCookies(config.session.cookie.name, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
   const marker = logoutMarker({ config, sealer, client, scope })
-  const { initial, isLate, load, loadAll, remember } = reader({ ...parts, connections, marker })
+  const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 
   /** A new session replaces all sessions of the request, so that none of them hides it. */
@@ -204,7 +204,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     async sweep(exchange) {
       if (!isPresent(exchange.cookies) || (await load(exchange))) return false
       // The browser may hold another session by now, which a deletion would hit.
-      return isLate(exchange) ? false : clearDead(exchange)
+      return carriesEndedSession(exchange) ? false : clearDead(exchange)
     },
   }
 }

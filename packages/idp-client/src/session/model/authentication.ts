@@ -61,11 +61,8 @@ export function steppedUpBy(
   session: Pick<StoredSession, 'authentication' | 'data'>,
   claims: Readonly<Record<string, unknown>>,
 ): AuthenticationClaims {
-  const isOf =
-    (wanted: boolean) =>
-    ([name]: [string, unknown]): boolean =>
-      STEP_UP_NAMES.includes(name) === wanted
-  const before = Object.entries(provenIn(session)).filter(isOf(false))
-  const now = Object.entries(toAuthentication(claims)).filter(isOf(true))
+  const isStepUp = ([name]: [string, unknown]): boolean => STEP_UP_NAMES.includes(name)
+  const before = Object.entries(provenIn(session)).filter((claim) => !isStepUp(claim))
+  const now = Object.entries(toAuthentication(claims)).filter(isStepUp)
   return { ...Object.fromEntries([...before, ...now]), ahead: true }
 }

@@ -44,7 +44,7 @@ test('[C2] tokens of an MFA verification are removed only if no others are left'
   const all = Array.from({ length: 102 }, (_, at) => at)
   expect(kept({ ...stored, data: sessionWith(102, all) })[0]).toBe('t2')
   // Never the one that is being written.
-  expect(kept({ ...stored, data: sessionWith(102, all), written: 't0' })[0]).toBe('t0')
+  expect(kept({ ...stored, data: sessionWith(102, all), newAccessToken: 't0' })[0]).toBe('t0')
 })
 
 test('[C2] a refresh of a verified token makes it an ordinary one', () => {

@@ -20,11 +20,14 @@ function toRank(token: FurtherToken, now: number): number {
  * ones, those of connections, access tokens from the oldest to the newest, and last what an MFA verification brought.
  * Never the token that is being written.
  */
-export function dispensableTokens({ data, written }: StoredSession, now: number): readonly FurtherToken[] {
+export function dispensableTokens(
+  { data, newAccessToken }: StoredSession,
+  now: number,
+): readonly FurtherToken[] {
   if (!data.tokenSet.refreshToken) return []
   const further: FurtherToken[] = [...(data.connectionTokenSets ?? []), ...(data.accessTokens ?? [])]
   return further
-    .filter(({ accessToken }) => accessToken !== written)
+    .filter(({ accessToken }) => accessToken !== newAccessToken)
     .sort((a, b) => toRank(a, now) - toRank(b, now))
 }
 

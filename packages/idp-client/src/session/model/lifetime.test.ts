@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../../test/support/fast-check.ts'
-import { endsAt, isAlive, remaining, rollIsDue } from './lifetime.ts'
+import { endsAt, isAlive, isRollingDue, remaining } from './lifetime.ts'
 
 const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 86_400 }
 const fixed = { ...rolling, rolling: false }
@@ -29,7 +29,7 @@ describe('lifetime', () => {
   test('[S134] without rolling only the absolute limit counts', () => {
     expect(isAlive({ createdAt: 0, usedAt: 0 }, fixed, 259_199)).toBe(true)
     expect(endsAt({ createdAt: 0, usedAt: 250_000 }, fixed)).toBe(259_200)
-    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, fixed, 200_000)).toBe(false)
+    expect(isRollingDue({ createdAt: 0, usedAt: 0 }, fixed, 200_000)).toBe(false)
   })
 
   test('[S133] no use extends a session beyond its absolute limit; a lifetime is never negative', () => {
@@ -46,9 +46,9 @@ describe('lifetime', () => {
   })
 
   test('use is recorded after 10 % of the inactivity duration, at most five minutes', () => {
-    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 299)).toBe(false)
-    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, rolling, 300)).toBe(true)
-    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)
-    expect(rollIsDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 59)).toBe(false)
+    expect(isRollingDue({ createdAt: 0, usedAt: 0 }, rolling, 299)).toBe(false)
+    expect(isRollingDue({ createdAt: 0, usedAt: 0 }, rolling, 300)).toBe(true)
+    expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)
+    expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 59)).toBe(false)
   })
 })

@@ -32,11 +32,11 @@ export function remaining(times: SessionTimes, rules: LifetimeRules, now: number
   return Math.max(0, Math.min(endsAt(times, rules) - now, rules.absoluteDuration))
 }
 
-const ROLL_SHARE = 0.1
-const ROLL_SECONDS = 300
+const ROLLING_SHARE = 0.1
+const ROLLING_SECONDS = 300
 
 /** Whether the time of use is written: once per 10 % of the inactivity window, at most every five minutes. */
-export function rollIsDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
+export function isRollingDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
   if (!rules.rolling) return false
-  return now - times.usedAt >= Math.min(rules.inactivityDuration * ROLL_SHARE, ROLL_SECONDS)
+  return now - times.usedAt >= Math.min(rules.inactivityDuration * ROLLING_SHARE, ROLLING_SECONDS)
 }

@@ -22,7 +22,7 @@ export interface StoredSession {
   /** The authentication that was proven in this session; absent: see the stored ID token. */
   readonly authentication?: AuthenticationClaims
   /** The access token that the latest redemption brought: it is not left out when the session is too large. */
-  readonly written?: string
+  readonly newAccessToken?: string
   /** The older copy that the browser or the store has: the next response that can should bring the new one. */
   readonly stale?: SessionData
 }

@@ -104,7 +104,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     },
 
     async save(exchange, given) {
-      const { stale: _written, ...rest } = given
+      const { stale: _older, ...rest } = given
       const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
       const named = await reader.references(exchange)
       const isNew = isBegun(given) || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)

@@ -22,7 +22,7 @@ export interface OnceRequest extends SessionExpiry {
   readonly now: number
 }
 
-async function inProcess(
+async function onceInProcess(
   key: string,
   { expiresAt, now }: OnceRequest,
   work: () => Promise<void>,
@@ -37,7 +37,7 @@ async function inProcess(
  * A name in a store cannot be given back, so each attempt takes the next one, and the one that succeeds takes the rest.
  * An attempt that failed, or whose process died, leaves names for another; after a success there are none.
  */
-async function acrossProcesses(
+async function onceInStore(
   once: (name: string) => Promise<boolean>,
   { name }: OnceRequest,
   work: () => Promise<void>,
@@ -69,7 +69,7 @@ export async function processOnce(
   const once = store.once?.bind(store)
   return flights().run(key, () =>
     once
-      ? acrossProcesses((part) => askStore('once', () => once(part, { expiresAt })), order, work)
-      : inProcess(key, order, work),
+      ? onceInStore((part) => askStore('once', () => once(part, { expiresAt })), order, work)
+      : onceInProcess(key, order, work),
   )
 }

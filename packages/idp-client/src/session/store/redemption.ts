@@ -63,7 +63,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
       const kept = await records.persist(from, result.session)
       const flush = async (): Promise<true | undefined> => (await records.flush(sessionKey)) || undefined
       const insist = (): Promise<true | undefined> => retry(flush, backoff(RETRIES), pause)
-      if (!kept.written && !(await insist())) {
+      if (!kept.isWritten && !(await insist())) {
         settling = true
         // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
         insist().then((isWritten) => (isWritten ? release() : undefined), release)

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { RequestCookies } from '../../http/exchange.ts'
 import { toTimes } from '../cookie/cookies.ts'
-import { isAlive, rollIsDue } from '../model/lifetime.ts'
+import { isAlive, isRollingDue } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -65,10 +65,10 @@ async function readReferences(
 export function storeReader(parts: StoreReaderParts): StoreReader {
   const { config, records } = parts
   const { cookie: _cookie, ...rules } = config.session
-  const slotOf = (exchange: RequestCookies): SessionSlot => sessionSlot(exchange, config)
+  const getSlot = (exchange: RequestCookies): SessionSlot => sessionSlot(exchange, config)
 
   function references(exchange: RequestCookies): Promise<readonly SessionReference[]> {
-    const slot = slotOf(exchange)
+    const slot = getSlot(exchange)
     slot.references ??= readReferences(parts, exchange)
     return slot.references
   }
@@ -81,7 +81,7 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
     const now = config.clock()
     if (!isAlive(toTimes(session), rules, now)) return null
     const { createdAt } = session.data.internal
-    const isOld = rollIsDue({ createdAt, usedAt: reference.writtenAt }, rules, now)
+    const isOld = isRollingDue({ createdAt, usedAt: reference.writtenAt }, rules, now)
     return isOld ? { ...known, session: { ...session, stale: session.data } } : known
   }
 
@@ -92,14 +92,14 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
       if (known) return known
     }
     if (all.length > MOST_READS) {
-      slotOf(exchange).hasUntried = true
+      getSlot(exchange).hasUntried = true
       config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
     }
     return null
   }
 
   function initial(exchange: RequestCookies): Promise<Snapshot | null> {
-    const slot = slotOf(exchange)
+    const slot = getSlot(exchange)
     slot.initial ??= open(exchange)
     return slot.initial
   }
@@ -107,16 +107,16 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
   return {
     references,
     initial,
-    hasUntried: (exchange) => slotOf(exchange).hasUntried === true,
+    hasUntried: (exchange) => getSlot(exchange).hasUntried === true,
     async current(exchange) {
-      const { current } = slotOf(exchange)
+      const { current } = getSlot(exchange)
       return current === undefined ? initial(exchange) : current
     },
     adopt(exchange, session) {
-      slotOf(exchange).current = session && records.snapshot(session)
+      getSlot(exchange).current = session && records.snapshot(session)
     },
     refer(exchange, reference) {
-      slotOf(exchange).references = Promise.resolve([reference])
+      getSlot(exchange).references = Promise.resolve([reference])
     },
   }
 }

@@ -27,7 +27,7 @@ export interface StoreRecords {
   persist(
     known: Snapshot,
     session: StoredSession,
-  ): Promise<{ readonly session: StoredSession; readonly written: boolean }>
+  ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
   /** Writes what `persist` could not; true when nothing is left to write. */
   flush(sessionKey: string): Promise<boolean>
   forget(sessionKey: string): Promise<void>
@@ -84,17 +84,17 @@ function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
 const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
 
 /** A redemption that comes on top of one that no store has taken yet. */
-function rebase(late: PendingWrite | undefined, { found, session }: SessionDifference): PendingWrite {
+function rebase(pending: PendingWrite | undefined, { found, session }: SessionDifference): PendingWrite {
   // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
-  const [first = [], others = []] = [late?.after.slice(0, 1), late?.after.slice(1)]
+  const [first = [], others = []] = [pending?.after.slice(0, 1), pending?.after.slice(1)]
   const after = [...first, ...others.slice(2 - MOST_AFTER), getRefreshToken(found.data)]
-  return late
-    ? { found: late.found, session: merge(late.session, found, session), after }
+  return pending
+    ? { found: pending.found, session: merge(pending.session, found, session), after }
     : { found, session, after }
 }
 
-/** Adds late tokens to the session, unless another process continued from a token that this one does not know. */
-function withLate(current: StoredSession, { after, found, session }: PendingWrite): StoredSession {
+/** Adds the pending tokens to the session, unless another process continued from a token that this one does not know. */
+function withPending(current: StoredSession, { after, found, session }: PendingWrite): StoredSession {
   const token = getRefreshToken(current.data)
   const isNext = token === getRefreshToken(session.data) || after.includes(token)
   return isNext ? merge(current, found, session) : current
@@ -129,7 +129,7 @@ interface Writer {
   /** Like `write`, for a change of nothing but the time of use: concurrent ones are written once. */
   recordUse(id: string, change: SessionDifference): Promise<StoredSession | null>
   /** Writes nothing but the pending change, and drops it if another process has redeemed a token after it. */
-  flush(id: string, late: PendingWrite): Promise<StoredSession | null>
+  flush(id: string, pending: PendingWrite): Promise<StoredSession | null>
   forget(id: string): Promise<void>
 }
 
@@ -151,14 +151,14 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   ): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
     const { sessionKey } = session
-    const late = pendingWrites().get(id)
+    const pending = pendingWrites().get(id)
     const changed = (record: SessionData): SessionData => {
       const current = fromRecord(record, sessionKey)
-      return current ? toRecord(change(late ? withLate(current, late) : current), id) : record
+      return current ? toRecord(change(pending ? withPending(current, pending) : current), id) : record
     }
     const kept = await store.update(id, changed, { expiresAt: endsAt(session) })
     // Another redemption may have failed to write meanwhile.
-    if (pendingWrites().get(id) === late) pendingWrites().delete(id)
+    if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, sessionKey)
     return stored && copySession(stored)
   }
@@ -194,14 +194,14 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       const given = await store.get(id)
       if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
       const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
-      const late = pendingWrites().get(id)
+      const pending = pendingWrites().get(id)
       if (!record) {
         // A copy of the store may lag behind: only a write tells that the record is gone.
-        const stored = late ? await flush(id, late) : null
+        const stored = pending ? await flush(id, pending) : null
         return stored && toSnapshot(stored)
       }
       const read = detachedSnapshot(record)
-      return late ? toSnapshot({ ...withLate(read.session, late), stale: read.session.data }) : read
+      return pending ? toSnapshot({ ...withPending(read.session, pending), stale: read.session.data }) : read
     },
 
     async create(session) {
@@ -226,19 +226,19 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
         kept = await write(id, change)
       } catch (error) {
         store.report(error)
-        const late = rebase(pendingWrites().get(id), change)
-        pendingWrites().set(id, late)
-        return { session: late.session, written: false }
+        const pending = rebase(pendingWrites().get(id), change)
+        pendingWrites().set(id, pending)
+        return { session: pending.session, isWritten: false }
       }
       if (!kept) throw new IdpError('MISSING_SESSION')
-      return { session: kept, written: true }
+      return { session: kept, isWritten: true }
     },
 
     async flush(sessionKey) {
       const id = await recordId(sessionKey)
-      const late = pendingWrites().get(id)
-      if (!late) return true
-      return flush(id, late).then(
+      const pending = pendingWrites().get(id)
+      if (!pending) return true
+      return flush(id, pending).then(
         () => pendingWrites().get(id) === undefined,
         () => false,
       )
