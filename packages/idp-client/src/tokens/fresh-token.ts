@@ -192,8 +192,8 @@ async function decide(
 ): Promise<{ readonly entry: Entry } | { readonly refreshToken: string; readonly fallback?: Entry }> {
   const { config, sessions } = parts
   const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
-  if (selection.kind === 'usable' && !want.force) return selection
-  const fallback = selection.kind === 'refresh' && !want.force ? selection.fallback : undefined
+  if (selection.kind === 'usable') return selection
+  const fallback = selection.kind === 'refresh' ? selection.fallback : undefined
   const { refreshToken } = session.data.tokenSet
   const since = await deadSince(parts, refreshToken)
   if (refreshToken === undefined || since !== undefined) {

@@ -58,11 +58,10 @@ describe('selection of a stored token', () => {
     expect(selected({ ...session(), tokenSet: { ...tokenSet, expiresAt: NOW } })).toEqual({ kind: 'missing' })
   })
 
-  test('[S166] refresh: true refreshes a valid token', () => {
-    expect(selected(session(), { refresh: true })).toMatchObject({
-      kind: 'refresh',
-      fallback: { accessToken: 'main' },
-    })
+  test('[S166] refresh: true never returns the stored token', () => {
+    expect(selected(session(), { refresh: true })).toEqual({ kind: 'refresh' })
+    const { refreshToken: _none, ...tokenSet } = session().tokenSet
+    expect(selected({ ...session(), tokenSet }, { refresh: true })).toEqual({ kind: 'missing' })
   })
 
   describe('[I2] a token for one audience is never returned for another', () => {

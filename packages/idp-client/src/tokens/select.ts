@@ -54,11 +54,11 @@ export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet
 }
 
 export type Selection =
-  /** Hand it out as it is. */
+  /** Return it as it is. */
   | { readonly kind: 'usable'; readonly entry: Entry }
-  /** Refresh; `fallback` is still valid and serves if that fails. */
+  /** Refresh; `fallback` is still valid, and returned if the refresh fails. */
   | { readonly kind: 'refresh'; readonly fallback?: Entry }
-  /** Nothing valid, and nothing to refresh with. */
+  /** No valid token and no refresh token. */
   | { readonly kind: 'missing' }
 
 export interface SelectionTime {
@@ -87,10 +87,10 @@ export function select(
   want: TokenRequest,
   { now, buffer }: SelectionTime,
 ): Selection {
-  const entry = storedEntry(config, data, want)
+  // A forced refresh never returns the stored token.
+  const entry = want.force ? undefined : storedEntry(config, data, want)
   const valid = entry && entry.expiresAt > now ? entry : undefined
   if (!data.tokenSet.refreshToken) return valid ? { kind: 'usable', entry: valid } : { kind: 'missing' }
-  const due = !entry || want.force || entry.expiresAt <= now + buffer
-  if (entry && !due) return { kind: 'usable', entry }
+  if (entry && entry.expiresAt > now + buffer) return { kind: 'usable', entry }
   return { kind: 'refresh', ...(valid ? { fallback: valid } : {}) }
 }
