@@ -1,6 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { Problem, Resolved } from './config.ts'
 
 function toList(problems: readonly Problem[]): string {
@@ -23,7 +23,7 @@ const evaluation = Symbol('evaluation')
 
 /** Whether another evaluation of this module in the process has reported the same text. */
 function isRepeated(message: string): boolean {
-  const reported = shared('mark:reported-configuration/1', () => new Lru<string, symbol>(100))
+  const reported = processWide('mark:reported-configuration/1', () => new Lru<string, symbol>(100))
   const by = reported.get(message)
   if (by === undefined) reported.set(message, evaluation)
   return by !== undefined && by !== evaluation

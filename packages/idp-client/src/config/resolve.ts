@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/freeze.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl } from './base-url.ts'
@@ -86,7 +86,7 @@ function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): strin
  * the global at each call, since frameworks put their own in place after this module was loaded.
  */
 function defaultFetch(): typeof globalThis.fetch {
-  return shared('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
+  return processWide('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
 }
 
 function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['hooks'] {

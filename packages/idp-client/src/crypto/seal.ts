@@ -2,7 +2,7 @@ import * as platform from '#cipher'
 import type { Bytes } from '../lib/base64url.ts'
 import { utf8 } from '../lib/base64url.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import { chain } from './chain.ts'
 import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
 
@@ -80,7 +80,7 @@ function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
 
 /** Returns the keys of a secret, which are derived once per process and shared by all its clients. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const rings = shared('cache:key-rings/1', () => new Lru<string, KeyRing>(CACHED_RINGS))
+  const rings = processWide('cache:key-rings/1', () => new Lru<string, KeyRing>(CACHED_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     return (

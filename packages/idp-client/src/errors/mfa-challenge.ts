@@ -1,4 +1,4 @@
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { MfaRequirements } from './mfa.ts'
 import type { OAuthError } from './provider.ts'
 
@@ -11,7 +11,7 @@ export interface MfaChallenge {
 
 // Beside the error and not on it: errors are logged and shown. For the whole process, since requests of two copies of
 // the package may wait for the same refresh.
-const challenges = (): WeakMap<object, MfaChallenge> => shared('state:mfa-challenges/1', () => new WeakMap())
+const challenges = (): WeakMap<object, MfaChallenge> => processWide('state:mfa-challenges/1', () => new WeakMap())
 
 export function rememberMfaChallenge(error: OAuthError, challenge: MfaChallenge): void {
   challenges().set(error, challenge)

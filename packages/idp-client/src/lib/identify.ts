@@ -1,4 +1,4 @@
-import { shared } from './registry.ts'
+import { processWide } from './registry.ts'
 
 interface Identities {
   readonly known: WeakMap<object, number>
@@ -7,7 +7,7 @@ interface Identities {
 
 /** Returns a number that names an object of the application in keys, such as its store; it keeps no object alive. */
 export function identify(object: object): number {
-  const identities = shared<Identities>('cache:identities/1', () => ({ known: new WeakMap(), last: 0 }))
+  const identities = processWide<Identities>('cache:identities/1', () => ({ known: new WeakMap(), last: 0 }))
   const known = identities.known.get(object)
   if (known !== undefined) return known
   identities.last += 1

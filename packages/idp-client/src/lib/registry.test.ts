@@ -1,26 +1,26 @@
 import { expect, test, vi } from 'vitest'
-import { shared, toKey } from './registry.ts'
+import { processWide, toKey } from './registry.ts'
 
-test('one value per slot is created at the first request', () => {
+test('one value per entry is created at the first call', () => {
   const create = vi.fn(() => new Map())
-  const slot = shared('state:registry.test-a/1', create)
-  expect(shared('state:registry.test-a/1', create)).toBe(slot)
+  const value = processWide('state:registry.test-a/1', create)
+  expect(processWide('state:registry.test-a/1', create)).toBe(value)
   expect(create).toHaveBeenCalledTimes(1)
-  expect(shared('state:registry.test-b/1', create)).not.toBe(slot)
+  expect(processWide('state:registry.test-b/1', create)).not.toBe(value)
 })
 
-test('a second copy of the module uses the same slots', async () => {
-  const slot = shared('state:registry.test-c/1', () => ({}))
+test('a second copy of the module shares the entries', async () => {
+  const value = processWide('state:registry.test-c/1', () => ({}))
   vi.resetModules()
   const copy = await import('./registry.ts')
-  expect(copy.shared).not.toBe(shared)
-  expect(copy.shared('state:registry.test-c/1', () => ({}))).toBe(slot)
+  expect(copy.processWide).not.toBe(processWide)
+  expect(copy.processWide('state:registry.test-c/1', () => ({}))).toBe(value)
 })
 
-test('a slot may contain undefined', () => {
+test('the value of an entry may be undefined', () => {
   const create = vi.fn(() => undefined)
-  shared('state:registry.test-d/1', create)
-  shared('state:registry.test-d/1', create)
+  processWide('state:registry.test-d/1', create)
+  processWide('state:registry.test-d/1', create)
   expect(create).toHaveBeenCalledTimes(1)
 })
 

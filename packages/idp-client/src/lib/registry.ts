@@ -1,7 +1,7 @@
 /**
- * One process may load this package several times (Next instantiates the application's auth module once per realm of
- * its server, and Pages Router and App Router may load two copies). What must be shared lives here, in slots on one
- * global symbol. Every slot keys its entries by what makes a client the same client; nothing is shared by position.
+ * One process may load this package several times (Next.js evaluates the application's auth module once per realm of its
+ * server, and Pages Router and App Router may load two copies). The copies share the registry: a map on one global symbol.
+ * Its entries are created by `processWide`. Each entry keys its own contents by what makes a client the same client.
  */
 const root = Symbol.for('idp-client')
 
@@ -11,27 +11,27 @@ const root = Symbol.for('idp-client')
  * - `state`: what no browser, store or provider has (yet)
  * - `queue`: what is running and what waits for it
  */
-export type SlotKind = 'cache' | 'mark' | 'state' | 'queue'
+export type EntryKind = 'cache' | 'mark' | 'state' | 'queue'
 
 /** Kind, name, and a version that changes with the shape: two versions of this package may meet in one process. */
-export type Slot = `${SlotKind}:${string}/${number}`
+export type EntryName = `${EntryKind}:${string}/${number}`
 
-type Slots = Map<string, unknown>
+type Registry = Map<string, unknown>
 
-function slots(): Slots {
-  const holder = globalThis as { [root]?: Slots }
+function registry(): Registry {
+  const holder = globalThis as { [root]?: Registry }
   holder[root] ??= new Map()
   return holder[root]
 }
 
-/** Returns the process-wide value of a slot, and creates it at the first call. */
-export function shared<T>(slot: Slot, create: () => T): T {
-  const all = slots()
-  if (!all.has(slot)) all.set(slot, create())
-  return all.get(slot) as T
+/** Returns the value of a registry entry, which all copies of the package share. Creates it at the first call. */
+export function processWide<T>(name: EntryName, create: () => T): T {
+  const entries = registry()
+  if (!entries.has(name)) entries.set(name, create())
+  return entries.get(name) as T
 }
 
-/** Returns the key of an entry: different parts never have the same key. */
+/** Returns one string for several parts. Different parts never have the same key. */
 export function toKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts)
 }

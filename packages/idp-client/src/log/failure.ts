@@ -1,7 +1,7 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { diagnose, listCauses } from '../errors/diagnosis.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
 
 /** Expected responses while the user has yet to act on another device. */
@@ -29,7 +29,7 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
 }
 
 /** Errors that are already logged: several requests may share one. */
-const reported = (): WeakSet<IdpError> => shared('mark:reported-failures/1', () => new WeakSet())
+const reported = (): WeakSet<IdpError> => processWide('mark:reported-failures/1', () => new WeakSet())
 
 /** Returns the event of the root cause of a failure, unless it was already logged. */
 function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {

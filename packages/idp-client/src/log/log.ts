@@ -3,7 +3,7 @@ import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import type { StoreOperation } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
@@ -126,7 +126,7 @@ export function createLog(logger?: Logger, development = false): Log {
       if (outcome) emit(outcome)
     },
     once(message, remedy) {
-      const notices = shared('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
+      const notices = processWide('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
       if (notices.get(message)) return
       notices.set(message, true)
       emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })

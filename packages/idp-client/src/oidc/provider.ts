@@ -1,7 +1,7 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared, toKey } from '../lib/registry.ts'
+import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { DocumentSource } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
@@ -45,7 +45,7 @@ type Documents = Lru<string, CachedDocument<unknown>>
 
 /** Two `fetch` functions may load different documents, so each has documents of its own. They end with the function. */
 function getDocuments(fetch: typeof globalThis.fetch): Documents {
-  const all = shared('cache:provider-documents/3', () => new WeakMap<typeof fetch, Documents>())
+  const all = processWide('cache:provider-documents/3', () => new WeakMap<typeof fetch, Documents>())
   const documents = all.get(fetch) ?? new Lru(LIMIT)
   all.set(fetch, documents)
   return documents

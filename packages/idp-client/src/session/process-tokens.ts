@@ -1,5 +1,5 @@
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { AccessTokenSet } from './model/session-data.ts'
 
 /**
@@ -11,7 +11,7 @@ const SESSIONS = 1000
 
 /* By session key, then by user, client and what the token is for. */
 const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
-  shared('state:process-tokens/1', () => new Lru(SESSIONS))
+  processWide('state:process-tokens/1', () => new Lru(SESSIONS))
 
 export interface ProcessTokenKey {
   readonly sessionKey: string

@@ -9,7 +9,7 @@ import { touchSession } from '../flows/touch-session.ts'
 import { updateSession } from '../flows/update-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { requestCookies } from '../http/exchange.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import { memoryStore } from '../stores/memory.ts'
 import { createSession, freshlyStored } from './model/session.ts'
 import type { SessionData } from './model/session-data.ts'
@@ -385,7 +385,7 @@ test('rejected writes of many refreshes stay bounded, and are written on top of 
   await redeem('r1')
   down.add('update')
   for (let at = 2; at < 42; at++) await withoutWaiting(() => redeem(`r${at}`))
-  const kept = shared('state:pending-writes/2', () => new Map<string, { after: unknown[] }>())
+  const kept = processWide('state:pending-writes/2', () => new Map<string, { after: unknown[] }>())
   const [[, late] = []] = [...kept.entries()]
   expect(late?.after.length).toBeLessThanOrEqual(16)
   down.clear()

@@ -3,7 +3,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
 import { endedName, isEndedBy, REMEMBERED_SECONDS, toOwner } from './record.ts'
@@ -58,7 +58,7 @@ const NAMES = 20_000
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
 function getMemory(name: string, maxSessions: number): Memory {
-  return shared(`state:memory-store ${name}/2`, () => ({
+  return processWide(`state:memory-store ${name}/2`, () => ({
     sessions: new Lru(maxSessions),
     leases: new Lru(maxSessions),
     names: new Lru(NAMES),

@@ -1,7 +1,7 @@
 import type { Exchange } from '../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import { tokenKey } from './token-family.ts'
 
 const TOKENS = 20_000
@@ -14,7 +14,7 @@ const QUIET_SECONDS = 60
  * the token first, and its cookie may be on its way: a cookie of this process would take its place. So the token is
  * remembered instead of removed.
  */
-const deadTokens = (): Lru<string, number> => shared('mark:dead-refresh-tokens/1', () => new Lru(TOKENS))
+const deadTokens = (): Lru<string, number> => processWide('mark:dead-refresh-tokens/1', () => new Lru(TOKENS))
 
 export interface DeadTokenParts {
   readonly client: () => Promise<string>

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts'
 import { monotonic } from '../lib/clock.ts'
 import { KeyedMutex } from '../lib/keyed-mutex.ts'
 import { atMost } from '../lib/pause.ts'
-import { shared as slot } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
 import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
@@ -127,7 +127,7 @@ interface Redemptions {
 }
 
 const redemptions = (): Redemptions =>
-  slot('queue:redemptions/1', () => ({ turns: new KeyedMutex<TokenFamily>(), late: 0 }))
+  processWide('queue:redemptions/1', () => ({ turns: new KeyedMutex<TokenFamily>(), late: 0 }))
 
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has not been answered.' })

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared } from '../lib/registry.ts'
+import { processWide } from '../lib/registry.ts'
 import type { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 import { endsAt } from '../session/model/lifetime.ts'
@@ -80,7 +80,7 @@ function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
 }
 
 const families = (): TokenFamilies =>
-  shared('state:token-families/6', () => {
+  processWide('state:token-families/6', () => {
     const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending }) => pending)
     return {
       byToken,
@@ -218,7 +218,7 @@ export function closeFamily(family: TokenFamily): void {
 
 const ENDED = 20_000
 
-const endedHandles = (): Lru<string, true> => shared('mark:ended-sessions/1', () => new Lru(ENDED))
+const endedHandles = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(ENDED))
 
 /** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
 export function markEnded({ sessionKey }: StoredSession): void {

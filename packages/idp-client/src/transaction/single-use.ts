@@ -1,6 +1,6 @@
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
-import { shared, toKey } from '../lib/registry.ts'
+import { processWide, toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { sweeping } from '../lib/sweep.ts'
 
@@ -35,7 +35,7 @@ function forgetOld(ended: Lru<string, Ended>): boolean {
 }
 
 const callbacks = (): Callbacks =>
-  shared('state:callbacks/3', () => {
+  processWide('state:callbacks/3', () => {
     const ended = new Lru<string, Ended>(RESULTS)
     const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(ended))
     return { running: new SingleFlight(), ended, used: new Lru(USED), forgetLater }

@@ -1,7 +1,7 @@
 import type { LogoutToken, SessionDataStore } from '../../config/options.ts'
 import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared, toKey } from '../../lib/registry.ts'
+import { processWide, toKey } from '../../lib/registry.ts'
 import { askStore } from './store-call.ts'
 
 /** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */
@@ -14,7 +14,7 @@ interface Ended {
   readonly until: number
 }
 
-const ended = (): Lru<string, Ended> => shared('mark:ended-at-provider/2', () => new Lru(SESSIONS))
+const ended = (): Lru<string, Ended> => processWide('mark:ended-at-provider/2', () => new Lru(SESSIONS))
 
 /** By store, like the logout tokens that count once. */
 const nameIn = (store: SessionDataStore, { iss, sid }: Pick<LogoutToken, 'iss' | 'sid'>): string =>

@@ -3,7 +3,7 @@ import type { SessionDataStore, SessionExpiry, SessionLock } from '../../config/
 import { monotonic } from '../../lib/clock.ts'
 import { KeyedMutex, patience } from '../../lib/keyed-mutex.ts'
 import { pause } from '../../lib/pause.ts'
-import { shared } from '../../lib/registry.ts'
+import { processWide } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
 import { reportFailure } from '../../log/failure.ts'
 import type { Log } from '../../log/log.ts'
@@ -37,7 +37,7 @@ export const INSISTENCE_MILLISECONDS = 2000
 const SLACK_MILLISECONDS = 1000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
-const changes = (): KeyedMutex<string> => shared('queue:record-changes/1', () => new KeyedMutex())
+const changes = (): KeyedMutex<string> => processWide('queue:record-changes/1', () => new KeyedMutex())
 
 /**
  * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a

@@ -1,7 +1,7 @@
 import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared, toKey } from '../../lib/registry.ts'
+import { processWide, toKey } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { askStore } from './store-call.ts'
 
@@ -11,9 +11,9 @@ const PROCESSED = 10_000
 const ATTEMPTS = 3
 
 /** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
-const processed = (): Lru<string, number> => shared('mark:processed-once/2', () => new Lru(PROCESSED))
+const processed = (): Lru<string, number> => processWide('mark:processed-once/2', () => new Lru(PROCESSED))
 
-const flights = (): SingleFlight<boolean> => shared('queue:processing-once/1', () => new SingleFlight())
+const flights = (): SingleFlight<boolean> => processWide('queue:processing-once/1', () => new SingleFlight())
 
 export interface OnceRequest extends SessionExpiry {
   /** Identifies the task and its client. Names are unique across clients. */

@@ -1,7 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared } from '../../lib/registry.ts'
+import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { withChanges } from '../model/session.ts'
@@ -52,10 +52,10 @@ const UNDELETED = 10_000
 
 /* By record id, which is a hash of a secret name: no two sessions meet here. */
 const pendingWrites = (): Lru<string, PendingWrite> =>
-  shared('state:pending-writes/2', () => new Lru(PENDING_WRITES))
+  processWide('state:pending-writes/2', () => new Lru(PENDING_WRITES))
 
 /** Records that the store failed to delete: this process treats them as gone, and a request that names one retries it. */
-const undeleted = (): Lru<string, true> => shared('mark:undeleted-records/1', () => new Lru(UNDELETED))
+const undeleted = (): Lru<string, true> => processWide('mark:undeleted-records/1', () => new Lru(UNDELETED))
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 

@@ -3,7 +3,7 @@ import { randomToken } from '../../crypto/random.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { identify } from '../../lib/identify.ts'
 import { Lru } from '../../lib/lru.ts'
-import { shared } from '../../lib/registry.ts'
+import { processWide } from '../../lib/registry.ts'
 
 /** Other libraries define an `update` that stores `change` in place of a session, and returns a boolean or nothing. */
 const isOurs = (updated: unknown): boolean => typeof updated === 'object'
@@ -26,7 +26,7 @@ export function assertUpdated<T>(updated: T): T {
 const STORES = 100
 
 /** Whether `update` of a store is ours, so that each store is asked once. */
-const signatures = (): Lru<number, boolean> => shared('cache:update-signatures/1', () => new Lru(STORES))
+const signatures = (): Lru<number, boolean> => processWide('cache:update-signatures/1', () => new Lru(STORES))
 
 /**
  * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
