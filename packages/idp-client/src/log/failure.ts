@@ -1,7 +1,7 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { diagnose, listCauses } from '../errors/diagnosis.ts'
-import { processWide } from '../lib/registry.ts'
+import { markReported } from '../errors/error-state.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
 
 /** Expected responses while the user has yet to act on another device. */
@@ -28,17 +28,11 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
   return { level: providerLevel(diagnosis), code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint }
 }
 
-/** Errors that are already logged: several requests may share one. */
-const reported = (): WeakSet<IdpError> => processWide('mark:reported-failures/1', () => new WeakSet())
-
 /** Returns the event of the root cause of a failure, unless it was already logged. */
 function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
   for (const each of listCauses(error)) {
     const cause = toEvent(each, error, id)
-    if (!cause) continue
-    if (reported().has(each)) return {}
-    reported().add(each)
-    return { cause }
+    if (cause) return markReported(each) ? { cause } : {}
   }
   return {}
 }

@@ -1,5 +1,5 @@
+import type { MfaChallenge } from '../errors/error-state.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
-import type { MfaChallenge } from '../errors/mfa-challenge.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringProperty } from './json.ts'
 

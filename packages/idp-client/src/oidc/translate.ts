@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
+import { setMfaChallenge } from '../errors/error-state.ts'
 import { registeredError } from '../errors/protocol-errors.ts'
 import type { DiscoveryErrorOptions, OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
@@ -145,7 +145,7 @@ export function refusalIn(response: ProviderResponse, client?: RefusedClient): O
   if (error === undefined) return undefined
   const description = body ? stringProperty(body, 'error_description') : undefined
   const refused = refusal({ error, description, response, ...(client ? { client } : {}) })
-  if (error === 'mfa_required' && body) rememberMfaChallenge(refused, readMfaChallenge(body))
+  if (error === 'mfa_required' && body) setMfaChallenge(refused, readMfaChallenge(body))
   return refused
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import type { Purpose } from '../crypto/seal.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
+import { setMfaChallenge } from '../errors/error-state.ts'
 import type { MfaRequiredError } from '../errors/mfa.ts'
-import { rememberMfaChallenge } from '../errors/mfa-challenge.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { text, utf8 } from '../lib/base64url.ts'
 import { freshlyStored } from '../session/model/session.ts'
@@ -17,7 +17,7 @@ const requirements = { challenge: [{ type: 'otp' }] }
 
 function demand(token: string | undefined = RAW): OAuthError {
   const error = new OAuthError('OAUTH_ERROR', { error: 'mfa_required', status: 403 })
-  rememberMfaChallenge(error, { ...(token === undefined ? {} : { token }), requirements })
+  setMfaChallenge(error, { ...(token === undefined ? {} : { token }), requirements })
   return error
 }
 
@@ -79,7 +79,7 @@ describe('the context in an mfa_token', () => {
   test('[S172] without a token of the provider it is an empty string', async () => {
     const { engine } = engineFor()
     const error = new OAuthError('OAUTH_ERROR', { error: 'mfa_required' })
-    rememberMfaChallenge(error, {})
+    setMfaChallenge(error, {})
     expect(await orMfaRequired(engine, error, { wanted })).toMatchObject({ mfa_token: '' })
   })
 
