@@ -6,7 +6,7 @@ import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import type { RequestCookies, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
-import { requestState } from '../../http/request-state.ts'
+import { requestState } from '../../http/host-state.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
 
 interface HostCookies extends CookieSink {

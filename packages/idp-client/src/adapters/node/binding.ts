@@ -1,7 +1,7 @@
 import type { Binding } from '../../binding.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import { requestCookies } from '../../http/exchange.ts'
-import { requestState } from '../../http/request-state.ts'
+import { requestState } from '../../http/host-state.ts'
 import type { NodeRequest } from './request.ts'
 import { mountedPath, mountPoint, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'

@@ -1,6 +1,8 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
+import type { CookieLines } from '../../http/host-state.ts'
+import { cookieLines } from '../../http/host-state.ts'
 import { NO_CACHE } from '../../http/responses.ts'
 
 /** The used part of Node's `ServerResponse`. */
@@ -19,9 +21,6 @@ export type NodeResponse = Pick<
 >
 
 type Header = OutgoingHttpHeaders[string]
-
-/** Our `Set-Cookie` lines by cookie name, per response. */
-const written = new WeakMap<NodeResponse, Map<string, string>>()
 
 function toLines(value: Header): string[] {
   if (value === undefined) return []
@@ -69,13 +68,13 @@ function guardHead(response: NodeResponse, ours: ReadonlyMap<string, string>): v
   response.writeHead = guarded as NodeResponse['writeHead']
 }
 
-function getOurCookies(response: NodeResponse): Map<string, string> {
-  const known = written.get(response)
-  if (known) return known
-  const ours = new Map<string, string>()
-  written.set(response, ours)
-  guardHead(response, ours)
-  return ours
+/** Returns our lines on a response, and wraps its `writeHead` at the first call. */
+function getOurLines(response: NodeResponse): CookieLines {
+  return cookieLines(response, () => {
+    const ours: CookieLines = new Map()
+    guardHead(response, ours)
+    return ours
+  })
 }
 
 /**
@@ -85,7 +84,7 @@ function getOurCookies(response: NodeResponse): Map<string, string> {
 export function responseSink(response: NodeResponse): CookieSink {
   return {
     set(name, value, attributes) {
-      const ours = getOurCookies(response)
+      const ours = getOurLines(response)
       const line = serializeCookie({ name, value, attributes })
       const earlier = ours.get(name)
       const others = toLines(response.getHeader('set-cookie')).filter((other) => other !== earlier)

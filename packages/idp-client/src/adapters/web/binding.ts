@@ -4,10 +4,10 @@ import { headersSink, parseCookies } from '../../http/cookie-text.ts'
 import type { RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
+import type { RequestState } from '../../http/host-state.ts'
+import { requestState } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { readJson } from '../../http/json-body.ts'
-import type { RequestState } from '../../http/request-state.ts'
-import { requestState } from '../../http/request-state.ts'
 import { noStore } from '../../http/responses.ts'
 
 /** Reads a clone, so that the application can still read the body. */
