@@ -1,5 +1,6 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
+import { identify } from '../lib/identify.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -38,36 +39,33 @@ export interface Provider {
   newerKeys(seen: KeySet): Promise<KeySet | null>
 }
 
-/** Documents of providers kept at a time, for each `fetch`. */
-const LIMIT = 200
+/** Maximum number of provider documents that are cached. A client has two: metadata and keys. */
+const MAX_DOCUMENTS = 1000
 
-type Documents = Lru<string, CachedDocument<unknown>>
+const documents = (): Lru<string, CachedDocument<unknown>> =>
+  processWide('cache:provider-documents/4', () => new Lru(MAX_DOCUMENTS))
 
-/** Two `fetch` functions may load different documents, so each has documents of its own. They end with the function. */
-function getDocuments(fetch: typeof globalThis.fetch): Documents {
-  const all = processWide('cache:provider-documents/3', () => new WeakMap<typeof fetch, Documents>())
-  const documents = all.get(fetch) ?? new Lru(LIMIT)
-  all.set(fetch, documents)
-  return documents
-}
-
-/** @param kind tells the type of the document */
+/**
+ * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part of
+ * the key; the cache does not keep it alive.
+ *
+ * @param kind tells the type of the document
+ */
 function cachedDocument<T>(
-  documents: Documents,
   kind: 'metadata' | 'keys',
+  { allowInsecureRequests, fetch }: Config,
   ...parts: readonly unknown[]
 ): CachedDocument<T> {
-  const key = toKey(kind, ...parts)
-  const found = documents.get(key) ?? new CachedDocument<unknown>()
-  documents.set(key, found)
+  const key = toKey(kind, identify(fetch), allowInsecureRequests, ...parts)
+  const found = documents().get(key) ?? new CachedDocument<unknown>()
+  documents().set(key, found)
   return found as CachedDocument<T>
 }
 
-/** The provider of a configuration. No I/O happens before the first use. */
+/** Creates the provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
-  const { allowInsecureRequests, clock, provider } = config
+  const { clock, provider } = config
   const send = providerFetch(config)
-  const documents = getDocuments(config.fetch)
   const report = (error: unknown): void => reportFailure(config.log, error)
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
@@ -95,13 +93,7 @@ export function createProvider(config: Config): Provider {
     load: () => load(ofDiscovery, url, readDiscovery),
   }
   const metadata = (): Promise<ServerMetadata> =>
-    cachedDocument<ServerMetadata>(
-      documents,
-      'metadata',
-      provider.url,
-      provider.issuers,
-      allowInsecureRequests,
-    ).read(discovery)
+    cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers).read(discovery)
 
   async function keys(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
     const address = requireEndpoint(await metadata(), 'jwksUri')
@@ -110,7 +102,7 @@ export function createProvider(config: Config): Provider {
       report,
       load: () => load({ endpoint: 'jwks' }, address, readKeySet),
     }
-    return [cachedDocument<KeySet>(documents, 'keys', address, allowInsecureRequests), source]
+    return [cachedDocument<KeySet>('keys', config, address), source]
   }
 
   return {
@@ -132,7 +124,7 @@ export function createProvider(config: Config): Provider {
 
 const providers = new WeakMap<Config, Provider>()
 
-/** The one provider of a configuration, made at the first call. */
+/** Returns the one provider of a configuration, created at the first call. */
 export function getProvider(config: Config): Provider {
   const provider = providers.get(config) ?? createProvider(config)
   providers.set(config, provider)

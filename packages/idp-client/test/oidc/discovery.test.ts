@@ -79,7 +79,7 @@ describe('the cache', () => {
     expect(op.count('discovery')).toBe(2)
   })
 
-  test('clients with their own fetch displace no document of another client', async () => {
+  test('hundreds of clients with their own fetch displace no document of another client', async () => {
     const provider = providerOf(op.issuer)
     await provider.metadata()
     for (let index = 0; index < 300; index++) {
