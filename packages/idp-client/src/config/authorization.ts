@@ -38,15 +38,15 @@ function readParameter(name: string, given: unknown, addIssue: AddIssue): string
 
 function resolveScope(given: unknown, audience: string | undefined, addIssue: AddIssue): ScopeSetting {
   const fallback: ScopeSetting = { kind: 'default' }
-  const setting = parameter('scope', given)
+  const field = parameter('scope', given)
   if (given === undefined || given === null) return fallback
   if (typeof given === 'string') {
-    if (!hasOpenId(given)) invalid(setting, addIssue, "must contain 'openid'")
+    if (!hasOpenId(given)) invalid(field, addIssue, "must contain 'openid'")
     return { kind: 'text', scope: given }
   }
   if (typeof given !== 'object' || Array.isArray(given)) {
     invalid(
-      setting,
+      field,
       addIssue,
       'must be a space-delimited string, null, or a map from audience to such a string',
     )
@@ -55,18 +55,18 @@ function resolveScope(given: unknown, audience: string | undefined, addIssue: Ad
   const byAudience = new Map<string, string>()
   for (const [name, scope] of Object.entries(given)) {
     if (typeof scope === 'string') byAudience.set(name, scope)
-    else invalid(setting, addIssue, 'is a map with an entry that is not a string')
+    else invalid(field, addIssue, 'is a map with an entry that is not a string')
   }
   if (audience === undefined) {
     invalid(
-      setting,
+      field,
       addIssue,
       'is a map per audience, so authorizationParameters.audience must name the default one',
     )
     return fallback
   }
   if (!hasOpenId(byAudience.get(audience) ?? defaultScope)) {
-    invalid(setting, addIssue, "must contain 'openid' in the entry of authorizationParameters.audience")
+    invalid(field, addIssue, "must contain 'openid' in the entry of authorizationParameters.audience")
   }
   return { kind: 'map', byAudience: frozenMap(byAudience) }
 }
@@ -76,15 +76,15 @@ function resolveRedirectUri(
   appBaseUrl: AppBaseUrl | null,
   addIssue: AddIssue,
 ): string | undefined {
-  const setting = parameter('redirect_uri', given)
+  const field = parameter('redirect_uri', given)
   const uri = readParameter('redirect_uri', given, addIssue)
   if (uri === undefined) return undefined
   if (!/^https?:\/\/[^\s\\#]+$/i.test(uri) || !URL.canParse(uri)) {
-    return invalid(setting, addIssue, 'must be an absolute URL without fragment')
+    return invalid(field, addIssue, 'must be an absolute URL without fragment')
   }
   const origins = appBaseUrl ? toOrigins(appBaseUrl) : new Set()
   if (origins.size > 0 && !origins.has(new URL(uri).origin)) {
-    return invalid(setting, addIssue, 'must have the origin of appBaseUrl, where the transaction cookie is')
+    return invalid(field, addIssue, 'must have the origin of appBaseUrl, where the transaction cookie is')
   }
   return uri
 }

@@ -5,7 +5,7 @@ import type { Env } from './env.ts'
 import { parseHost, parseHttpUrl, toHint } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, toName } from './readers.ts'
+import { getField, invalid, isPresent, toName } from './readers.ts'
 
 const rule = 'must be a URL like https://app.example.com, without user name, query or fragment'
 
@@ -19,10 +19,10 @@ function parseEntry(value: unknown): Entry | null {
   return url && { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
-function allowList(setting: Field, given: readonly unknown[], addIssue: AddIssue): AppBaseUrl | null {
+function allowList(field: Field, given: readonly unknown[], addIssue: AddIssue): AppBaseUrl | null {
   if (given.length === 0) {
     invalid(
-      setting,
+      field,
       addIssue,
       'is an empty list: name at least one URL, or leave it out to infer it from requests',
     )
@@ -33,12 +33,12 @@ function allowList(setting: Field, given: readonly unknown[], addIssue: AddIssue
     const entry = parseEntry(value)
     if (!entry) {
       const hint = toHint(value, 'each URL is an entry of its own')
-      invalid(setting, addIssue, `has an entry that is not usable: each ${rule}${hint}`)
+      invalid(field, addIssue, `has an entry that is not usable: each ${rule}${hint}`)
       return null
     }
     const same = entries.get(entry.origin)
     if (same && same.url !== entry.url) {
-      invalid(setting, addIssue, 'names one origin with two paths; requests cannot tell them apart')
+      invalid(field, addIssue, 'names one origin with two paths; requests cannot tell them apart')
       return null
     }
     entries.set(entry.origin, entry)
@@ -46,10 +46,10 @@ function allowList(setting: Field, given: readonly unknown[], addIssue: AddIssue
   return { kind: 'allow-list', entries: [...entries.values()] }
 }
 
-function fixed(setting: Field, value: unknown, addIssue: AddIssue): AppBaseUrl | null {
+function fixed(field: Field, value: unknown, addIssue: AddIssue): AppBaseUrl | null {
   const entry = parseEntry(value)
   if (entry) return { kind: 'static', url: entry.url }
-  invalid(setting, addIssue, `${rule}${toHint(value, 'for several URLs pass an array')}`)
+  invalid(field, addIssue, `${rule}${toHint(value, 'for several URLs pass an array')}`)
   return null
 }
 
@@ -76,29 +76,29 @@ export function resolveAppBaseUrl(
   basePath: string,
   addIssue: AddIssue,
 ): AppBaseUrl | null {
-  const setting = field('appBaseUrl', options, env)
-  const resolved = read(setting, addIssue)
+  const field = getField('appBaseUrl', options, env)
+  const resolved = read(field, addIssue)
   if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
     invalid(
-      setting,
+      field,
       addIssue,
       'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the variable of the host) gives the path as well: ' +
-        `keep the path in one of them, best by naming only the origin in ${toName(setting)}`,
+        `keep the path in one of them, best by naming only the origin in ${toName(field)}`,
     )
     return null
   }
   return resolved
 }
 
-function read(setting: Field, addIssue: AddIssue): AppBaseUrl | null {
-  const { given, text } = setting
-  if (Array.isArray(given)) return allowList(setting, given, addIssue)
-  if (isPresent(given)) return fixed(setting, given, addIssue)
+function read(field: Field, addIssue: AddIssue): AppBaseUrl | null {
+  const { given, text } = field
+  if (Array.isArray(given)) return allowList(field, given, addIssue)
+  if (isPresent(given)) return fixed(field, given, addIssue)
   if (text === undefined) return { kind: 'inferred' }
-  if (!text.includes(',')) return fixed(setting, text, addIssue)
+  if (!text.includes(',')) return fixed(field, text, addIssue)
   const parts = text.split(',').map((part) => part.trim())
   return allowList(
-    setting,
+    field,
     parts.filter((part) => part !== ''),
     addIssue,
   )

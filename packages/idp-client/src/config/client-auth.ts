@@ -6,7 +6,7 @@ import type { IdpClientOptions } from './options.ts'
 import type { KeyKind } from './pem.ts'
 import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, isSet, readOneOf, readText, waysToSet } from './readers.ts'
+import { getField, invalid, isPresent, isSet, readOneOf, readText, waysToSet } from './readers.ts'
 
 /** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
 const algorithms: ReadonlySet<string> = new Set([
@@ -28,28 +28,28 @@ export function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
 
-function resolveAlgorithm(setting: Field<TextRow>, addIssue: AddIssue): string | undefined {
-  const algorithm = readText(setting, addIssue)
+function resolveAlgorithm(field: Field<TextRow>, addIssue: AddIssue): string | undefined {
+  const algorithm = readText(field, addIssue)
   if (algorithm === undefined || algorithms.has(algorithm)) return algorithm
-  return invalid(setting, addIssue, `must be one of ${[...algorithms].join(', ')}`)
+  return invalid(field, addIssue, `must be one of ${[...algorithms].join(', ')}`)
 }
 
 function resolveKey(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | CryptoKey | undefined {
   const given = options.clientAssertionSigningKey
-  const setting = field('clientAssertionSigningKey', options, env)
+  const field = getField('clientAssertionSigningKey', options, env)
   if (isCryptoKey(given)) {
     const signs = given.type === 'private' && given.usages.includes('sign')
     if (signs && signatureAlgorithms(given).length > 0) return given
-    return invalid(setting, addIssue, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+    return invalid(field, addIssue, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
   }
-  const text = readText(setting, addIssue)
+  const text = readText(field, addIssue)
   if (text === undefined) return undefined
   const pem = unescapePem(text)
   const fault = pemFault(pem, 'PRIVATE KEY')
-  if (fault !== null) return invalid(setting, addIssue, fault)
+  if (fault !== null) return invalid(field, addIssue, fault)
   if (detectKeyKind(pem)) return pem
   return invalid(
-    setting,
+    field,
     addIssue,
     'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key',
   )
@@ -75,7 +75,7 @@ function resolveAudience(
   env: Env,
   addIssue: AddIssue,
 ): 'token_endpoint' | undefined {
-  const audience = readOneOf(field('clientAssertionAudience', options, env), addIssue)
+  const audience = readOneOf(getField('clientAssertionAudience', options, env), addIssue)
   return audience === 'token_endpoint' ? audience : undefined
 }
 
@@ -86,31 +86,31 @@ function resolveMethod(
   hasKey: boolean,
   addIssue: AddIssue,
 ): SecretMethod | undefined {
-  const setting = field('tokenEndpointAuthMethod', options, env)
-  const method = readOneOf(setting, addIssue)
+  const field = getField('tokenEndpointAuthMethod', options, env)
+  const method = readOneOf(field, addIssue)
   if (method === undefined || !hasKey) return method
   const remedy = 'remove it, or clientAssertionSigningKey and IDP_CLIENT_ASSERTION_SIGNING_KEY'
   return invalid(
-    setting,
+    field,
     addIssue,
     `is a way to send a client secret, but a key is set, which is used instead: ${remedy}`,
   )
 }
 
 function resolveAssertion(options: IdpClientOptions, env: Env, addIssue: AddIssue): ClientAuth | undefined {
-  const setting = field('clientAssertionSigningAlg', options, env)
-  const algorithm = resolveAlgorithm(setting, addIssue)
+  const field = getField('clientAssertionSigningAlg', options, env)
+  const algorithm = resolveAlgorithm(field, addIssue)
   const key = resolveKey(options, env, addIssue)
   if (key === undefined) return undefined
   const names = listAlgorithms(key)
   if (algorithm !== undefined && !names.includes(algorithm)) {
     return invalid(
-      setting,
+      field,
       addIssue,
       `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
     )
   }
-  const keyId = readText(field('clientAssertionSigningKeyId', options), addIssue)
+  const keyId = readText(getField('clientAssertionSigningKeyId', options), addIssue)
   const audience = resolveAudience(options, env, addIssue)
   return {
     kind: 'assertion',
@@ -128,8 +128,8 @@ export function resolveClientAuth(
   env: Env,
   addIssue: AddIssue,
 ): ClientAuth | undefined {
-  const keyField = field('clientAssertionSigningKey', options, env)
-  const secretField = field('clientSecret', options, env)
+  const keyField = getField('clientAssertionSigningKey', options, env)
+  const secretField = getField('clientSecret', options, env)
   const method = resolveMethod(options, env, isSet(keyField), addIssue)
   const assertion = resolveAssertion(options, env, addIssue)
   if (assertion || isSet(keyField)) return assertion
@@ -160,15 +160,15 @@ export function resolveIdTokenAlgorithms(
   env: Env,
   addIssue: AddIssue,
 ): readonly string[] | undefined {
-  const setting = field('idTokenSignedResponseAlg', options, env)
-  const source: unknown = isPresent(setting.given) ? setting.given : setting.text
+  const field = getField('idTokenSignedResponseAlg', options, env)
+  const source: unknown = isPresent(field.given) ? field.given : field.text
   if (source === undefined) return undefined
   const names: readonly unknown[] =
     typeof source === 'string' ? source.split(',').map((name) => name.trim()) : [source].flat()
   const isKnown = (name: unknown): name is string => typeof name === 'string' && algorithms.has(name)
   if (names.length > 0 && names.every(isKnown)) return Object.freeze([...new Set(names)])
   return invalid(
-    setting,
+    field,
     addIssue,
     `must be one or several of ${[...algorithms].join(', ')} (a string or an array of strings)`,
   )

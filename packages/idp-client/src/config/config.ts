@@ -190,7 +190,7 @@ export interface Problem {
   readonly kind: ProblemKind
   /** Our own text: names option and variable and says how to put it right. Never a value. */
   readonly message: string
-  /** The row of troubleshooting, where it is another one than that of every wrong setting. */
+  /** The remedy, if it differs from that of every invalid option. */
   readonly remedy?: Remedy
 }
 

@@ -26,40 +26,40 @@ export interface CookieFields {
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 /** A cookie name, or the beginning of one (RFC 6265bis section 4.1.1). */
-export function readCookieName(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const name = readText(setting, addIssue)
+export function readCookieName(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
+  const name = readText(field, addIssue)
   if (token.test(name)) return name
-  invalid(setting, addIssue, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
-  return setting.row.default
+  invalid(field, addIssue, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
+  return field.row.default
 }
 
-function readPath(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const path = readText(setting, addIssue)
+function readPath(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
+  const path = readText(field, addIssue)
   if (/^\/[!-:<-~]{0,1000}$/.test(path)) return path
-  invalid(setting, addIssue, 'must begin with / and contain neither ; nor blanks')
-  return setting.row.default
+  invalid(field, addIssue, 'must begin with / and contain neither ; nor blanks')
+  return field.row.default
 }
 
 const domainName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/
 
 function readDomain(
-  setting: Field<TextRow> | undefined,
+  field: Field<TextRow> | undefined,
   appBaseUrl: AppBaseUrl | null,
   addIssue: AddIssue,
 ): string | undefined {
-  const given = setting && readText(setting, addIssue)
-  if (!setting || given === undefined) return undefined
+  const given = field && readText(field, addIssue)
+  if (!field || given === undefined) return undefined
   // A leading dot means nothing since RFC 6265; without it writing and deleting name the same domain.
   const domain = given.toLowerCase().replace(/^\./, '')
   if (!domainName.test(domain)) {
-    return invalid(setting, addIssue, 'must be a host name like example.com, without protocol and port')
+    return invalid(field, addIssue, 'must be a host name like example.com, without protocol and port')
   }
   const hosts = appBaseUrl ? [...toOrigins(appBaseUrl)].map((origin) => new URL(origin).hostname) : []
   if (hosts.some((host) => host !== domain && !host.endsWith(`.${domain}`))) {
     addIssue(
       'notice',
-      `${toName(setting)} does not contain the host of appBaseUrl, so browsers will refuse the cookie.`,
+      `${toName(field)} does not contain the host of appBaseUrl, so browsers will refuse the cookie.`,
     )
   }
   return domain

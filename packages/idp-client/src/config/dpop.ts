@@ -5,7 +5,7 @@ import type { IdpClientOptions } from './options.ts'
 import type { PemLabel } from './pem.ts'
 import { detectKeyKind, isOtherPair, pemFault, unescapePem } from './pem.ts'
 import type { AddIssue } from './readers.ts'
-import { field, invalid, isPresent, readFlag, readNumber, readText } from './readers.ts'
+import { getField, invalid, isPresent, readFlag, readNumber, readText } from './readers.ts'
 
 const none: DpopKeys = { kind: 'none' }
 
@@ -19,8 +19,8 @@ function isEs256(key: unknown, type: 'public' | 'private'): key is CryptoKey {
 /** Public and private key. */
 function keyFields(options: IdpClientOptions, env: Env) {
   return [
-    field('dpopKeyPair.publicKey', options, env),
-    field('dpopKeyPair.privateKey', options, env),
+    getField('dpopKeyPair.publicKey', options, env),
+    getField('dpopKeyPair.privateKey', options, env),
   ] as const
 }
 
@@ -30,7 +30,7 @@ function pairFromOption(options: IdpClientOptions, env: Env, addIssue: AddIssue)
     return { kind: 'pair', publicKey, privateKey }
   const what =
     'must hold publicKey (extractable) and privateKey, two CryptoKeys of one ES256 pair (ECDSA, P-256)'
-  invalid(field('dpopKeyPair', options), addIssue, what)
+  invalid(getField('dpopKeyPair', options), addIssue, what)
   return none
 }
 
@@ -76,22 +76,22 @@ function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, addI
 const longTolerance = 300
 
 export function resolveDpop(options: IdpClientOptions, env: Env, addIssue: AddIssue): DpopConfig {
-  const clockTolerance = readNumber(field('dpopOptions.clockTolerance', options, env), addIssue)
+  const clockTolerance = readNumber(getField('dpopOptions.clockTolerance', options, env), addIssue)
   if (clockTolerance > longTolerance) {
     addIssue(
       'notice',
       `dpopOptions.clockTolerance is above ${longTolerance} seconds: expired tokens are accepted that long.`,
     )
   }
-  const enabled = readFlag(field('useDPoP', options), addIssue)
+  const enabled = readFlag(getField('useDPoP', options), addIssue)
   return {
     enabled,
     keys: resolveKeys(options, env, enabled, addIssue),
     clockTolerance,
-    clockSkew: readNumber(field('dpopOptions.clockSkew', options, env), addIssue),
+    clockSkew: readNumber(getField('dpopOptions.clockSkew', options, env), addIssue),
     retry: {
-      delay: readNumber(field('dpopOptions.retry.delay', options, env), addIssue),
-      jitter: readFlag(field('dpopOptions.retry.jitter', options, env), addIssue),
+      delay: readNumber(getField('dpopOptions.retry.delay', options, env), addIssue),
+      jitter: readFlag(getField('dpopOptions.retry.jitter', options, env), addIssue),
     },
   }
 }

@@ -20,8 +20,8 @@ const dotSegment = /\/(?:\.|%2e){1,2}(?:\/|$)/i
 const unset = /^(?:undefined|null|nan)(?::|$)|^undefined\./
 
 /**
- * An http(s) URL without user name, query and fragment, as written in a setting; null for anything else. The host has to
- * be one that a `Host` header may carry.
+ * Parses an http(s) URL without user name, query and fragment, as given in an option or variable. Returns null for any
+ * other string, and for a host that a `Host` header must not contain.
  */
 export function parseHttpUrl(value: string): URL | null {
   const text = value.trim()

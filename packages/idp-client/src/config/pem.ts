@@ -51,7 +51,7 @@ export function isOtherPair(publicKey: string, privateKey: string): boolean {
 }
 
 /**
- * Why `text` is no PEM text with this label, in words that continue the name of the setting; null when it is one.
+ * Why `text` is no PEM text with this label, in words that continue the name of the option; null when it is one.
  * Whether the bytes inside are a usable key shows only when it is imported, at the first use.
  */
 export function pemFault(text: string, label: PemLabel): string | null {

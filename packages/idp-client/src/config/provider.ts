@@ -3,11 +3,11 @@ import type { Env } from './env.ts'
 import { parseHttpUrl, toHint } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
-import { field, invalid, isSet, readFlag, readText, waysToSet } from './readers.ts'
+import { getField, invalid, isSet, readFlag, readText, waysToSet } from './readers.ts'
 
 /** Plain http to the provider: never in production, and said so, since the option would otherwise seem to work. */
 export function resolveInsecure(options: IdpClientOptions, production: boolean, addIssue: AddIssue): boolean {
-  const wanted = readFlag(field('allowInsecureRequests', options), addIssue)
+  const wanted = readFlag(getField('allowInsecureRequests', options), addIssue)
   if (wanted && production) {
     addIssue(
       'notice',
@@ -36,32 +36,28 @@ export function resolveProvider(
   allowInsecureRequests: boolean,
   addIssue: AddIssue,
 ): ProviderAddress | undefined {
-  const setting = field('domain', options, env)
-  const given = readText(setting, addIssue)
+  const field = getField('domain', options, env)
+  const given = readText(field, addIssue)
   if (given === undefined) {
-    if (!isSet(setting))
-      addIssue('missing', `domain is missing: ${waysToSet(setting)} to the host of the provider.`)
+    if (!isSet(field))
+      addIssue('missing', `domain is missing: ${waysToSet(field)} to the host of the provider.`)
     return undefined
   }
   const url = parseDomain(given)
   if (!url) {
     const hint = toHint(given, 'a client has one provider, so no list')
-    return invalid(
-      setting,
-      addIssue,
-      `must be a host (tenant.example.com), host:port, or an https URL${hint}`,
-    )
+    return invalid(field, addIssue, `must be a host (tenant.example.com), host:port, or an https URL${hint}`)
   }
   if (url.pathname.includes('/.well-known/')) {
     return invalid(
-      setting,
+      field,
       addIssue,
       'must name the issuer, not its discovery document: drop /.well-known/ and what follows',
     )
   }
   if (url.protocol === 'http:' && !allowInsecureRequests) {
     return invalid(
-      setting,
+      field,
       addIssue,
       'must use https; outside production allowInsecureRequests: true permits http',
     )

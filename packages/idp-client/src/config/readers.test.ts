@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Problem } from './config.ts'
 import type { NumberRow } from './option-rows.ts'
 import {
-  field,
+  getField,
   isPresent,
   readFlag,
   readFunction,
@@ -24,15 +24,15 @@ describe('order of sources', () => {
   test('[S003] the variable is used only if the option is not set', () => {
     const { note: addIssue, problems } = collect()
     const env = { IDP_CLIENT_ID: 'from-env' }
-    expect(readText(field('clientId', {}, env), addIssue)).toBe('from-env')
-    expect(readText(field('clientId', { clientId: '' }, env), addIssue)).toBe('from-env')
-    expect(readText(field('clientId', { clientId: 'from-option' }, env), addIssue)).toBe('from-option')
+    expect(readText(getField('clientId', {}, env), addIssue)).toBe('from-env')
+    expect(readText(getField('clientId', { clientId: '' }, env), addIssue)).toBe('from-env')
+    expect(readText(getField('clientId', { clientId: 'from-option' }, env), addIssue)).toBe('from-option')
     expect(problems).toEqual([])
   })
 
   test('a blank variable counts as absent', () => {
     const { note: addIssue } = collect()
-    expect(readText(field('clientId', {}, { IDP_CLIENT_ID: '  ' }), addIssue)).toBeUndefined()
+    expect(readText(getField('clientId', {}, { IDP_CLIENT_ID: '  ' }), addIssue)).toBeUndefined()
   })
 
   test.each([
@@ -48,8 +48,8 @@ describe('order of sources', () => {
 
   test('an issue names the option or the variable that caused it', () => {
     const env = { IDP_COOKIE_SECURE: 'perhaps' }
-    const byVariable = field('session.cookie.secure', {}, env)
-    const byOption = field(
+    const byVariable = getField('session.cookie.secure', {}, env)
+    const byOption = getField(
       'session.cookie.secure',
       { session: { cookie: { secure: 'perhaps' as never } } },
       env,
@@ -66,8 +66,8 @@ describe('order of sources', () => {
   })
 
   test('an issue of an option without a variable names no variable', () => {
-    expect(waysToSet(field('session.rolling', {}))).toBe('set the option session.rolling')
-    expect(waysToSet(field('domain', {}, {}))).toBe('set the option domain or the variable IDP_DOMAIN')
+    expect(waysToSet(getField('session.rolling', {}))).toBe('set the option session.rolling')
+    expect(waysToSet(getField('domain', {}, {}))).toBe('set the option domain or the variable IDP_DOMAIN')
   })
 })
 
@@ -80,14 +80,16 @@ describe('readFlag', () => {
     ['0', false],
   ])('the variable value %s is %s', (text, expected) => {
     const { note: addIssue, problems } = collect()
-    expect(readFlag(field('session.cookie.secure', {}, { IDP_COOKIE_SECURE: text }), addIssue)).toBe(expected)
+    expect(readFlag(getField('session.cookie.secure', {}, { IDP_COOKIE_SECURE: text }), addIssue)).toBe(
+      expected,
+    )
     expect(problems).toEqual([])
   })
 
   test('an option must be a boolean, not a string or a number', () => {
     const { note: addIssue, problems } = collect()
-    expect(readFlag(field('trustProxy', { trustProxy: 'false' as never }), addIssue)).toBeUndefined()
-    expect(readFlag(field('useDPoP', { useDPoP: 0 as never }), addIssue)).toBe(false)
+    expect(readFlag(getField('trustProxy', { trustProxy: 'false' as never }), addIssue)).toBeUndefined()
+    expect(readFlag(getField('useDPoP', { useDPoP: 0 as never }), addIssue)).toBe(false)
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-option', 'wrong-option'])
   })
 })
@@ -97,7 +99,7 @@ describe('readNumber', () => {
     'rejects the option %j',
     (value) => {
       const { note: addIssue, problems } = collect()
-      expect(readNumber(field('mfaTokenTtl', { mfaTokenTtl: value as never }, {}), addIssue)).toBe(300)
+      expect(readNumber(getField('mfaTokenTtl', { mfaTokenTtl: value as never }, {}), addIssue)).toBe(300)
       expect(problems).toEqual([
         { kind: 'wrong-option', message: 'mfaTokenTtl must be a number of seconds from 1 to 31536000.' },
       ])
@@ -106,22 +108,22 @@ describe('readNumber', () => {
 
   test.each(['-1', '1e1', '0x10', '5s', 'NaN', '31536001'])('rejects the variable %s', (text) => {
     const { note: addIssue, problems } = collect()
-    expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: text }), addIssue)).toBe(300)
+    expect(readNumber(getField('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: text }), addIssue)).toBe(300)
     expect(problems.map(({ kind }) => kind)).toEqual(['wrong-variable'])
   })
 
   test('accepts integers of seconds', () => {
     const { note: addIssue } = collect()
-    expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 2.9 }), addIssue)).toBe(2)
-    expect(readNumber(field('tokenRefreshBuffer', { tokenRefreshBuffer: 0 }), addIssue)).toBe(0)
-    expect(readNumber(field('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: '60' }), addIssue)).toBe(60)
+    expect(readNumber(getField('tokenRefreshBuffer', { tokenRefreshBuffer: 2.9 }), addIssue)).toBe(2)
+    expect(readNumber(getField('tokenRefreshBuffer', { tokenRefreshBuffer: 0 }), addIssue)).toBe(0)
+    expect(readNumber(getField('mfaTokenTtl', {}, { IDP_MFA_TOKEN_TTL: '60' }), addIssue)).toBe(60)
   })
 
   test('the range of an option may depend on another option', () => {
     const { note: addIssue } = collect()
-    const setting = field('mfaTokenTtl', { mfaTokenTtl: 0 }, {})
-    expect(readNumber(withRow<NumberRow>(setting, { min: 0 }), addIssue)).toBe(0)
-    const absent = field('mfaTokenTtl', {}, {})
+    const field = getField('mfaTokenTtl', { mfaTokenTtl: 0 }, {})
+    expect(readNumber(withRow<NumberRow>(field, { min: 0 }), addIssue)).toBe(0)
+    const absent = getField('mfaTokenTtl', {}, {})
     expect(readNumber(withRow<NumberRow>(absent, { default: 7 }), addIssue)).toBe(7)
   })
 })
@@ -130,15 +132,15 @@ describe('readOneOf', () => {
   test('accepts listed values; variables in any case', () => {
     const { note: addIssue } = collect()
     const transactionCookie = { sameSite: 'none' } as const
-    expect(readOneOf(field('transactionCookie.sameSite', { transactionCookie }), addIssue)).toBe('none')
-    const setting = field('session.cookie.sameSite', {}, { IDP_COOKIE_SAME_SITE: 'None' })
-    expect(readOneOf(setting, addIssue)).toBe('none')
+    expect(readOneOf(getField('transactionCookie.sameSite', { transactionCookie }), addIssue)).toBe('none')
+    const field = getField('session.cookie.sameSite', {}, { IDP_COOKIE_SAME_SITE: 'None' })
+    expect(readOneOf(field, addIssue)).toBe('none')
   })
 
   test('an issue names the allowed values, never the given one', () => {
     const { note: addIssue, problems } = collect()
-    const setting = field('logoutStrategy', { logoutStrategy: 'OIDC-secret' as never })
-    expect(readOneOf(setting, addIssue)).toBe('auto')
+    const field = getField('logoutStrategy', { logoutStrategy: 'OIDC-secret' as never })
+    expect(readOneOf(field, addIssue)).toBe('auto')
     expect(problems).toEqual([
       {
         kind: 'wrong-option',
@@ -175,7 +177,7 @@ describe('readFunction and readGroup', () => {
   test('options in a group that is not an object are absent', () => {
     const { note: addIssue, problems } = collect()
     for (const session of ['x', ['x'], null, { cookie: 'app' }]) {
-      expect(readText(field('session.cookie.name', { session } as never), addIssue)).toBe('__session')
+      expect(readText(getField('session.cookie.name', { session } as never), addIssue)).toBe('__session')
     }
     expect(problems).toEqual([])
   })

@@ -15,7 +15,7 @@ import { customClock, customFetch } from './options.ts'
 import { resolveInsecure, resolveProvider } from './provider.ts'
 import type { AddIssue } from './readers.ts'
 import {
-  field,
+  getField,
   invalid,
   isPresent,
   readFlag,
@@ -50,9 +50,9 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
     development,
     ...resolveRoutes(options, env, basePath, addIssue),
     basePath,
-    trustProxy: readFlag(field('trustProxy', options), addIssue) ?? trustByDefault,
+    trustProxy: readFlag(getField('trustProxy', options), addIssue) ?? trustByDefault,
     noContentProfileResponseWhenUnauthenticated: readFlag(
-      field('noContentProfileResponseWhenUnauthenticated', options),
+      getField('noContentProfileResponseWhenUnauthenticated', options),
       addIssue,
     ),
     clock,
@@ -62,23 +62,23 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
 }
 
 function resolveClientId(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | undefined {
-  const setting = field('clientId', options, env)
-  const clientId = readText(setting, addIssue)
-  if (clientId === undefined && !isPresent(setting.given)) {
-    addIssue('missing', `clientId is missing: ${waysToSet(setting)}.`)
+  const field = getField('clientId', options, env)
+  const clientId = readText(field, addIssue)
+  if (clientId === undefined && !isPresent(field.given)) {
+    addIssue('missing', `clientId is missing: ${waysToSet(field)}.`)
   }
   return clientId
 }
 
 function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): string {
-  const setting = field('signInReturnToPath', options)
-  const path = readText(setting, addIssue)
+  const field = getField('signInReturnToPath', options)
+  const path = readText(field, addIssue)
   const base = 'http://path.invalid'
   const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
-  invalid(setting, addIssue, 'must be a path of the application that begins with one slash')
-  return setting.row.default
+  invalid(field, addIssue, 'must be a path of the application that begins with one slash')
+  return field.row.default
 }
 
 /**
@@ -106,12 +106,12 @@ function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['ho
 type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
 
 function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue): Limits {
-  const httpTimeout = readNumber(field('httpTimeout', options), addIssue)
+  const httpTimeout = readNumber(getField('httpTimeout', options), addIssue)
   return {
     httpTimeout,
     sessionLockTimeout: resolveLockTimeout(options, httpTimeout, addIssue),
-    tokenRefreshBuffer: readNumber(field('tokenRefreshBuffer', options), addIssue),
-    mfaTokenTtl: readNumber(field('mfaTokenTtl', options, env), addIssue),
+    tokenRefreshBuffer: readNumber(getField('tokenRefreshBuffer', options), addIssue),
+    mfaTokenTtl: readNumber(getField('mfaTokenTtl', options, env), addIssue),
   }
 }
 
@@ -151,12 +151,12 @@ function resolveRest(
     ...(sessionStore ? { sessionStore } : {}),
     ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
     signInReturnToPath: resolveReturnPath(options, addIssue),
-    logoutStrategy: readOneOf(field('logoutStrategy', options), addIssue),
-    includeIdTokenHint: readFlag(field('includeIdTokenHintInOIDCLogoutUrl', options), addIssue),
-    pushedAuthorizationRequests: readFlag(field('pushedAuthorizationRequests', options), addIssue),
-    fetchUserInfo: readFlag(field('fetchUserInfo', options), addIssue),
-    telemetry: readFlag(field('enableTelemetry', options), addIssue),
-    processLasts: readFlag(field('processLasts', options), addIssue),
+    logoutStrategy: readOneOf(getField('logoutStrategy', options), addIssue),
+    includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', options), addIssue),
+    pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', options), addIssue),
+    fetchUserInfo: readFlag(getField('fetchUserInfo', options), addIssue),
+    telemetry: readFlag(getField('enableTelemetry', options), addIssue),
+    processLasts: readFlag(getField('processLasts', options), addIssue),
     hooks: resolveHooks(options, addIssue),
     ...resolveLimits(options, env, addIssue),
     dpop: resolveDpop(options, env, addIssue),
@@ -167,7 +167,7 @@ function resolveRest(
 
 /**
  * Options and variables → everything the library works with. Pure and total: reads nothing else, does no I/O, and turns
- * every mistake into a problem instead of throwing. Each setting is decided in the order option, variable, default.
+ * every mistake into a problem instead of throwing. Each option is resolved in the order option, variable, default.
  */
 export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const problems: Problem[] = []

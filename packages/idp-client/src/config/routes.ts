@@ -7,7 +7,7 @@ import { optionRows } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
 import {
-  field,
+  getField,
   invalid,
   isPresent,
   isSet,
@@ -23,22 +23,22 @@ const routeKeys = Object.keys(optionRows).flatMap((path) =>
 )
 
 /**
- * A setting with a public variable. The host's own spelling (`NEXT_PUBLIC_*`) reaches the browser, ours may not: two
- * different values would mount a route where the browser does not look for it.
+ * Returns a field with its public variable. Bundlers inline the host's spelling (`NEXT_PUBLIC_*`) into pages, but not ours:
+ * two different values would mount a route at a path that the browser does not request.
  */
-function withHostVariable<Row>(setting: Field<Row>, env: Env, addIssue: AddIssue): Field<Row> {
-  const variable = setting.variable ? toHostVariable(setting.variable) : undefined
-  if (!variable || isPresent(setting.given)) return setting
-  const { text } = toField(setting.option, undefined, env, variable)
-  if (text === undefined) return setting
-  if (setting.text === undefined) return { ...setting, variable, text }
-  if (setting.text !== text) {
+function withHostVariable<Row>(field: Field<Row>, env: Env, addIssue: AddIssue): Field<Row> {
+  const variable = field.variable ? toHostVariable(field.variable) : undefined
+  if (!variable || isPresent(field.given)) return field
+  const { text } = toField(field.option, undefined, env, variable)
+  if (text === undefined) return field
+  if (field.text === undefined) return { ...field, variable, text }
+  if (field.text !== text) {
     addIssue(
       'wrong-variable',
-      `${setting.variable} and ${variable} have different values; give both the same, or set only one.`,
+      `${field.variable} and ${variable} have different values; give both the same, or set only one.`,
     )
   }
-  return setting
+  return field
 }
 
 const unsafe = /[\s\\?#]|\/\/|\p{Cc}|(?:^|\/)\.{1,2}(?:\/|$)|%2e|%2f|%5c/iu
@@ -52,15 +52,11 @@ function plainPath(text: string): string | null {
   return URL.canParse(rooted, 'http://path.invalid') ? new URL(rooted, 'http://path.invalid').pathname : null
 }
 
-function readPath(setting: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const path = plainPath(readText(setting, addIssue))
+function readPath(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
+  const path = plainPath(readText(field, addIssue))
   if (path !== null && path !== '/') return path
-  invalid(
-    setting,
-    addIssue,
-    'must be a path like /auth/name, without origin, query, fragment or dot segments',
-  )
-  return setting.row.default
+  invalid(field, addIssue, 'must be a path like /auth/name, without origin, query, fragment or dot segments')
+  return field.row.default
 }
 
 export interface RouteTable {
@@ -68,24 +64,20 @@ export interface RouteTable {
   readonly disabledRoutes: ReadonlySet<RouteKey>
 }
 
-function refuseDuplicates(
-  settings: ReadonlyMap<RouteKey, Field>,
-  table: RouteTable,
-  addIssue: AddIssue,
-): void {
+function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTable, addIssue: AddIssue): void {
   const owners = new Map<string, Field>()
-  for (const [key, setting] of settings) {
+  for (const [key, field] of fields) {
     if (table.disabledRoutes.has(key)) continue
     const path = table.routes[key]
     const other = owners.get(path)
     if (!other) {
-      owners.set(path, setting)
+      owners.set(path, field)
       continue
     }
-    const byVariable = [other, setting].every(({ given }) => !isPresent(given))
+    const byVariable = [other, field].every(({ given }) => !isPresent(given))
     addIssue(
       byVariable ? 'wrong-variable' : 'wrong-option',
-      `${toName(other)} and ${toName(setting)} name the same path; every route needs its own.`,
+      `${toName(other)} and ${toName(field)} name the same path; every route needs its own.`,
     )
   }
 }
@@ -97,38 +89,32 @@ export function resolveRoutes(
   basePath: string,
   addIssue: AddIssue,
 ): RouteTable {
-  const settings = new Map<RouteKey, Field>()
+  const fields = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {
-    const setting = withHostVariable(field(`routes.${key}`, options, env), env, addIssue)
-    settings.set(key, setting)
-    const resolved = readPath(setting, addIssue)
-    if (basePath !== '' && isSet(setting) && resolved.startsWith(`${basePath}/`)) {
-      addIssue(
-        'notice',
-        `${toName(setting)} begins with the base path, which is put in front of it once more.`,
-      )
+    const field = withHostVariable(getField(`routes.${key}`, options, env), env, addIssue)
+    fields.set(key, field)
+    const resolved = readPath(field, addIssue)
+    if (basePath !== '' && isSet(field) && resolved.startsWith(`${basePath}/`)) {
+      addIssue('notice', `${toName(field)} begins with the base path, which is put in front of it once more.`)
     }
     routes[key] = resolved
   }
   const disabled: RouteKey[] = []
-  if (!readFlag(field('enableAccessTokenEndpoint', options), addIssue)) disabled.push('accessToken')
-  if (!readFlag(field('enableConnectAccountEndpoint', options), addIssue)) disabled.push('connectAccount')
+  if (!readFlag(getField('enableAccessTokenEndpoint', options), addIssue)) disabled.push('accessToken')
+  if (!readFlag(getField('enableConnectAccountEndpoint', options), addIssue)) disabled.push('connectAccount')
   const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }
-  refuseDuplicates(settings, table, addIssue)
+  refuseDuplicates(fields, table, addIssue)
   return table
 }
 
 /** `''` or `/path`; there is no option, since the host's build has to know it as well. */
 export function resolveBasePath(env: Env, addIssue: AddIssue): string {
   const name = 'FRAMEWORK_PUBLIC_BASE_PATH'
-  const setting = withHostVariable(toField(name, undefined, env, name), env, addIssue)
-  if (setting.text === undefined) return ''
-  const path = plainPath(setting.text)
+  const field = withHostVariable(toField(name, undefined, env, name), env, addIssue)
+  if (field.text === undefined) return ''
+  const path = plainPath(field.text)
   if (path !== null) return path === '/' ? '' : path
-  addIssue(
-    wrongKind(setting),
-    `${toName(setting)} must be a path like /docs, without origin, query or fragment.`,
-  )
+  addIssue(wrongKind(field), `${toName(field)} must be a path like /docs, without origin, query or fragment.`)
   return ''
 }

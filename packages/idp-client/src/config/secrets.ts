@@ -1,7 +1,7 @@
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, toName, waysToSet } from './readers.ts'
+import { getField, invalid, isPresent, toName, waysToSet } from './readers.ts'
 
 const shortest = 32
 
@@ -15,10 +15,10 @@ function splitSecrets(text: string): readonly string[] {
   return parts.every((part) => part.length >= shortest) ? parts : [text]
 }
 
-function candidates(setting: Field): readonly unknown[] {
-  if (Array.isArray(setting.given)) return setting.given
-  if (isPresent(setting.given)) return [setting.given]
-  return setting.text === undefined ? [] : splitSecrets(setting.text)
+function candidates(field: Field): readonly unknown[] {
+  if (Array.isArray(field.given)) return field.given
+  if (isPresent(field.given)) return [field.given]
+  return field.text === undefined ? [] : splitSecrets(field.text)
 }
 
 const cure = "'npx idp-client secret' prints one (64 hexadecimal digits)"
@@ -29,15 +29,15 @@ export function resolveSecrets(
   env: Env,
   addIssue: AddIssue,
 ): readonly [string, ...string[]] | undefined {
-  const setting = field('secret', options, env)
+  const field = getField('secret', options, env)
   const secrets: string[] = []
-  for (const given of candidates(setting)) {
-    if (typeof given !== 'string') return invalid(setting, addIssue, 'must be a string or a list of strings')
+  for (const given of candidates(field)) {
+    if (typeof given !== 'string') return invalid(field, addIssue, 'must be a string or a list of strings')
     const candidate = given.trim()
     if (isWeak(candidate)) {
       addIssue(
         'missing',
-        `${toName(setting)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
+        `${toName(field)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
           `${cure}.`,
       )
       return undefined
@@ -46,6 +46,6 @@ export function resolveSecrets(
   }
   const [first, ...others] = secrets
   if (first !== undefined) return [first, ...others]
-  addIssue('missing', `secret is missing: ${waysToSet(setting)}; ${cure}.`)
+  addIssue('missing', `secret is missing: ${waysToSet(field)}; ${cure}.`)
   return undefined
 }

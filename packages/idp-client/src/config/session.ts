@@ -5,7 +5,7 @@ import type { Env } from './env.ts'
 import type { NumberRow } from './option-rows.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
-import { field, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
+import { getField, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
 
 export function resolveSession(
   options: IdpClientOptions,
@@ -13,29 +13,29 @@ export function resolveSession(
   around: CookieContext,
   addIssue: AddIssue,
 ): SessionConfig {
-  const name = readCookieName(field('session.cookie.name', options), addIssue)
-  const rolling = readFlag(field('session.rolling', options), addIssue)
-  const inactivity: Field<NumberRow> = field('session.inactivityDuration', options)
+  const name = readCookieName(getField('session.cookie.name', options), addIssue)
+  const rolling = readFlag(getField('session.rolling', options), addIssue)
+  const inactivity: Field<NumberRow> = getField('session.inactivityDuration', options)
   return {
     rolling,
-    absoluteDuration: readNumber(field('session.absoluteDuration', options), addIssue),
+    absoluteDuration: readNumber(getField('session.absoluteDuration', options), addIssue),
     // Without rolling it does not count.
     inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 }), addIssue),
     cookie: {
       ...resolveCookie(
         {
           name,
-          secure: field('session.cookie.secure', options, env),
-          sameSite: field('session.cookie.sameSite', options, env),
-          path: field('session.cookie.path', options, env),
-          domain: field('session.cookie.domain', options, env),
+          secure: getField('session.cookie.secure', options, env),
+          sameSite: getField('session.cookie.sameSite', options, env),
+          path: getField('session.cookie.path', options, env),
+          domain: getField('session.cookie.domain', options, env),
         },
         around,
         addIssue,
       ),
       name,
-      transient: readFlag(field('session.cookie.transient', options, env), addIssue),
-      maxBytes: readNumber(field('session.cookie.maxBytes', options), addIssue),
+      transient: readFlag(getField('session.cookie.transient', options, env), addIssue),
+      maxBytes: readNumber(getField('session.cookie.maxBytes', options), addIssue),
     },
   }
 }
@@ -51,7 +51,7 @@ export function resolveTransaction(
   around: TransactionSurroundings,
   addIssue: AddIssue,
 ): TransactionConfig {
-  const prefixField = field('transactionCookie.prefix', options)
+  const prefixField = getField('transactionCookie.prefix', options)
   const prefix = readCookieName(prefixField, addIssue)
   const { sessionCookieName } = around
   if (sessionCookieName.startsWith(prefix) || prefix.startsWith(`${sessionCookieName}__`)) {
@@ -62,21 +62,21 @@ export function resolveTransaction(
     )
   }
   return {
-    parallel: readFlag(field('enableParallelTransactions', options), addIssue),
+    parallel: readFlag(getField('enableParallelTransactions', options), addIssue),
     cookie: {
       ...resolveCookie(
         {
           name: prefix,
-          secure: field('transactionCookie.secure', options),
-          sameSite: field('transactionCookie.sameSite', options),
-          path: field('transactionCookie.path', options),
+          secure: getField('transactionCookie.secure', options),
+          sameSite: getField('transactionCookie.sameSite', options),
+          path: getField('transactionCookie.path', options),
           crossSitePost: around.crossSitePost,
         },
         around,
         addIssue,
       ),
       prefix,
-      maxAge: readNumber(field('transactionCookie.maxAge', options), addIssue),
+      maxAge: readNumber(getField('transactionCookie.maxAge', options), addIssue),
     },
   }
 }
@@ -92,10 +92,10 @@ export function resolveLockTimeout(
   httpTimeout: number,
   addIssue: AddIssue,
 ): number {
-  const setting: Field<NumberRow> = field('sessionLockTimeout', options)
+  const field: Field<NumberRow> = getField('sessionLockTimeout', options)
   const needed = longestRefresh(httpTimeout)
-  const fallback = Math.max(setting.row.default, needed)
-  const timeout = readNumber(withRow(setting, { default: fallback }), addIssue)
+  const fallback = Math.max(field.row.default, needed)
+  const timeout = readNumber(withRow(field, { default: fallback }), addIssue)
   if (timeout < needed) {
     addIssue(
       'notice',
@@ -132,14 +132,14 @@ export function resolveSessionStore(
 ): SessionDataStore | undefined {
   const store = options.sessionStore
   if (!isPresent(store) || store === undefined) return undefined
-  const setting = toField('sessionStore', store)
+  const field = toField('sessionStore', store)
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
     return invalid(
-      setting,
+      field,
       addIssue,
       `must be an object with the functions get, set and delete${toHint(store)}`,
     )
   }
   const wrong = optional.find((name) => store[name] !== undefined && typeof store[name] !== 'function')
-  return wrong ? invalid(setting, addIssue, `has a member ${wrong} that is no function`) : store
+  return wrong ? invalid(field, addIssue, `has a member ${wrong} that is no function`) : store
 }
