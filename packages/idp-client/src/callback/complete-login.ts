@@ -16,6 +16,7 @@ import { decodeClaims, filterDefaultIdTokenClaims } from '../session/model/claim
 import { createSession, freshlyStored } from '../session/model/session.ts'
 import type { TokenSet, User } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
+import type { SessionCreation } from '../session/storage.ts'
 import { applyRefresh } from '../tokens/apply.ts'
 import { mainAudience } from '../tokens/select.ts'
 import type { TokenRequest } from '../tokens/token-request.ts'
@@ -202,9 +203,10 @@ function stageNewSession(
   id: string,
 ): NonNullable<Attempt['stage']> {
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
+  const creation: SessionCreation = {}
   return async (exchange) => {
     // False if the session ended before an identical callback shared it: the page then asks for a login.
-    const isSaved = await sessions.save(exchange, stored, { mustFit: true })
+    const isSaved = await sessions.save(exchange, stored, { mustFit: true, creation })
     try {
       if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()
     } catch (error) {

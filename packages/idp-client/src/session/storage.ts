@@ -31,6 +31,14 @@ export interface SaveOptions {
    * contain a rotated refresh token.
    */
   readonly mustFit?: boolean
+  /** Of a new session: the object that identical callbacks share, so that the session is created once. */
+  readonly creation?: SessionCreation
+}
+
+/** The creation of one session in a store. */
+export interface SessionCreation {
+  /** Set by the first callback; resolves when the session is in the store. */
+  stored?: Promise<void>
 }
 
 /** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */

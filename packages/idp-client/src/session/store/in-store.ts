@@ -9,7 +9,7 @@ import type { SessionReference } from '../model/reference.ts'
 import { encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { forgetProcessTokens } from '../process-tokens.ts'
-import type { DistributedSessionStorage } from '../storage.ts'
+import type { DistributedSessionStorage, SessionCreation } from '../storage.ts'
 import { guardedStore } from './guarded-store.ts'
 import { isRecordOf, recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
@@ -48,31 +48,23 @@ function cookieWriter(
   }
 }
 
-interface Beginning {
-  /** Whether the session is from a login that this process has stored already: an identical callback shares it. */
-  isBegun(given: StoredSession): boolean
-  /** Stores a login's session, once; gives what it is by now, null when it has ended. */
-  begin(given: StoredSession, session: StoredSession): Promise<StoredSession | null>
-}
-
-function beginningIn(records: StoreRecords): Beginning {
-  const begun = new WeakMap<StoredSession, Promise<void>>()
-  return {
-    isBegun: (given) => begun.has(given),
-
-    async begin(given, session) {
-      const before = begun.get(given)
-      if (before) {
-        await before
-        // It may have gone on since, or ended: to create it again would undo that.
-        return (await records.read(session.sessionKey))?.session ?? null
-      }
-      const creation = records.create(session)
-      begun.set(given, creation)
-      await creation
-      return session
-    },
+/**
+ * Creates the record of a new session, once for all callbacks that share `creation`. Returns the session as it is now;
+ * null if it has ended.
+ */
+async function createOnce(
+  records: StoreRecords,
+  creation: SessionCreation,
+  session: StoredSession,
+): Promise<StoredSession | null> {
+  if (creation.stored) {
+    await creation.stored
+    // The record may have changed since, or be gone: creating it again would undo that.
+    return (await records.read(session.sessionKey))?.session ?? null
   }
+  creation.stored = records.create(session)
+  await creation.stored
+  return session
 }
 
 /**
@@ -87,7 +79,6 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   const cookies = sessionCookies(parts)
   const reader = storeReader({ client, config, records, sealer })
   const stageCookie = cookieWriter(parts, cookies, reader)
-  const { begin, isBegun } = beginningIn(records)
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
@@ -103,14 +94,15 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       return known && { ...known.session, data: known.initial() }
     },
 
-    async save(exchange, given) {
+    async save(exchange, given, { creation = {} } = {}) {
       const { stale: _older, ...rest } = given
       const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
       const named = await reader.references(exchange)
-      const isNew = isBegun(given) || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)
+      const isNew =
+        creation.stored !== undefined || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)
       let kept: StoredSession | null
       if (isNew) {
-        kept = await begin(given, session)
+        kept = await createOnce(records, creation, session)
         // Any of them may come before the new one in the next request, and would hide it.
         if (kept) await forget(named.filter(({ sessionKey }) => sessionKey !== session.sessionKey))
       } else {
