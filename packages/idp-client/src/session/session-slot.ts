@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { RequestCookies } from '../http/exchange.ts'
 import type { SessionReference } from './model/reference.ts'
-import type { SessionData } from './model/session-data.ts'
+import type { ConnectionTokenSet, SessionData } from './model/session-data.ts'
 import type { Snapshot, StoredSession } from './model/stored-session.ts'
 
 /** The session of one client in one request. Its properties are only declared: a new slot has none. */
@@ -20,8 +20,17 @@ export class SessionSlot {
   declare hasUntried?: true
   /** Whether the request carries a session that has ended in this process: the request was sent before that. */
   declare carriesEndedSession?: true
+  /** The connection tokens that were read from cookies, with their encrypted values; absent until the first is read. */
+  declare sealedConnectionTokens?: Map<ConnectionTokenSet, SealedConnectionToken>
   /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
   declare ended?: Promise<readonly EndedSessions[]>
+}
+
+/** An encrypted connection token as a cookie contains it. */
+export interface SealedConnectionToken {
+  /** The key of the session that it belongs to. */
+  readonly sessionKey: string
+  readonly sealed: string
 }
 
 /** The contents of a logout marker. */

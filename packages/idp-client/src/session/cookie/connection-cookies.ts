@@ -1,25 +1,33 @@
+import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
 import type { NamedValue } from '../../http/chunks.ts'
 import { chunkNames, joinedCookies, splitCookie } from '../../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../../http/cookie-jar.ts'
+import type { RequestCookies } from '../../http/exchange.ts'
 import { strictText, utf8 } from '../../lib/base64url.ts'
 import type { ConnectionTokenSet } from '../model/session-data.ts'
+import type { SealedConnectionToken } from '../session-slot.ts'
+import { sessionSlot } from '../session-slot.ts'
 
-/** Tokens of connections have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
+/** Connection tokens have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
 export interface ConnectionCookies {
-  /** Those that belong to the session with this key; others are no tokens of its user. */
-  read(jar: CookieJar, sessionKey: string): Promise<ConnectionTokenSet[]>
-  /** Null when they are too many or too large to be read again. */
-  write(
-    sessionKey: string,
-    entries: readonly ConnectionTokenSet[],
-    attributes: CookieAttributes,
-  ): Promise<readonly NamedValue[] | null>
+  /** Returns the tokens of the session with this key. Those of other sessions are not of its user. */
+  read(exchange: RequestCookies, sessionKey: string): Promise<ConnectionTokenSet[]>
+  /** Returns the cookies of a session's tokens; null if these are too many or too large to be read again. */
+  write(exchange: RequestCookies, tokens: SessionTokens): Promise<readonly NamedValue[] | null>
+}
+
+/** The connection tokens of one session, and the attributes of their cookies. */
+export interface SessionTokens {
+  readonly sessionKey: string
+  readonly entries: readonly ConnectionTokenSet[]
+  readonly attributes: CookieAttributes
 }
 
 const VERSION = 1
-const MOST = 32
+/** Maximum number of connection tokens of a session. */
+const MAX_TOKENS = 32
 
 function decode(bytes: Uint8Array, sessionKey: string): ConnectionTokenSet | null {
   try {
@@ -36,13 +44,13 @@ function decode(bytes: Uint8Array, sessionKey: string): ConnectionTokenSet | nul
 
 const toPrefix = (sessionName: string): string => `${sessionName}__conn_`
 
-/** Those of `names` that are cookies of this kind, readable or not. */
+/** Returns the names that are names of such cookies, readable or not. */
 export function connectionCookieNames(sessionName: string, names: readonly string[]): string[] {
   const prefix = toPrefix(sessionName)
   return names.filter((name) => name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
 }
 
-/** Names of the cookies with tokens of the session with this key, complete ones and parts. */
+/** Returns the names of the cookies with tokens of the session with this key, complete ones and parts. */
 export async function listConnectionCookies(
   sessionKey: string,
   jar: CookieJar,
@@ -50,7 +58,7 @@ export async function listConnectionCookies(
   sealer: Sealer,
 ): Promise<ReadonlySet<string>> {
   const own = new Set<string>()
-  for (let index = 0; index < MOST; index++) {
+  for (let index = 0; index < MAX_TOKENS; index++) {
     const all = joinedCookies(toPrefix(sessionName) + index, (name) => jar.all(name))
     for (const { names, value } of all) {
       const bytes = await sealer.open('connection', value)
@@ -60,49 +68,54 @@ export async function listConnectionCookies(
   return own
 }
 
-export function connectionCookies(sessionName: string, sealer: Sealer): ConnectionCookies {
-  const prefix = toPrefix(sessionName)
-  // An unchanged entry is not encrypted again, unless the secret has changed; its cookie gets a new lifetime.
-  const texts = new WeakMap<ConnectionTokenSet, { readonly sessionKey: string; readonly text: string }>()
+export function connectionCookies(config: Config, sealer: Sealer): ConnectionCookies {
+  const prefix = toPrefix(config.session.cookie.name)
 
   async function readOne(
-    jar: CookieJar,
+    { cookies }: RequestCookies,
     index: number,
     sessionKey: string,
-  ): Promise<ConnectionTokenSet | null> {
-    for (const { value: text } of joinedCookies(prefix + index, (name) => jar.all(name))) {
-      const bytes = await sealer.open('connection', text)
+  ): Promise<readonly [ConnectionTokenSet, SealedConnectionToken] | null> {
+    for (const { value: sealed } of joinedCookies(prefix + index, (name) => cookies.all(name))) {
+      const bytes = await sealer.open('connection', sealed)
       const entry = bytes && decode(bytes, sessionKey)
-      if (!entry) continue
-      texts.set(entry, { sessionKey, text })
-      return entry
+      if (entry) return [entry, { sessionKey, sealed }]
     }
     return null
   }
 
-  async function textOf(sessionKey: string, entry: ConnectionTokenSet): Promise<string> {
-    const known = texts.get(entry)
-    if (known?.sessionKey === sessionKey && (await sealer.isCurrent('connection', known.text)))
-      return known.text
+  /** Does not encrypt an unchanged token again, unless the secret has changed; its cookie gets a new lifetime. */
+  async function seal(
+    exchange: RequestCookies,
+    sessionKey: string,
+    entry: ConnectionTokenSet,
+  ): Promise<string> {
+    const known = sessionSlot(exchange, config).sealedConnectionTokens?.get(entry)
+    if (known?.sessionKey === sessionKey && (await sealer.isCurrent('connection', known.sealed)))
+      return known.sealed
     return sealer.seal('connection', utf8(JSON.stringify({ v: VERSION, h: sessionKey, t: entry })))
   }
 
   return {
-    async read(jar, sessionKey) {
+    async read(exchange, sessionKey) {
+      const slot = sessionSlot(exchange, config)
       const entries: ConnectionTokenSet[] = []
-      const names = jar.names()
-      for (let index = 0; index < MOST && chunkNames(prefix + index, names).length > 0; index++) {
-        const entry = await readOne(jar, index, sessionKey)
-        if (entry) entries.push(entry)
+      const names = exchange.cookies.names()
+      for (let index = 0; index < MAX_TOKENS && chunkNames(prefix + index, names).length > 0; index++) {
+        const found = await readOne(exchange, index, sessionKey)
+        if (!found) continue
+        slot.sealedConnectionTokens ??= new Map()
+        slot.sealedConnectionTokens.set(...found)
+        entries.push(found[0])
       }
       return entries
     },
 
-    async write(sessionKey, entries, attributes) {
-      if (entries.length > MOST) return null
-      const texts = await Promise.all(entries.map((entry) => textOf(sessionKey, entry)))
-      if (texts.some(({ length }) => length > MAX_SEALED_CHARACTERS)) return null
-      return texts.flatMap((text, index) => splitCookie(prefix + index, text, attributes))
+    async write(exchange, { attributes, entries, sessionKey }) {
+      if (entries.length > MAX_TOKENS) return null
+      const values = await Promise.all(entries.map((entry) => seal(exchange, sessionKey, entry)))
+      if (values.some(({ length }) => length > MAX_SEALED_CHARACTERS)) return null
+      return values.flatMap((value, index) => splitCookie(prefix + index, value, attributes))
     },
   }
 }

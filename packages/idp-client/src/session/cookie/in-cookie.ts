@@ -68,7 +68,7 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
       if (session.client !== undefined && session.client !== (await client())) continue
       if (!isAlive(toTimes(session), rules, config.clock())) continue
       if (await marker.hasEnded(exchange, session)) continue
-      const connectionTokenSets = await connections.read(cookies, session.sessionKey)
+      const connectionTokenSets = await connections.read(exchange, session.sessionKey)
       if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
       yield session
     }
@@ -135,7 +135,11 @@ function packer(
     const { connectionTokenSets = [], ...data } = session.data
     const plain = encodeSession({ ...session, data: data as SessionData, client: await client() })
     const sealed = await sealer.seal('session', plain)
-    const further = await connections.write(session.sessionKey, connectionTokenSets, written)
+    const further = await connections.write(exchange, {
+      sessionKey: session.sessionKey,
+      entries: connectionTokenSets,
+      attributes: written,
+    })
     // A larger value would be rejected when it is read.
     if (sealed.length > MAX_SEALED_CHARACTERS || !further)
       return { session, attributes: written, cookies: null, bytes: sealed.length }
@@ -156,7 +160,7 @@ function packer(
 /** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { client, config, sealer } = parts
-  const connections = connectionCookies(config.session.cookie.name, sealer)
+  const connections = connectionCookies(config, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
   const marker = logoutMarker({ config, sealer, client, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
