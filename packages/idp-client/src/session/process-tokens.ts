@@ -1,21 +1,31 @@
 import { Lru } from '../lib/lru.ts'
-import { processWide } from '../lib/registry.ts'
+import { processWide, toKey } from '../lib/registry.ts'
 import type { AccessTokenSet } from './model/session-data.ts'
 
 /**
- * Access tokens that live in this process only, in neither cookie nor store: the library alone needs them, and the
- * refresh token brings them again. They are forgotten with their session.
+ * Access tokens that only the library uses. They are in neither cookie nor store, but in this process until their session
+ * ends, since the refresh token can obtain them again.
  */
 
-const SESSIONS = 1000
+/** Maximum number of sessions with such tokens. */
+const MAX_SESSIONS = 1000
+/** Maximum number of tokens of one session; above it the oldest is dropped. */
+const MAX_TOKENS = 100
 
-/* By session key, then by user, client and what the token is for. */
-const sessions = (): Lru<string, Map<string, AccessTokenSet>> =>
-  processWide('state:process-tokens/1', () => new Lru(SESSIONS))
+interface ProcessToken {
+  readonly key: string
+  readonly token: AccessTokenSet
+}
+
+/** By session key. A list, since the tokens of a session end together. */
+const sessions = (): Lru<string, readonly ProcessToken[]> =>
+  processWide('state:process-tokens/2', () => new Lru(MAX_SESSIONS))
+
+const getTokens = (sessionKey: string): readonly ProcessToken[] => sessions().get(sessionKey) ?? []
 
 export interface ProcessTokenKey {
   readonly sessionKey: string
-  /** `sub` of its user: an application may put another one into it. */
+  /** `sub` of the user: an application may put another one into the session. */
   readonly user: string
   /** Provider and client that the token is from. */
   readonly client: string
@@ -23,22 +33,24 @@ export interface ProcessTokenKey {
   readonly scope: string
 }
 
-const toKey = ({ audience, client, scope, user }: ProcessTokenKey): string =>
-  JSON.stringify([user, client, audience, scope])
+const toTokenKey = ({ audience, client, scope, user }: ProcessTokenKey): string =>
+  toKey(user, client, audience, scope)
 
-/** Returns the token that this process keeps for a session, unless it has expired. */
+/** Returns the token that this process keeps for a session, unless it has expired. `now` is in seconds. */
 export function processToken(key: ProcessTokenKey, now: number): AccessTokenSet | undefined {
-  const token = sessions().get(key.sessionKey)?.get(toKey(key))
+  const tokenKey = toTokenKey(key)
+  const token = getTokens(key.sessionKey).find((one) => one.key === tokenKey)?.token
   return token && token.expiresAt > now ? token : undefined
 }
 
+/** Keeps a token in place of an older one with this key, and drops expired ones. `now` is in seconds. */
 export function keepProcessToken(key: ProcessTokenKey, token: AccessTokenSet, now: number): void {
-  const before = [...(sessions().get(key.sessionKey) ?? [])]
-  const alive = before.filter(([, { expiresAt }]) => expiresAt > now)
-  sessions().set(key.sessionKey, new Map([...alive, [toKey(key), token]]))
+  const tokenKey = toTokenKey(key)
+  const others = getTokens(key.sessionKey).filter((one) => one.key !== tokenKey && one.token.expiresAt > now)
+  sessions().set(key.sessionKey, [...others, { key: tokenKey, token }].slice(-MAX_TOKENS))
 }
 
-/** The session ended, or another one took its place. */
+/** Drops the tokens of a session that has ended, or that another one has replaced. */
 export function forgetProcessTokens(sessionKey: string): void {
   sessions().delete(sessionKey)
 }
