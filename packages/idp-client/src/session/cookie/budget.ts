@@ -4,7 +4,7 @@ import type { NamedValue } from '../../http/chunks.ts'
 import type { CookieAttributes } from '../../http/cookie-jar.ts'
 import { utf8Length } from '../../lib/base64url.ts'
 import type { FurtherToken } from '../model/further-tokens.ts'
-import { dispensableTokens, toKey, withoutTokens } from '../model/further-tokens.ts'
+import { dispensableTokens, toLabel, withoutTokens } from '../model/further-tokens.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 
@@ -80,7 +80,7 @@ export async function fitIntoCookies(
     leftOut.add(token)
     composed = await compose(withoutTokens(given.session, leftOut))
   }
-  const names = [...leftOut].map(toKey)
+  const names = [...leftOut].map(toLabel)
   if (mustFit && exceeds(composed, limit)) throw tooLarge(composed, limit)
   const { accessToken, refreshToken } = composed.session.data.tokenSet
   if (refreshToken && accessToken && exceeds(composed, limit * OVERDRAFT)) {

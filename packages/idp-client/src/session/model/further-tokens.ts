@@ -32,7 +32,7 @@ export function dispensableTokens(
 }
 
 /** Returns the name of a token in events. */
-export function toKey(token: FurtherToken): string {
+export function toLabel(token: FurtherToken): string {
   return isOfConnection(token)
     ? `connection ${fieldName(token.connection)}`
     : `audience ${fieldName(token.audience)}`
@@ -60,7 +60,7 @@ export function withFewerTokens(session: StoredSession, { log }: { readonly log:
   if (surplus <= 0) return session
   const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)
   if (leftOut.length === 0) return session
-  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(toKey), limit: FURTHER_TOKENS })
+  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(toLabel), limit: FURTHER_TOKENS })
   return withoutTokens(session, new Set(leftOut))
 }
 
