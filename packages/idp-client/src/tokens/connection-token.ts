@@ -1,6 +1,7 @@
 import { isIdpError } from '../errors/base.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
@@ -101,7 +102,7 @@ export async function connectionToken(
       session,
       refreshToken,
       client: await parts.client(),
-      purpose: JSON.stringify(['connection', want.connection, want.loginHint]),
+      purpose: toKey('connection', want.connection, want.loginHint),
       clock,
       patience: parts.config.httpTimeout,
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,

@@ -4,6 +4,7 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { toKey } from '../lib/registry.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { prepareRefreshedSession } from '../session/hooks.ts'
 import type { AuthenticationClaims } from '../session/model/authentication.ts'
@@ -246,7 +247,7 @@ async function refreshed(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify([want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly]),
+    purpose: toKey(want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {

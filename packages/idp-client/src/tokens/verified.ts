@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { toKey } from '../lib/registry.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
@@ -73,7 +74,7 @@ async function inTurn(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: JSON.stringify(['mfa', await hashToken(name)]),
+    purpose: toKey('mfa', await hashToken(name)),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: () => false,
