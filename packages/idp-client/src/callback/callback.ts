@@ -117,7 +117,7 @@ export async function callback(
   const use = { key: await hashToken(sealed, 32), request: await hashToken(`${parameters}`, 32) }
   const context = toContext(input, transaction)
   const found = { transaction, parameters, context, id }
-  const attempt = await onlyOnce({ ...use, now: engine.config.clock }, () => complete(found))
+  const attempt = await onlyOnce(use, () => complete(found))
   if (attempt.kind === 'result') return applyAttempt(engine, exchange, found, attempt.result)
   const error = new CallbackError('REPLAYED_STATE')
   if (getPopup(transaction) === undefined)

@@ -1,6 +1,9 @@
-import { expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { randomToken } from '../crypto/random.ts'
 import { onlyOnce } from './single-use.ts'
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+afterEach(() => void vi.useRealTimers())
 
 function counter() {
   let runs = 0
@@ -9,22 +12,20 @@ function counter() {
 
 test('an identical request shares the first run, also shortly after it ended', async () => {
   const { work, runs } = counter()
-  let now = 0
-  const use = { key: randomToken(), request: 'r', now: () => now }
+  const use = { key: randomToken(), request: 'r' }
   const both = await Promise.all([onlyOnce(use, work), onlyOnce(use, work)])
   expect(both).toEqual([1, 1].map((result) => ({ kind: 'result', result })))
-  now = 9
+  vi.advanceTimersByTime(9999)
   expect(await onlyOnce(use, work)).toEqual({ kind: 'result', result: 1 })
   expect(runs()).toBe(1)
 })
 
 test('any other or later use is a replay, and runs nothing', async () => {
   const { work, runs } = counter()
-  let now = 0
-  const use = { key: randomToken(), request: 'r', now: () => now }
+  const use = { key: randomToken(), request: 'r' }
   await onlyOnce(use, work)
   expect(await onlyOnce({ ...use, request: 'other' }, work)).toEqual({ kind: 'replayed' })
-  now = 11
+  vi.advanceTimersByTime(10_000)
   expect(await onlyOnce(use, work)).toEqual({ kind: 'replayed' })
   expect(runs()).toBe(1)
 })
@@ -32,15 +33,16 @@ test('any other or later use is a replay, and runs nothing', async () => {
 test('different keys are independent', async () => {
   const users = Array.from({ length: 200 }, (_, index) => ({ key: randomToken(), index }))
   const results = await Promise.all(
-    users.map(({ key, index }) => onlyOnce({ key, request: 'same', now: () => 0 }, async () => index)),
+    users.map(({ key, index }) => onlyOnce({ key, request: 'same' }, async () => index)),
   )
   expect(results).toEqual(users.map(({ index }) => ({ kind: 'result', result: index })))
 })
 
 test('a run that fails is used up as well, and both callers get the failure', async () => {
-  const use = { key: randomToken(), request: 'r', now: () => 0 }
+  const use = { key: randomToken(), request: 'r' }
   const fail = () => Promise.reject(new Error('lost answer'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await onlyOnce({ ...use, now: () => 60 }, fail)).toEqual({ kind: 'replayed' })
+  vi.advanceTimersByTime(60_000)
+  expect(await onlyOnce(use, fail)).toEqual({ kind: 'replayed' })
 })

@@ -8,9 +8,7 @@ import { sweeping } from '../lib/sweep.ts'
 interface Ended {
   /** Resolves to the result, or rejects. */
   readonly result: () => Promise<unknown>
-  /** Seconds since the epoch after which the result is forgotten. */
-  readonly until: number
-  /** Milliseconds of the monotonic clock. */
+  /** When the callback ended. Milliseconds of the monotonic clock: a change of the system clock extends no result. */
   readonly at: number
 }
 
@@ -22,23 +20,29 @@ interface Callbacks {
   readonly forgetLater: () => void
 }
 
-/* A browser that asks twice does so within moments; results hold tokens and are forgotten soon after. */
-const JOIN_SECONDS = 10
-const RESULTS = 1000
-const USED = 20_000
+/**
+ * How long identical requests get the result of a callback, in milliseconds. A browser that sends a request twice does so
+ * within moments, and results contain tokens.
+ */
+const JOIN_MILLISECONDS = 10_000
+/** Maximum number of results. */
+const MAX_RESULTS = 1000
+/** Maximum number of keys that count as used. */
+const MAX_USED = 20_000
 
-/** Deletes expired results. Returns whether any are left. */
+const isOver = ({ at }: Ended): boolean => monotonic() >= at + JOIN_MILLISECONDS
+
+/** Deletes results that are over. Returns whether any are left. */
 function forgetOld(ended: Lru<string, Ended>): boolean {
-  const end = monotonic() - JOIN_SECONDS * 1000
-  for (const [key, { at }] of ended.entries()) if (at <= end) ended.delete(key)
+  for (const [key, each] of ended.entries()) if (isOver(each)) ended.delete(key)
   return ended.size > 0
 }
 
 const callbacks = (): Callbacks =>
-  processWide('state:callbacks/3', () => {
-    const ended = new Lru<string, Ended>(RESULTS)
-    const forgetLater = sweeping(JOIN_SECONDS * 1000, () => forgetOld(ended))
-    return { running: new SingleFlight(), ended, used: new Lru(USED), forgetLater }
+  processWide('state:callbacks/4', () => {
+    const ended = new Lru<string, Ended>(MAX_RESULTS)
+    const forgetLater = sweeping(JOIN_MILLISECONDS, () => forgetOld(ended))
+    return { running: new SingleFlight(), ended, used: new Lru(MAX_USED), forgetLater }
   })
 
 export type Joined<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'replayed' }
@@ -48,32 +52,27 @@ export interface SingleUse {
   readonly key: string
   /** Tells an identical repetition from another use of the same key. */
   readonly request: string
-  /** Seconds since the epoch. */
-  readonly now: () => number
 }
 
-/* Out here, where nothing of the request is in scope. */
+/* Created outside the functions below, so that their closures contain nothing of the request. */
 const resolved = (result: unknown) => async (): Promise<unknown> => result
 const rejected = (error: unknown) => (): Promise<never> => Promise.reject(error)
 
 /**
- * Runs `work` once per key in this process. The identical request again joins the first run, also shortly after it
- * ended; any other or later use of the key is told that it was used.
+ * Runs `work` once per key in this process. An identical request shares the result of the first one, also for a short
+ * time after its end; any other or later use of the key is `replayed`.
  */
-export async function onlyOnce<T>(
-  { key, request, now }: SingleUse,
-  work: () => Promise<T>,
-): Promise<Joined<T>> {
+export async function onlyOnce<T>({ key, request }: SingleUse, work: () => Promise<T>): Promise<Joined<T>> {
   const { ended, forgetLater, running, used } = callbacks()
   const name = toKey(key, request)
   const known = ended.get(name)
-  if (known && now() < known.until) return { kind: 'result', result: (await known.result()) as T }
+  if (known && !isOver(known)) return { kind: 'result', result: (await known.result()) as T }
   const joined = running.join(name)
   if (joined) return { kind: 'result', result: (await joined) as T }
   if (used.get(key)) return { kind: 'replayed' }
   used.set(key, true)
   const keep = (result: Ended['result']): void => {
-    ended.set(name, { result, until: now() + JOIN_SECONDS, at: monotonic() })
+    ended.set(name, { result, at: monotonic() })
     forgetLater()
   }
   const result = await running.run(name, async () => {

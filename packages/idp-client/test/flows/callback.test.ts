@@ -3,6 +3,7 @@ import type { OnCallbackContext, SessionData } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
+import { skipTime } from '../support/timers.ts'
 
 let world: World
 beforeAll(async () => {
@@ -86,6 +87,7 @@ describe('parallel and repeated logins', () => {
     const replay = browser.request(callback, json)
     await browser.send(callback)
     world.clock.now += 30
+    skipTime(30_000)
     const response = await world.client.middleware(replay)
     expect(await codeOf(response)).toBe('REPLAYED_STATE')
     expect(world.provider.count('token')).toBe(1)

@@ -7,6 +7,7 @@ import { APP, START } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
 import { codeOf, json, startConnectWorld } from '../support/connect.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
+import { skipTime } from '../support/timers.ts'
 
 let world: ConnectWorld
 beforeAll(async () => {
@@ -352,6 +353,7 @@ describe('the callback', () => {
     const again = await browser.send(callback)
     expect([again.status, again.headers.get('location')]).toEqual([302, `${APP}/here`])
     world.clock.now += 30
+    skipTime(30_000)
     expect((await world.client.middleware(replay)).status).toBe(302)
     expect(world.provider.count('account-complete')).toBe(1)
   })

@@ -5,6 +5,7 @@ import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { START, startWorld } from '../support/app.ts'
 import { pageText, tableBelow } from '../support/tables.ts'
+import { skipTime } from '../support/timers.ts'
 
 /* Where the contract leaves a point open, the answer is what the reference says; these tests hold it to that. */
 const page = (name: string): string => pageText(`reference/${name}.md`)
@@ -166,6 +167,7 @@ describe('[S137] states of a login', () => {
       const copy = browser.request(callback, json)
       await browser.send(callback)
       world.clock.now += 60
+      skipTime(60_000)
       expect(await codeOf(await world.client.middleware(copy))).toBe('REPLAYED_STATE')
     },
   }

@@ -7,6 +7,11 @@ let skipped = 0
 // Skipped time stays skipped: this clock never goes back.
 performance.now = () => realNow() + skipped
 
+/** Sets the monotonic clock forward by that many milliseconds; runs no timers. */
+export function skipTime(milliseconds: number): void {
+  skipped += milliseconds
+}
+
 /**
  * Runs `work` to its end and lets every timer go off early, so that no test waits for retries and time limits of the
  * library. No time passes before `ready` is settled.
