@@ -17,8 +17,8 @@ interface Running<T> {
 }
 
 /**
- * Runs a task once for everyone who asks for its key while it runs. Results and errors are shared, never kept: the first
- * call after the end runs the task again.
+ * Runs a task once for all calls with its key while it runs. Results and errors are shared, never kept: the first call
+ * after the end runs the task again.
  */
 export class SingleFlight<T> {
   readonly #running = new Map<string, Running<T>>()
@@ -27,10 +27,6 @@ export class SingleFlight<T> {
   /** @param onIdle called when the last run has ended */
   constructor(onIdle?: () => void) {
     this.#onIdle = onIdle
-  }
-
-  get size(): number {
-    return this.#running.size
   }
 
   /** Returns the outcome of the run under way, or undefined if there is none. */
