@@ -21,9 +21,12 @@ export function configurationError(problems: readonly Problem[]): InvalidConfigu
 /** Stands for this evaluation of the module. A host evaluates it several times in one process: `next build`, hot reload. */
 const evaluation = Symbol('evaluation')
 
+/** Maximum number of texts that are remembered. They are our own, with values of the configuration. */
+const MAX_TEXTS = 100
+
 /** Whether another evaluation of this module in the process has reported the same text. */
 function isRepeated(message: string): boolean {
-  const reported = processWide('mark:reported-configuration/1', () => new Lru<string, symbol>(100))
+  const reported = processWide('mark:reported-configuration/1', () => new Lru<string, symbol>(MAX_TEXTS))
   const by = reported.get(message)
   if (by === undefined) reported.set(message, evaluation)
   return by !== undefined && by !== evaluation

@@ -50,7 +50,7 @@ const IV_CHARACTERS = 16
 const TAG_CHARACTERS = 22
 const KEY_ID_CHARACTERS = 6
 /* Maximum number of secrets whose keys are cached; an application has one or two. */
-const CACHED_RINGS = 32
+const MAX_KEY_RINGS = 32
 
 function createSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpose): MaybePromise<Slot> {
   // `open` compares this string and parses nothing, so the properties and their order are part of the cookie format.
@@ -80,7 +80,7 @@ function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
 
 /** Returns the keys of a secret, which are derived once per process and shared by all its clients. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const rings = processWide('cache:key-rings/1', () => new Lru<string, KeyRing>(CACHED_RINGS))
+  const rings = processWide('cache:key-rings/1', () => new Lru<string, KeyRing>(MAX_KEY_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     return (

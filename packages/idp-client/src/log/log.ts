@@ -81,7 +81,7 @@ export interface Log {
 }
 
 /** Maximum number of notices to remember. The messages are our own, so the limit only guards against a bug. */
-const rememberedNotices = 500
+const MAX_NOTICES = 500
 
 function toText(event: LogEvent): string {
   if ('advice' in event) return `${event.detail} ${event.advice}`.replace(/\s*\n\s*/g, ' ')
@@ -126,7 +126,7 @@ export function createLog(logger?: Logger, development = false): Log {
       if (outcome) emit(outcome)
     },
     once(message, remedy) {
-      const notices = processWide('mark:notices/1', () => new Lru<string, true>(rememberedNotices))
+      const notices = processWide('mark:notices/1', () => new Lru<string, true>(MAX_NOTICES))
       if (notices.get(message)) return
       notices.set(message, true)
       emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })

@@ -50,8 +50,8 @@ export interface Dpop {
   learn(url: URL, response: Response): string | null
 }
 
-/** Origins whose latest nonce is remembered. */
-const ORIGINS = 100
+/** Maximum number of origins whose latest nonce is remembered. */
+const MAX_ORIGINS = 100
 
 async function createHandle(config: Config): Promise<DpopHandle> {
   const keys = await importDpopKeys(config.dpop.keys)
@@ -70,7 +70,7 @@ async function createHandle(config: Config): Promise<DpopHandle> {
 
 export function createDpop(config: Config): Dpop {
   const handle = lazy(() => createHandle(config))
-  const nonces = new Lru<string, string>(ORIGINS)
+  const nonces = new Lru<string, string>(MAX_ORIGINS)
 
   return {
     handle,

@@ -52,8 +52,10 @@ interface Ended {
   readonly until: number
 }
 
-const SESSIONS = 10_000
-const NAMES = 20_000
+/** Maximum number of sessions, and of their locks, unless `maxSessions` is set. */
+const MAX_SESSIONS = 10_000
+/** Maximum number of used names, and of sessions that the provider has ended. */
+const MAX_NAMES = 20_000
 
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
@@ -61,8 +63,8 @@ function getMemory(name: string, maxSessions: number): Memory {
   return processWide(`state:memory-store ${name}/2`, () => ({
     sessions: new Lru(maxSessions),
     leases: new Lru(maxSessions),
-    names: new Lru(NAMES),
-    ended: new Lru(NAMES),
+    names: new Lru(MAX_NAMES),
+    ended: new Lru(MAX_NAMES),
   }))
 }
 
@@ -112,7 +114,7 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSe
  * @throws InvalidConfigurationError `maxSessions` is not a positive integer
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
-  const { clock = systemClock, maxSessions = SESSIONS, name = 'default' } = options
+  const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
     const detail = 'maxSessions of memoryStore has to be an integer above 0.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })

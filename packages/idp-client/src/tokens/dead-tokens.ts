@@ -4,7 +4,8 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { tokenKey } from './token-family.ts'
 
-const TOKENS = 20_000
+/** Maximum number of dead tokens that are remembered. */
+const MAX_TOKENS = 20_000
 
 /** Seconds for which nothing is written of a session whose refresh token was refused. */
 const QUIET_SECONDS = 60
@@ -14,7 +15,8 @@ const QUIET_SECONDS = 60
  * the token first, and its cookie may be on its way: a cookie of this process would take its place. So the token is
  * remembered instead of removed.
  */
-const deadTokens = (): Lru<string, number> => processWide('mark:dead-refresh-tokens/1', () => new Lru(TOKENS))
+const deadTokens = (): Lru<string, number> =>
+  processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_TOKENS))
 
 export interface DeadTokenParts {
   readonly client: () => Promise<string>

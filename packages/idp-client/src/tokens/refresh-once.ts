@@ -11,7 +11,7 @@ import { outsideRequest, requestScope } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { countFurtherTokens, FURTHER_TOKENS } from '../session/model/stored-session.ts'
+import { countFurtherTokens, MAX_FURTHER_TOKENS } from '../session/model/stored-session.ts'
 import type { DistributedSessions, SessionStorage } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
 import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
@@ -116,8 +116,8 @@ async function run(
   return redeemed
 }
 
-/** Late responses that this process waits for at a time. */
-const LATE = 1000
+/** Maximum number of late responses that this process waits for at a time. */
+const MAX_LATE = 1000
 
 interface Redemptions {
   /** The redemptions of one family run one after the other. */
@@ -187,7 +187,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
 
     const onOverdue: OnOverdue = (error, limit) => {
       const milliseconds = Math.min(3 * patience, limit)
-      if (milliseconds <= 0 || state.late >= LATE || !dismiss(error)) return 0
+      if (milliseconds <= 0 || state.late >= MAX_LATE || !dismiss(error)) return 0
       isLate = true
       // The request is over before the response is there.
       scope.release()
@@ -250,7 +250,7 @@ export interface PendingRefresh {
 
 /** Limits the size of a session that cannot be written for a long time. */
 async function bound(config: Config, family: TokenFamily): Promise<void> {
-  if (countFurtherTokens(family.latest) <= FURTHER_TOKENS) return
+  if (countFurtherTokens(family.latest) <= MAX_FURTHER_TOKENS) return
   const { withFewerTokens } = await import('../session/model/further-tokens.ts')
   family.latest = withFewerTokens(family.latest, config)
 }

@@ -67,8 +67,10 @@ interface TokenFamilies {
 const JOIN_SECONDS = 60
 /** After how long an unused family is deleted, in milliseconds. */
 const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
-const TOKENS = 20_000
-const PENDING = 1000
+/** Maximum number of refresh tokens that resolve to a family, pending families excepted. */
+const MAX_TOKENS = 20_000
+/** Maximum number of pending families. */
+const MAX_PENDING = 1000
 
 /** Deletes unused families. Returns whether any are left. */
 function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
@@ -81,7 +83,7 @@ function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
 
 const families = (): TokenFamilies =>
   processWide('state:token-families/6', () => {
-    const byToken = new Lru<string, TokenFamily>(TOKENS, ({ pending }) => pending)
+    const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, ({ pending }) => pending)
     return {
       byToken,
       pending: new Map(),
@@ -176,9 +178,9 @@ export function hasFamilies(): boolean {
 /** Whether one more session may be refreshed in a request that cannot set cookies. */
 export function canDefer(now: number): boolean {
   const { pending } = families()
-  if (pending.size < PENDING) return true
+  if (pending.size < MAX_PENDING) return true
   for (const [family, end] of pending) if (end <= now) closeFamily(family)
-  return pending.size < PENDING
+  return pending.size < MAX_PENDING
 }
 
 /**
@@ -216,16 +218,17 @@ export function closeFamily(family: TokenFamily): void {
   for (const { key } of [family, ...family.keys]) families().byToken.delete(key)
 }
 
-const ENDED = 20_000
+/** Maximum number of sessions that are known to have ended. */
+const MAX_ENDED = 20_000
 
-const endedHandles = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(ENDED))
+const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
 
 /** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
 export function markEnded({ sessionKey }: StoredSession): void {
-  endedHandles().set(sessionKey, true)
+  endedSessions().set(sessionKey, true)
   forgetProcessTokens(sessionKey)
 }
 
 export function hasEnded({ sessionKey }: StoredSession): boolean {
-  return endedHandles().get(sessionKey) === true
+  return endedSessions().get(sessionKey) === true
 }

@@ -34,9 +34,10 @@ export interface LogoutMarker {
   admit(exchange: Exchange, begun: StoredSession): Promise<void>
 }
 
-/** Markers of one request that are opened, and sessions that one names. */
-const MOST_MARKERS = 16
-const MOST_SESSION_KEYS = 16
+/** Maximum number of markers of one request that are opened. */
+const MAX_MARKERS = 16
+/** Maximum number of sessions that one marker names. */
+const MAX_SESSION_KEYS = 16
 
 /* The second version has several session keys. A marker of one session is written as the first, which every release reads. */
 const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
@@ -73,7 +74,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
   }
 
   async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
-    return (await Promise.all(sealed.slice(0, MOST_MARKERS).map(openOne))).flat()
+    return (await Promise.all(sealed.slice(0, MAX_MARKERS).map(openOne))).flat()
   }
 
   /** Opened once per request, until another one is staged. */
@@ -99,7 +100,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
       ...named.map(({ sessionKey }) => sessionKey),
       ...before.flatMap(({ sessionKeys }) => sessionKeys),
     ]
-    const sessionKeys = [...new Set(all)].slice(0, MOST_SESSION_KEYS)
+    const sessionKeys = [...new Set(all)].slice(0, MAX_SESSION_KEYS)
     // A request under way may have recorded use: only the absolute limit is sure.
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))

@@ -2,7 +2,7 @@ import { fieldName } from '../../errors/session.ts'
 import type { Log } from '../../log/log.ts'
 import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
-import { countFurtherTokens, FURTHER_TOKENS } from './stored-session.ts'
+import { countFurtherTokens, MAX_FURTHER_TOKENS } from './stored-session.ts'
 
 /** An access token beside the main one. */
 export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
@@ -52,15 +52,20 @@ export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<Furth
 }
 
 /**
- * Returns the session with at most `FURTHER_TOKENS` tokens beside the main ones, for places where bytes do not count.
+ * Returns the session with at most `MAX_FURTHER_TOKENS` tokens beside the main ones, for places where bytes do not count.
  * Reports what is left out.
  */
 export function withFewerTokens(session: StoredSession, { log }: { readonly log: Log }): StoredSession {
-  const surplus = countFurtherTokens(session) - FURTHER_TOKENS
+  const surplus = countFurtherTokens(session) - MAX_FURTHER_TOKENS
   if (surplus <= 0) return session
   const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)
   if (leftOut.length === 0) return session
-  log.emit({ level: 'info', code: 'SESSION_AT_LIMIT', leftOut: leftOut.map(toLabel), limit: FURTHER_TOKENS })
+  log.emit({
+    level: 'info',
+    code: 'SESSION_AT_LIMIT',
+    leftOut: leftOut.map(toLabel),
+    limit: MAX_FURTHER_TOKENS,
+  })
   return withoutTokens(session, new Set(leftOut))
 }
 

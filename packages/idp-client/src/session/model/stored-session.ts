@@ -33,8 +33,8 @@ export interface Snapshot {
   readonly initial: () => SessionData
 }
 
-/** Further access tokens and tokens of connections, together, of one session in a store or in the memory of a process. */
-export const FURTHER_TOKENS = 100
+/** Maximum number of further access tokens and connection tokens, together, of one session in a store or in memory. */
+export const MAX_FURTHER_TOKENS = 100
 
 export function countFurtherTokens({ data: { accessTokens, connectionTokenSets } }: StoredSession): number {
   return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)

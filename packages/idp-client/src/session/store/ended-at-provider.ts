@@ -6,7 +6,8 @@ import { askStore } from './store-call.ts'
 
 /** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */
 const REMEMBERED_SECONDS = 600
-const SESSIONS = 10_000
+/** Maximum number of ended sessions of all stores: only the provider, which signs logout tokens, adds them. */
+const MAX_SESSIONS = 10_000
 
 /** Seconds since the epoch. */
 interface Ended {
@@ -14,9 +15,9 @@ interface Ended {
   readonly until: number
 }
 
-const ended = (): Lru<string, Ended> => processWide('mark:ended-at-provider/2', () => new Lru(SESSIONS))
+const ended = (): Lru<string, Ended> => processWide('mark:ended-at-provider/2', () => new Lru(MAX_SESSIONS))
 
-/** By store, like the logout tokens that count once. */
+/** By store, as processed logout tokens are. */
 const nameIn = (store: SessionDataStore, { iss, sid }: Pick<LogoutToken, 'iss' | 'sid'>): string =>
   toKey(identify(store), iss, sid)
 

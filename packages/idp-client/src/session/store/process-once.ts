@@ -5,13 +5,14 @@ import { processWide, toKey } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { askStore } from './store-call.ts'
 
-const PROCESSED = 10_000
+/** Maximum number of processed names of all stores: only the provider, which signs logout tokens, adds names. */
+const MAX_PROCESSED = 10_000
 
-/** How often a task is tried whose deletion fails although the store can remember its name. */
-const ATTEMPTS = 3
+/** How often a task is tried if it fails although the store can remember its name. */
+const MAX_ATTEMPTS = 3
 
 /** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
-const processed = (): Lru<string, number> => processWide('mark:processed-once/2', () => new Lru(PROCESSED))
+const processed = (): Lru<string, number> => processWide('mark:processed-once/2', () => new Lru(MAX_PROCESSED))
 
 const flights = (): SingleFlight<boolean> => processWide('queue:processing-once/1', () => new SingleFlight())
 
@@ -42,7 +43,7 @@ async function onceInStore(
   { name }: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  const names = Array.from({ length: ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
+  const names = Array.from({ length: MAX_ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
   while (names.length > 0) {
     const taken = await once(names.shift() ?? name)
     if (!taken) continue

@@ -21,7 +21,7 @@ export interface StoreReaderParts {
 export interface StoreReader {
   /**
    * The sessions of this client that the request's cookies name: each once, the one written last first,
-   * `MOST_REFERENCES` at most. Asks no store.
+   * `MAX_REFERENCES` at most. Asks no store.
    */
   references(exchange: RequestCookies): Promise<readonly SessionReference[]>
   /** The live session as the store returned it at the first read. */
@@ -36,12 +36,13 @@ export interface StoreReader {
   refer(exchange: RequestCookies, reference: SessionReference): void
 }
 
-const MOST_REFERENCES = 16
-/** Records that one request reads: while none of them is a live session, four beside the first. */
-const MOST_READS = 5
+/** Maximum number of sessions that one request can name. */
+const MAX_REFERENCES = 16
+/** Maximum number of records that one request reads, until one of them is a live session. */
+const MAX_READS = 5
 
 const UNTRIED =
-  `A request names more than ${MOST_READS} sessions, of which the first ${MOST_READS} are not alive; the store was not ` +
+  `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the store was not ` +
   'asked for the others. Give each application on this host its own session.cookie.name.'
 
 /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
@@ -51,7 +52,7 @@ async function readReferences(
 ): Promise<readonly SessionReference[]> {
   const found = new Map<string, SessionReference>()
   for (const sealed of cookies.all(config.session.cookie.name)) {
-    if (found.size === MOST_REFERENCES) break
+    if (found.size === MAX_REFERENCES) break
     const bytes = await sealer.open('session-id', sealed)
     const reference = bytes && decodeReference(bytes)
     if (!reference || reference.client !== (await client())) continue
@@ -87,11 +88,11 @@ export function storeReader(parts: StoreReaderParts): StoreReader {
 
   async function open(exchange: RequestCookies): Promise<Snapshot | null> {
     const all = await references(exchange)
-    for (const reference of all.slice(0, MOST_READS)) {
+    for (const reference of all.slice(0, MAX_READS)) {
       const known = await openOne(reference)
       if (known) return known
     }
-    if (all.length > MOST_READS) {
+    if (all.length > MAX_READS) {
       getSlot(exchange).hasUntried = true
       config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
     }

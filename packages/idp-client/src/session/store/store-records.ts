@@ -45,17 +45,20 @@ interface PendingWrite extends SessionDifference {
   readonly after: readonly (string | undefined)[]
 }
 
-const PENDING_WRITES = 1000
-/** Refresh tokens that what no store has taken yet is known to come after. */
-const MOST_AFTER = 16
-const UNDELETED = 10_000
+/** Maximum number of sessions with a pending write. */
+const MAX_PENDING_WRITES = 1000
+/** Maximum number of earlier refresh tokens that a pending write remembers. */
+const MAX_AFTER = 16
+/** Maximum number of records that the store failed to delete. */
+const MAX_UNDELETED = 10_000
 
-/* By record id, which is a hash of a secret name: no two sessions meet here. */
+/* By record id, a hash of the session key: sessions share no entry. */
 const pendingWrites = (): Lru<string, PendingWrite> =>
-  processWide('state:pending-writes/2', () => new Lru(PENDING_WRITES))
+  processWide('state:pending-writes/2', () => new Lru(MAX_PENDING_WRITES))
 
 /** Records that the store failed to delete: this process treats them as gone, and a request that names one retries it. */
-const undeleted = (): Lru<string, true> => processWide('mark:undeleted-records/1', () => new Lru(UNDELETED))
+const undeleted = (): Lru<string, true> =>
+  processWide('mark:undeleted-records/1', () => new Lru(MAX_UNDELETED))
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
@@ -87,7 +90,7 @@ const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => token
 function rebase(pending: PendingWrite | undefined, { found, session }: SessionDifference): PendingWrite {
   // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
   const [first = [], others = []] = [pending?.after.slice(0, 1), pending?.after.slice(1)]
-  const after = [...first, ...others.slice(2 - MOST_AFTER), getRefreshToken(found.data)]
+  const after = [...first, ...others.slice(2 - MAX_AFTER), getRefreshToken(found.data)]
   return pending
     ? { found: pending.found, session: merge(pending.session, found, session), after }
     : { found, session, after }

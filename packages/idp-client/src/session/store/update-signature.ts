@@ -23,10 +23,12 @@ export function assertUpdated<T>(updated: T): T {
   throw wrongSignature()
 }
 
-const STORES = 100
+/** Maximum number of stores whose `update` is known. */
+const MAX_STORES = 100
 
-/** Whether `update` of a store is ours, so that each store is asked once. */
-const signatures = (): Lru<number, boolean> => processWide('cache:update-signatures/1', () => new Lru(STORES))
+/** Whether `update` of a store has our signature, by store: each is called once to find out. */
+const signatures = (): Lru<number, boolean> =>
+  processWide('cache:update-signatures/1', () => new Lru(MAX_STORES))
 
 /**
  * Calls `update` of a store before the first write, for an id that no session has: the signature of another library shows
