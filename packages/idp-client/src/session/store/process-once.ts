@@ -9,12 +9,20 @@ import { askStore } from './store-call.ts'
 const MAX_PROCESSED = 10_000
 
 /** How often a task is tried if it fails although the store can remember its name. */
-const MAX_ATTEMPTS = 3
+const ATTEMPTS = 3
 
-/** Names that count no more, with when they may be forgotten. Only of stores that remember no names. */
-const processed = (): Lru<string, number> => processWide('mark:processed-once/2', () => new Lru(MAX_PROCESSED))
+interface Processing {
+  /** The tasks that run. */
+  readonly running: SingleFlight<boolean>
+  /** Names of stores that remember none, with when they may be forgotten, in seconds since the epoch. */
+  readonly processed: Lru<string, number>
+}
 
-const flights = (): SingleFlight<boolean> => processWide('queue:processing-once/1', () => new SingleFlight())
+const processing = (): Processing =>
+  processWide('mark:processed-once/3', () => ({
+    running: new SingleFlight(),
+    processed: new Lru(MAX_PROCESSED),
+  }))
 
 export interface OnceRequest extends SessionExpiry {
   /** Identifies the task and its client. Names are unique across clients. */
@@ -28,22 +36,23 @@ async function onceInProcess(
   { expiresAt, now }: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  if ((processed().get(key) ?? now) > now) return false
+  const { processed } = processing()
+  if ((processed.get(key) ?? now) > now) return false
   await work()
-  processed().set(key, expiresAt)
+  processed.set(key, expiresAt)
   return true
 }
 
 /**
- * A name in a store cannot be given back, so each attempt takes the next one, and the one that succeeds takes the rest.
- * An attempt that failed, or whose process died, leaves names for another; after a success there are none.
+ * Runs `work` unless another process did. A name in a store cannot be released, so each attempt uses the next one, and the
+ * attempt that succeeds uses the rest. An attempt that failed, or whose process died, leaves names for another.
  */
 async function onceInStore(
   once: (name: string) => Promise<boolean>,
   { name }: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  const names = Array.from({ length: MAX_ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
+  const names = Array.from({ length: ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
   while (names.length > 0) {
     const taken = await once(names.shift() ?? name)
     if (!taken) continue
@@ -55,22 +64,22 @@ async function onceInStore(
 }
 
 /**
- * Carries out an order that counts once, until `expiresAt`: in every process if the store remembers names, else in this
- * one. False when it was carried out before. What fails is thrown, and may be tried again; an order that comes again
- * meanwhile shares the outcome.
+ * Runs `work` once for a name, until `expiresAt`: once in all processes if the store remembers names, otherwise once in
+ * this one. Returns false if it ran before. Throws what `work` or the store throws, and may then be called again; a call
+ * with the same name while it runs shares the outcome.
  */
 export async function processOnce(
   store: SessionDataStore,
-  order: OnceRequest,
+  request: OnceRequest,
   work: () => Promise<void>,
 ): Promise<boolean> {
-  const { name, expiresAt } = order
-  // By store, since the provider may send one notice to several applications of a client, each with sessions of its own.
+  const { name, expiresAt } = request
+  // By store: the provider may send one logout token to several applications of a client, each with its own sessions.
   const key = toKey(identify(store), name)
   const once = store.once?.bind(store)
-  return flights().run(key, () =>
+  return processing().running.run(key, () =>
     once
-      ? onceInStore((part) => askStore('once', () => once(part, { expiresAt })), order, work)
-      : onceInProcess(key, order, work),
+      ? onceInStore((part) => askStore('once', () => once(part, { expiresAt })), request, work)
+      : onceInProcess(key, request, work),
   )
 }
