@@ -101,3 +101,21 @@ test('idle waits for running and queued tasks for a limited time, and returns wh
   await vi.advanceTimersByTimeAsync(1000)
   expect(await given).toBe(true)
 })
+
+test('idle also waits for a task that a later one of its key did not wait for', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['slow', 'second'])
+  const [, second] = tasks.map((task) => mutex.run('a', task, patience(700)))
+  await vi.advanceTimersByTimeAsync(700)
+  open('second')
+  await second
+  await vi.advanceTimersByTimeAsync(0)
+  const idle = mutex.idle(1000).then((was) => order.push(`idle ${was}`))
+  await vi.advanceTimersByTimeAsync(999)
+  expect(order).toEqual(['+slow', '+second', '-second'])
+  open('slow')
+  await idle
+  expect(order.slice(3)).toEqual(['-slow', 'idle true'])
+  expect(await mutex.idle(1000)).toBe(false)
+})

@@ -16,33 +16,42 @@ export function patience(milliseconds: number): Patience {
 
 const ignore = (): void => {}
 
+/** The tasks of one key that run or wait. */
+interface Queue {
+  /** Resolves when the last of them has ended: the next one waits for this. */
+  readonly last: Promise<void>
+  /** Resolves when all have ended, also those that a later one did not wait for. */
+  readonly all: Promise<void>
+}
+
 /** Runs tasks of one key one after the other, in the order in which they came. Tasks of different keys do not wait. */
 export class KeyedMutex<K> {
-  /* By key, when the last of its tasks has ended; no entry if none is running or waiting. */
-  readonly #ends = new Map<K, Promise<void>>()
+  readonly #queues = new Map<K, Queue>()
 
   /** Runs `task` after those before it. Rejects with what the task or `wait` throws. */
   run<T>(key: K, task: () => Promise<T>, wait: Patience = untilEnd): Promise<T> {
-    const before = this.#ends.get(key)
-    const turn = before ? wait(before) : Promise.resolve()
+    const before = this.#queues.get(key)
+    const turn = before ? wait(before.last) : Promise.resolve()
     const result = turn.then(task)
-    // After a task that gave up, later ones still wait for earlier ones.
-    const end = turn.then(
+    const last = turn.then(
       () => result.then(ignore, ignore),
-      () => before,
+      // After a task that gave up, later ones still wait for earlier ones.
+      () => before?.last,
     )
-    this.#ends.set(key, end)
-    end.then(() => {
-      if (this.#ends.get(key) === end) this.#ends.delete(key)
+    // A chain, not a list: of tasks that never end, nothing but the last promise is kept.
+    const queue = { last, all: Promise.all([before?.all, last]).then(ignore) }
+    this.#queues.set(key, queue)
+    void queue.all.then(() => {
+      if (this.#queues.get(key) === queue) this.#queues.delete(key)
     })
     return result
   }
 
-  /** Waits for the tasks of all keys, at most that many milliseconds. Returns false if there were none. */
+  /** Waits until all tasks of all keys have ended, at most that many milliseconds. Returns false if there were none. */
   async idle(milliseconds: number): Promise<boolean> {
-    const ends = [...this.#ends.values()]
-    if (ends.length === 0) return false
-    await atMost(milliseconds, Promise.all(ends))
+    const queues = [...this.#queues.values()]
+    if (queues.length === 0) return false
+    await atMost(milliseconds, Promise.all(queues.map(({ all }) => all)))
     return true
   }
 }
