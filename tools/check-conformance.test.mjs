@@ -46,6 +46,7 @@ test('an id in a title is that of a row', () => {
   const text = [
     "describe('[S001] one', () => {",
     "  test.each([1])('[S002, J3] %i', () => {})",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a line of the test that is checked
     '  it.skip(`[S004] ${name}`, () => {})',
     "  other('[S009] not a title', () => {})",
     "  test('the header [Host] is read', () => {})",
