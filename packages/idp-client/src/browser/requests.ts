@@ -1,4 +1,4 @@
-// One chunk, loaded by the first who asks a route: in two, it would be a tenth more.
+// The chunk that is loaded with the first request. Two chunks would be a tenth larger.
 export { accessToken } from './access-token.ts'
 export * from './mfa-requests.ts'
 export { completeChallenge } from './popup.ts'

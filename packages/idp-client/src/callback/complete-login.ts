@@ -205,7 +205,7 @@ function stageNewSession(
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   const creation: SessionCreation = {}
   return async (exchange) => {
-    // False if the session ended before an identical callback shared it: the page then asks for a login.
+    // False if the session ended before an identical callback shared it: the page then requires a login.
     const isSaved = await sessions.save(exchange, stored, { mustFit: true, creation })
     try {
       if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()

@@ -4,7 +4,7 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
-/** Parameters beside the configured ones: from the query (already reduced) or a programmatic call. */
+/** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */
 export type ParameterChanges = Readonly<Record<string, unknown>>
 
 export interface EffectiveAuthorization {
@@ -17,12 +17,12 @@ export interface EffectiveAuthorization {
   readonly crossSitePost: boolean
 }
 
-/** Objects become JSON (`claims`, `authorization_details`), everything else its plain text. */
-function asText(value: unknown): string {
+/** Converts a parameter to a string: objects (`claims`, `authorization_details`) to JSON. */
+function toParameter(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
 
-/** The scope to ask for: the caller's as it is, else the configured one of the effective audience. */
+/** Returns the configured scope of an audience. Throws `INVALID_CONFIGURATION` for a map of scopes without audience. */
 export function effectiveScope(config: AuthorizationConfig, audience: string | undefined): string {
   const { scope } = config
   if (scope.kind === 'text') return scope.scope
@@ -35,7 +35,7 @@ export function effectiveScope(config: AuthorizationConfig, audience: string | u
   return scope.byAudience.get(audience) ?? config.defaultScope
 }
 
-/** The configured scope with a further one on top: byte for byte as configured where that has it all. */
+/** Returns the configured scope with a further one added; byte for byte as configured if it covers that one. */
 export function extendedScope(
   config: AuthorizationConfig,
   audience: string | undefined,
@@ -52,7 +52,7 @@ function toMaxAge(given: unknown): number | undefined {
   return Number(value)
 }
 
-/** Characters; it waits in the transaction's cookie, which browsers drop without a word when it is too large. */
+/** Maximum length in characters. The transaction cookie contains it, and browsers drop a cookie that is too large. */
 const LONGEST_ORGANIZATION = 256
 
 function checkOrganization(organization: string | undefined): void {
@@ -61,7 +61,7 @@ function checkOrganization(organization: string | undefined): void {
 }
 
 function toText(given: unknown, configured: string | undefined): string | undefined {
-  return given === undefined || given === null ? configured : asText(given)
+  return given === undefined || given === null ? configured : toParameter(given)
 }
 
 function toScope(
@@ -70,7 +70,7 @@ function toScope(
   audience: string | undefined,
 ): string {
   if (given === undefined || given === null) return effectiveScope(config.authorization, audience)
-  if (typeof given !== 'object') return asText(given)
+  if (typeof given !== 'object') return toParameter(given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
   return effectiveScope({ ...config.authorization, scope: { kind: 'map', byAudience } }, audience)
 }
@@ -78,7 +78,7 @@ function toScope(
 /** Parameters that a login link may set only where the application has not configured them. */
 const CONFIGURED_FIRST: ReadonlySet<string> = new Set(['audience', 'organization', 'acr_values', 'prompt'])
 
-/** Of these, the ones that a popup beside a session may still set: its tokens belong to that session. */
+/** Those that the login link of a popup may still set if there is a session: its tokens belong to that session. */
 const OF_STEP_UP: ReadonlySet<string> = new Set(['audience', 'acr_values', 'prompt'])
 
 function configuredValue({ audience, parameters }: AuthorizationConfig, name: string): string | undefined {
@@ -86,8 +86,8 @@ function configuredValue({ audience, parameters }: AuthorizationConfig, name: st
 }
 
 /**
- * Whether a login that begins beside a session asks for what a link may change there only, so that it must not become a
- * plain login when the session ends meanwhile. What a guard demands counts in every login.
+ * Returns whether the parameters of a login link are allowed only for a step-up of an existing session, so that the login
+ * must fail if the session ends meanwhile. Requirements of a guard are allowed in every login.
  */
 export function isStepUpOnly(
   config: AuthorizationConfig,
@@ -101,9 +101,9 @@ export function isStepUpOnly(
 }
 
 /**
- * Returns what the query of the login route may change. It must not decide what the application has decided: `audience`,
- * `organization`, `acr_values` and `prompt` count where none is configured, `max_age` only lowers a configured one. An
- * empty `organization` counts as absent. Throws `INVALID_REQUEST` unless `max_age` is a non-negative integer.
+ * Returns the parameters that the query of the login route may change. A link must not override the configuration:
+ * `audience`, `organization`, `acr_values` and `prompt` apply if none is configured, `max_age` only lowers a configured
+ * one. An empty `organization` counts as absent. Throws `INVALID_REQUEST` unless `max_age` is a non-negative integer.
  */
 export function queryChanges(
   config: AuthorizationConfig,
@@ -124,21 +124,21 @@ export function queryChanges(
 
 type Aged = { readonly max_age?: unknown }
 
-/** The lower `max_age` of two, as a parameter. */
+/** Returns the lowest `max_age` as a parameter. */
 function lowestAge(...given: readonly Aged[]): { max_age?: number } {
   const ages = given.flatMap(({ max_age }) => toMaxAge(max_age) ?? [])
   return ages.length === 0 ? {} : { max_age: Math.min(...ages) }
 }
 
-/** Returns what a link may change with what a guard demands on top, which is the application's word. */
+/** Adds the requirements of a guard to the changes of a link. They take precedence, since the application sets them. */
 export function withGuardParameters(changes: ParameterChanges, guard: ParameterChanges): ParameterChanges {
   return { ...changes, ...guard, ...lowestAge(changes, guard) }
 }
 
 /**
- * Configured parameters with a caller's changes on top, key by key. `INVALID_REQUEST` for a `max_age` that is no
- * non-negative integer, and for an `organization` that no cookie could keep. Null and undefined mean "as configured"; an
- * empty string and 0 are sent, but an empty `organization` counts as absent.
+ * Returns the configured parameters with a caller's changes. Throws `INVALID_REQUEST` unless `max_age` is a non-negative
+ * integer, and for an `organization` that is too long for the cookie. Null and undefined mean "as configured"; an empty
+ * string and 0 are sent, but an empty `organization` counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const {
@@ -155,7 +155,7 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
 
   const parameters = new Map(config.authorization.parameters)
   for (const [name, value] of Object.entries(rest)) {
-    if (value !== undefined && value !== null) parameters.set(name, asText(value))
+    if (value !== undefined && value !== null) parameters.set(name, toParameter(value))
   }
   if (parameters.get('organization') === '') parameters.delete('organization')
   checkOrganization(parameters.get('organization'))

@@ -4,18 +4,18 @@ import type { CookieJar } from '../http/cookie-jar.ts'
 import type { LoginTransaction, Transaction } from './transaction.ts'
 import { encodeTransaction } from './transaction.ts'
 
-/* All transaction cookies together stay below this, so that a Cookie header can never lock a user out (431). */
+/* Maximum size of all transaction cookies: a larger `Cookie` header could make servers reject every request (431). */
 const TOTAL_BYTES = 3500
 const ONE_COOKIE_BYTES = 3000
 
-/** Fields that a transaction can do without, in the order in which they are given up when it is too large. */
+/** Optional properties, in the order in which they are removed from a transaction that is too large. */
 const EXPENDABLE = [['scope', 'ownScope'], ['audience', 'ownAudience'], ['returnTo']] as const
 
 function measureBytes({ name, value }: NamedValue): number {
   return name.length + 1 + value.length
 }
 
-/** Seconds since the epoch that a cookie value begins with; what carries none counts as the oldest. */
+/** Returns the start time in a cookie value, in seconds since the epoch; 0, the oldest, for a value without one. */
 export function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
 }
@@ -29,7 +29,7 @@ function without(transaction: Transaction, names: readonly (keyof LoginTransacti
   return Object.fromEntries(kept) as unknown as Transaction
 }
 
-/** `<start>:<sealed>`, with as much of the transaction as fits into one cookie. */
+/** Returns `<start>:<sealed>`, without the optional properties that do not fit into one cookie. */
 export async function cookieValue(sealer: Sealer, transaction: Transaction, name: string): Promise<string> {
   let value = ''
   for (let given = 0; given <= EXPENDABLE.length; given++) {
@@ -40,13 +40,13 @@ export async function cookieValue(sealer: Sealer, transaction: Transaction, name
   return value
 }
 
-/** Every transaction cookie that a request carries, readable or not. */
+/** Returns the transaction cookies of a request, whether they can be decrypted or not. */
 export function transactionCookies(jar: CookieJar, prefix: string): NamedValue[] {
   const names = jar.names().filter((name) => name.startsWith(prefix))
   return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
 }
 
-/** Names of the oldest cookies that have to go so that `written` fits beside the rest. */
+/** Returns the names of the oldest cookies to delete so that `written` and the others fit into `TOTAL_BYTES`. */
 export function namesToEvict(others: readonly NamedValue[], written: NamedValue): string[] {
   const oldestFirst = [...others].sort((a, b) => readStart(a.value) - readStart(b.value))
   let total = oldestFirst.reduce((sum, cookie) => sum + measureBytes(cookie), measureBytes(written))

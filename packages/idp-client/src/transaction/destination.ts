@@ -4,8 +4,8 @@ import type { SafeReturnPath } from '../http/return-path.ts'
 import { ROOT_PATH, safeReturnPath } from '../http/return-path.ts'
 
 /**
- * Where the provider sends the browser back to: `given` byte for byte, else the callback route. Throws
- * `InvalidConfigurationError` for a place that is not the application's.
+ * Returns the redirect URI: `given` byte for byte, otherwise the URL of the callback route. Throws
+ * `InvalidConfigurationError` for a URL on another origin.
  */
 export function toRedirectUri(
   { basePath, routes }: Pick<Config, 'basePath' | 'routes'>,

@@ -3,15 +3,15 @@ import { constantTimeEqual } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
-/** Query parameter of the login route that holds what a guard demands of the login. */
+/** Query parameter of the login route that contains the requirements of a guard. */
 export const GUARD_PARAMETER = 'guard'
 
-/** Seconds for which it counts: a redirect follows at once, a page may show its button for a while. */
+/** How long it is valid, in seconds: a page may show the login link for a while. */
 const LIFETIME = 600
 
 const NAMES = ['acr_values', 'max_age', 'organization', 'scope'] as const
 
-/** Authorization parameters that a guard demands, beside the configured ones. */
+/** Authorization parameters that a guard requires in addition to the configured ones. */
 export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
 
 export interface GuardParts {
@@ -21,8 +21,8 @@ export interface GuardParts {
 }
 
 /**
- * Seals what a guard demands for the way through the browser, so that the login route can tell it from what a link says.
- * It is not bound to a user: everyone who has it could also open the guarded page.
+ * Encrypts the requirements of a guard for the login URL, so that a login link cannot forge them. Not bound to a user:
+ * everyone who has the value could also open the guarded page.
  */
 export async function sealGuardParameters(parts: GuardParts, parameters: GuardParameters): Promise<string> {
   const { client, config, sealer } = parts
@@ -30,7 +30,7 @@ export async function sealGuardParameters(parts: GuardParts, parameters: GuardPa
   return sealer.seal('guard', utf8(text))
 }
 
-/** Returns what a guard of this client sealed within the last 10 minutes; empty for anything else. Never throws. */
+/** Decrypts the requirements of a guard of this client, at most 10 minutes old. Empty for any other value; never throws. */
 export async function openGuardParameters(parts: GuardParts, sealed: unknown): Promise<GuardParameters> {
   const { client, config, sealer } = parts
   const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null

@@ -17,10 +17,10 @@ export interface CookieTransactionParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-/* Of several cookies of the name, the one that tells most about the login counts. */
+/* Precedence of the results if several cookies have the name. */
 const BY_CONTENT = ['found', 'expired', 'superseded'] as const
 
-/** Transactions sealed into cookies: one each, or a single shared one when parallel transactions are off. */
+/** Stores each transaction in an encrypted cookie; all in the same one if parallel transactions are disabled. */
 export function createCookieTransactionStorage({
   config,
   sealer,
@@ -63,7 +63,7 @@ export function createCookieTransactionStorage({
       exchange.cookies.set({ name, scope }, value, cookie.maxAge)
     },
 
-    /** Others may have put a cookie of the name beside ours (another path, another application): it hides no login. */
+    /** Reads all cookies of the name: another path or application may have set one, too. */
     async load({ cookies }, stateHash) {
       const values = cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES)
       const lookups = await Promise.all(values.map((value) => open(value, stateHash)))

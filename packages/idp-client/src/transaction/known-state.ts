@@ -5,7 +5,7 @@ import type { StateNote } from './state.ts'
 import { readState } from './state.ts'
 import type { TransactionLookup } from './storage.ts'
 
-/** The `state` of a callback and what it tells; `MISSING_STATE`, or `UNKNOWN_STATE` for one that we never made. */
+/** Returns the `state` of a callback and its note. Throws `MISSING_STATE`, or `UNKNOWN_STATE` if it was not issued here. */
 export async function knownState(
   sealer: Sealer,
   parameters: URLSearchParams,
@@ -18,7 +18,7 @@ export async function knownState(
   return { state, note }
 }
 
-/** Why there is no transaction for a state that is ours; `host` is where the callback arrived. */
+/** Returns the error for a state whose transaction is missing. `host` is the host of the callback request. */
 export function missingTransaction(
   config: Config,
   host: string,

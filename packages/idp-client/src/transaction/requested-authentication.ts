@@ -1,7 +1,7 @@
 import { hashToken } from '../crypto/random.ts'
 import { unitedScope } from '../session/model/scope.ts'
 
-/** By these a guard asks for more than any login brings. */
+/** Parameters by which a guard can require more than every login provides. */
 const NAMES = ['max_age', 'acr_values', 'organization', 'scope'] as const
 
 /** The parameters of an authorization request, and the part of its scope that the application requested (`StoredSession`). */
@@ -10,7 +10,7 @@ export interface RequestedAuthentication {
   readonly ownScope?: string
 }
 
-/** `offline_access` is left out, since whether it is sent depends on the provider. */
+/** Leaves out `offline_access`, because it depends on the provider whether that is sent. */
 function comparableScope(scope: string): string {
   return unitedScope(scope)
     .split(' ')
@@ -28,9 +28,8 @@ function comparable({ ownScope = '', parameters }: RequestedAuthentication): str
 }
 
 /**
- * Returns a fingerprint of what the authorization request of a login was sent with: equal for equal parameters, undefined
- * for what every login of this configuration sends. The session keeps it, so that a guard knows its own login when it comes
- * back.
+ * Returns a fingerprint of the parameters of an authorization request: equal for equal parameters, undefined for those of
+ * every login with this configuration. It is stored in the session, so that a guard recognizes the login that it required.
  */
 export async function fingerprintOfRequest(
   sent: RequestedAuthentication,

@@ -6,7 +6,7 @@ import type { TransactionStorage } from './storage.ts'
 
 const RESTART_SECONDS = 60
 
-/** A short-lived cookie beside the transactions' own: it shows nothing and proves nothing, it only ends a loop. */
+/** Prevents a loop of automatic restarts with a short-lived cookie, which contains only a time and is not encrypted. */
 export function restartGuard(
   { clock, transaction }: Config,
   getScope: (exchange: Exchange) => CookieScope,

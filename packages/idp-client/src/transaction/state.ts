@@ -4,15 +4,15 @@ import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
 import { strictText, utf8, utf8Length } from '../lib/base64url.ts'
 
-/** Data of a login that a callback can still read when its transaction cookie is gone. */
+/** Data in the `state` of a login or connection, available without its transaction cookie. */
 export interface StateNote {
   /** Seconds since the epoch. */
   readonly issuedAt: number
-  /** Host that the login began on. */
+  /** Host that started it. */
   readonly host: string
   /** Absent if it is long. */
   readonly returnTo?: SafeReturnPath
-  /** This login began by itself, in place of one whose transaction was lost. */
+  /** The login was restarted automatically, because the transaction of the previous one was lost. */
   readonly restarted?: true
 }
 
@@ -20,7 +20,7 @@ const RETURN_TO_BYTES = 256
 /* 32 random bytes in base64url, then a dot and the sealed note. */
 const FORM = /^[\w-]{43}\./
 
-/** A fresh `state`: 256 random bits, and a sealed note that survives the loss of the transaction cookie. */
+/** Creates a `state`: 256 random bits, and a note that is encrypted. */
 export async function newState(sealer: Sealer, note: StateNote): Promise<string> {
   const { issuedAt, host, restarted, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
@@ -30,7 +30,7 @@ export async function newState(sealer: Sealer, note: StateNote): Promise<string>
   return `${randomToken(32)}.${sealed}`
 }
 
-/** The note of a state that we made; null for anything else. Never throws. */
+/** Decrypts the note of a state. Returns null if it was not issued here; never throws. */
 export async function readState(sealer: Sealer, state: string): Promise<StateNote | null> {
   if (!FORM.test(state)) return null
   const bytes = await sealer.open('state', state.slice(44))

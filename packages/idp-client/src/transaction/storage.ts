@@ -4,12 +4,12 @@ import type { Transaction } from './transaction.ts'
 export type TransactionLookup =
   | { readonly kind: 'found'; readonly transaction: Transaction; readonly sealed: string }
   | { readonly kind: 'expired'; readonly transaction: Transaction }
-  /** The shared cookie holds a later login (parallel transactions off). */
+  /** The cookie contains a later login (parallel transactions are disabled). */
   | { readonly kind: 'superseded' }
   | { readonly kind: 'missing' }
 
 export interface TransactionStorage {
-  /** Stages the transaction's cookie and the deletion of the oldest ones that would not fit beside it. */
+  /** Stages the cookie of the transaction, and the deletion of the oldest ones if all together are too large. */
   save(exchange: Exchange, transaction: Transaction): Promise<void>
   load(exchange: Exchange, stateHash: string): Promise<TransactionLookup>
   /** Stages the deletion of one transaction's cookie. */
@@ -17,8 +17,7 @@ export interface TransactionStorage {
   /** Stages the deletion of every transaction cookie that the request carries. */
   clearAll(exchange: Exchange): void
   /**
-   * Loop guard of the automatic restart: true at the first call, and staged so that the next call of the same browser
-   * within a minute gets false.
+   * Returns whether a login may be restarted automatically: once per minute and browser. Stages a cookie to remember that.
    */
   mayRestart(exchange: Exchange): boolean
   clearRestart(exchange: Exchange): void

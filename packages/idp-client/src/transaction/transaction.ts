@@ -3,12 +3,12 @@ import { safeReturnPath } from '../http/return-path.ts'
 import type { Bytes } from '../lib/base64url.ts'
 import { strictText, utf8 } from '../lib/base64url.ts'
 
-/** A login or connection that has not ended: data for the callback, sealed into a cookie of its own. */
+/** Properties of every transaction: data for the callback, encrypted in a cookie. */
 interface TransactionBase {
-  /** Hash of the `state` that went to the provider. */
+  /** Hash of the `state` of the authorization request. */
   readonly stateHash: string
   readonly codeVerifier: string
-  /** Byte for byte as it went to the provider. */
+  /** Byte for byte as in the authorization request. */
   readonly redirectUri: string
   readonly appBaseUrl: string
   /** Absent if it did not fit. */
@@ -37,20 +37,20 @@ export interface LoginTransaction extends TransactionBase {
   readonly ownAudience?: true
   /** Fingerprint of the requested authentication; absent if every login requests the same. */
   readonly requestedAuthentication?: string
-  /** It asks for what only a step-up of the session that there was may ask for: without one nobody is signed in. */
+  /** Its parameters are allowed only for a step-up of the existing session: without a session the login fails. */
   readonly stepUpOnly?: true
-  /** It runs in a popup: the name that the page which opened it waits under, or empty. */
+  /** Set for a login in a popup: name of the channel on which the opener waits, or an empty string. */
   readonly popup?: string
 }
 
-/** An account of another provider is to be connected to the user of a session. */
+/** The connection of an account at another provider to the user of a session. */
 export interface ConnectTransaction extends TransactionBase {
   readonly responseType: 'connect_code'
   /** The account API's id of the attempt. */
   readonly authSession: string
-  /** Key of the session that began it: no other session completes it. */
+  /** Key of the session that started it. No other session can complete it. */
   readonly sessionKey: string
-  /** Hash of the user's `sub` then, for applications that put another user into a session; older ones have none. */
+  /** Hash of the user's `sub` at the start: an application may put another user into a session. Absent in older ones. */
   readonly user?: string
 }
 
@@ -60,7 +60,7 @@ type Field = keyof LoginTransaction | keyof ConnectTransaction
 
 const VERSION = 1
 
-/* Short names on the wire: five logins begun at once must fit into 3500 bytes of cookies. */
+/* Short names in the encoded form: five concurrent logins must fit into 3500 bytes of cookies. */
 const SHORT = {
   stateHash: 'h',
   responseType: 'k',
@@ -89,7 +89,7 @@ const SHORT = {
 
 const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))
 
-/** A redirect URI that begins with the base URL is stored as the rest of it. */
+/** Encodes a transaction. A redirect URI below the base URL is stored without it. */
 export function encodeTransaction(transaction: Transaction): Bytes {
   const wire: Record<string, unknown> = { v: VERSION }
   for (const [long, short] of Object.entries(SHORT)) {
@@ -104,8 +104,8 @@ export function encodeTransaction(transaction: Transaction): Bytes {
 
 const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'client']
 
-/** The string properties that each kind must have; a kind that is not here is of a later version. */
-const TEXTS: ReadonlyMap<unknown, readonly string[]> = new Map<
+/** Required string properties of each kind. Other kinds are of a later version. */
+const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map<
   Transaction['responseType'],
   readonly string[]
 >([
@@ -126,8 +126,8 @@ export function decodeTransaction(bytes: Bytes): Transaction | null {
       responseType: 'code',
       ...Object.fromEntries(known),
     }
-    const texts = TEXTS.get(fields['responseType'])
-    if (!texts?.every((name) => typeof fields[name] === 'string')) return null
+    const required = REQUIRED_STRINGS.get(fields['responseType'])
+    if (!required?.every((name) => typeof fields[name] === 'string')) return null
     const transaction = fields as unknown as Transaction
     const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
     if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
