@@ -32,7 +32,7 @@ export interface Sealer {
 }
 
 /** The key of one secret for one purpose, and the prefix of every value sealed with it. */
-interface Slot {
+interface PurposeKey {
   readonly key: CipherKey
   readonly aad: Bytes
   /** Encoded header and empty encrypted key with its two dots. */
@@ -41,7 +41,7 @@ interface Slot {
 
 interface KeyRing {
   readonly keyId: string
-  slot(purpose: Purpose): MaybePromise<Slot>
+  purposeKey(purpose: Purpose): MaybePromise<PurposeKey>
 }
 
 export const MAX_SEALED_CHARACTERS = 65_536
@@ -52,7 +52,12 @@ const KEY_ID_CHARACTERS = 6
 /* Maximum number of secrets whose keys are cached; an application has one or two. */
 const MAX_KEY_RINGS = 32
 
-function createSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purpose): MaybePromise<Slot> {
+function createPurposeKey(
+  cipher: Cipher,
+  secret: string,
+  keyId: string,
+  purpose: Purpose,
+): MaybePromise<PurposeKey> {
   // `open` compares this string and parses nothing, so the properties and their order are part of the cookie format.
   const header = cipher.toBase64url(
     utf8(JSON.stringify({ alg: 'dir', enc: 'A256GCM', typ: purpose, kid: keyId })),
@@ -65,22 +70,22 @@ function createSlot(cipher: Cipher, secret: string, keyId: string, purpose: Purp
 }
 
 function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const slots = new Map<Purpose, Slot>()
+  const keys = new Map<Purpose, PurposeKey>()
   return chain(cipher.deriveBytes(secret, 'idp-client kid v1', KEY_ID_CHARACTERS), (bytes) => {
     const keyId = cipher.toBase64url(bytes).slice(0, KEY_ID_CHARACTERS)
-    const slot = (purpose: Purpose): MaybePromise<Slot> =>
-      slots.get(purpose) ??
-      chain(createSlot(cipher, secret, keyId, purpose), (created) => {
-        slots.set(purpose, created)
+    const purposeKey = (purpose: Purpose): MaybePromise<PurposeKey> =>
+      keys.get(purpose) ??
+      chain(createPurposeKey(cipher, secret, keyId, purpose), (created) => {
+        keys.set(purpose, created)
         return created
       })
-    return { keyId, slot }
+    return { keyId, purposeKey }
   })
 }
 
 /** Returns the keys of a secret, which are derived once per process and shared by all its clients. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
-  const rings = processWide('cache:key-rings/1', () => new Lru<string, KeyRing>(MAX_KEY_RINGS))
+  const rings = processWide('cache:key-rings/2', () => new Lru<string, KeyRing>(MAX_KEY_RINGS))
   return chain(cipher.sha256(utf8(secret)), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     return (
@@ -93,22 +98,22 @@ function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   })
 }
 
-function openWith(cipher: Cipher, slot: Slot, sealed: string): MaybePromise<Bytes | null> {
-  const start = slot.prefix.length
+function openWith(cipher: Cipher, purposeKey: PurposeKey, sealed: string): MaybePromise<Bytes | null> {
+  const start = purposeKey.prefix.length
   const ivEnd = start + IV_CHARACTERS
   const tagStart = sealed.length - TAG_CHARACTERS
   if (tagStart - 1 <= ivEnd || sealed[ivEnd] !== '.' || sealed[tagStart - 1] !== '.') return null
   const iv = cipher.fromBase64url(sealed.slice(start, ivEnd))
   const ciphertext = cipher.fromBase64url(sealed.slice(ivEnd + 1, tagStart - 1))
   const tag = cipher.fromBase64url(sealed.slice(tagStart))
-  return iv && ciphertext && tag && cipher.decrypt(slot.key, iv, slot.aad, { ciphertext, tag })
+  return iv && ciphertext && tag && cipher.decrypt(purposeKey.key, iv, purposeKey.aad, { ciphertext, tag })
 }
 
-function sealWith(cipher: Cipher, slot: Slot, plaintext: Bytes): MaybePromise<string> {
+function sealWith(cipher: Cipher, purposeKey: PurposeKey, plaintext: Bytes): MaybePromise<string> {
   const iv = cipher.randomBytes(IV_BYTES)
-  return chain(cipher.encrypt(slot.key, iv, slot.aad, plaintext), ({ ciphertext, tag }) => {
+  return chain(cipher.encrypt(purposeKey.key, iv, purposeKey.aad, plaintext), ({ ciphertext, tag }) => {
     const body = cipher.toBase64url(ciphertext)
-    return `${slot.prefix}${cipher.toBase64url(iv)}.${body}.${cipher.toBase64url(tag)}`
+    return `${purposeKey.prefix}${cipher.toBase64url(iv)}.${body}.${cipher.toBase64url(tag)}`
   })
 }
 
@@ -129,28 +134,32 @@ export function createSealer(secrets: readonly [string, ...string[]], cipher: Ci
     )
   }
 
-  const currentSlot = (purpose: Purpose): MaybePromise<Slot> =>
-    chain(ringAt(0, secrets[0]), (ring) => ring.slot(purpose))
+  const getCurrentKey = (purpose: Purpose): MaybePromise<PurposeKey> =>
+    chain(ringAt(0, secrets[0]), (ring) => ring.purposeKey(purpose))
 
-  /** Returns the slot with the prefix of the value, starting at the secret with this index. */
-  function findSlot(index: number, purpose: Purpose, sealed: string): MaybePromise<Slot | null> {
+  /** Returns the key with the prefix of the value, starting at the secret with this index. */
+  function findKey(index: number, purpose: Purpose, sealed: string): MaybePromise<PurposeKey | null> {
     const secret = secrets[index]
     if (secret === undefined) return null
     return chain(ringAt(index, secret), (ring) =>
-      chain(ring.slot(purpose), (slot) =>
-        sealed.startsWith(slot.prefix) ? slot : findSlot(index + 1, purpose, sealed),
+      chain(ring.purposeKey(purpose), (purposeKey) =>
+        sealed.startsWith(purposeKey.prefix) ? purposeKey : findKey(index + 1, purpose, sealed),
       ),
     )
   }
 
   return {
-    seal: (purpose, plaintext) => chain(currentSlot(purpose), (slot) => sealWith(cipher, slot, plaintext)),
+    seal: (purpose, plaintext) =>
+      chain(getCurrentKey(purpose), (purposeKey) => sealWith(cipher, purposeKey, plaintext)),
     open: (purpose, sealed) =>
       sealed.length > MAX_SEALED_CHARACTERS
         ? null
-        : chain(findSlot(0, purpose, sealed), (slot) => slot && openWith(cipher, slot, sealed)),
-    isCurrent: (purpose, sealed) => chain(currentSlot(purpose), ({ prefix }) => sealed.startsWith(prefix)),
-    isOwn: (purpose, sealed) => chain(findSlot(0, purpose, sealed), (slot) => slot !== null),
+        : chain(
+            findKey(0, purpose, sealed),
+            (purposeKey) => purposeKey && openWith(cipher, purposeKey, sealed),
+          ),
+    isCurrent: (purpose, sealed) => chain(getCurrentKey(purpose), ({ prefix }) => sealed.startsWith(prefix)),
+    isOwn: (purpose, sealed) => chain(findKey(0, purpose, sealed), (purposeKey) => purposeKey !== null),
     get keyId() {
       return chain(ringAt(0, secrets[0]), (ring) => ring.keyId)
     },
