@@ -58,6 +58,7 @@ describe('[D2] at most 10 of 100 requests with a response stay reachable', () =>
     ['their refresh is written to the cookie', 'cookies'],
     ['their refresh is written to the store', 'store'],
     ['the responses to their refresh are still waited for', 'late'],
+    ['provider documents that were loaded with a fetch function of one request are cached', 'fetch'],
   ])('while %s', async (_situation, scenario) => {
     expect(await leftBy(scenario)).toBeLessThanOrEqual(10)
   })

@@ -173,6 +173,22 @@ const scenarios: Record<string, () => Promise<number>> = {
     return reachableAfter(client, handler, 100)
   },
 
+  async fetch() {
+    const watched: WeakRef<object>[] = []
+    await inParallel(100, async () => {
+      const request = requestWith(new Map(), '/auth/login')
+      watched.push(new WeakRef(request))
+      const own: typeof fetch = async (input, init) => {
+        request.signal.throwIfAborted()
+        return fetch(input, init)
+      }
+      const { status } = await newClient({ [customFetch]: own }).middleware(request)
+      if (status !== 302) throw new Error(`the login responded ${status}`)
+    })
+    await reachableBytes()
+    return watched.filter((reference) => reference.deref() !== undefined).length
+  },
+
   async users() {
     const client = newClient()
     const visit = async (): Promise<void> => {
