@@ -4,7 +4,7 @@ import type { SessionReference } from './model/reference.ts'
 import type { ConnectionTokenSet, SessionData } from './model/session-data.ts'
 import type { Snapshot, StoredSession } from './model/stored-session.ts'
 
-/** The session of one client in one request. Its properties are only declared: a new slot has none. */
+/** The session of one client in one request. A new slot has no properties, since they are only declared. */
 export class SessionSlot {
   /** The sessions in a store that the request's cookies name; absent until they are read. */
   declare references?: Promise<readonly SessionReference[]>

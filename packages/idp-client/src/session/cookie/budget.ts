@@ -12,25 +12,25 @@ import type { StoredSession } from '../model/stored-session.ts'
 export interface ComposedSession {
   readonly session: StoredSession
   readonly attributes: CookieAttributes
-  /** Null when they are more than a request is read with. */
+  /** Null if there are more than are read from a request. */
   readonly cookies: readonly NamedValue[] | null
-  /** Bytes of all of them, names included. */
+  /** Total size in bytes, including the names. */
   readonly bytes: number
 }
 
-/** How far a write after a redemption may exceed `maxBytes` before it gives up the main access token as well. */
+/** Factor by which a write after a redemption may exceed `maxBytes` before the main access token is left out, too. */
 const OVERDRAFT = 1.5
 
 const OFTEN_FULL =
   'A session has reached session.cookie.maxBytes. Tokens that its refresh token can bring again are not kept in its ' +
   'cookies, and every call that needs one of them asks the provider.'
 
-/** Returns the session without its main access token; the next call that needs it refreshes. */
+/** Returns the session without its main access token, which the next call that needs it refreshes. */
 function withoutMainToken(session: StoredSession): StoredSession {
   return { ...session, data: { ...session.data, tokenSet: { ...session.data.tokenSet, accessToken: '' } } }
 }
 
-/** JSON bytes per field, the largest first: what a developer needs to see when a session does not fit. */
+/** Returns the size of each property as JSON, in bytes, the largest first. */
 function fieldBytes(data: SessionData): Record<string, number> {
   const sizes = Object.entries(data).flatMap(([field, value]) =>
     field === 'user' || field === 'tokenSet'
@@ -58,13 +58,13 @@ function tooLarge({ bytes, session }: ComposedSession, limit: number): SessionSt
 export interface Fitting {
   readonly config: Config
   readonly compose: (session: StoredSession) => Promise<ComposedSession>
-  /** Throws rather than exceed the limit: nothing is lost if this write fails. */
+  /** Whether to throw instead of exceeding the limit, because a failed write loses no tokens. */
   readonly mustFit: boolean
 }
 
 /**
- * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without the tokens that its refresh token can
- * bring again. A session that is still too large is written anyway, unless it `mustFit`: a rotated refresh token would be
+ * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without tokens that its refresh token can obtain
+ * again. A session that is still too large is written anyway, unless it `mustFit`: a rotated refresh token would be
  * lost. Throws `SESSION_TOO_LARGE`.
  */
 export async function fitIntoCookies(

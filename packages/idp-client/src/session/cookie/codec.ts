@@ -10,9 +10,8 @@ import { isSessionData } from '../model/stored-session.ts'
 
 /*
  * Layout of version 1, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as
- * JSON, then the bytes of the tokens. Tokens stand outside the JSON because they are base64url text already: packed
- * to the bytes they encode they cost a quarter less. A user whose claims are those of the ID token is not written a
- * second time: the head then holds only what differs.
+ * JSON, then the bytes of the tokens. Tokens are stored outside the JSON because they are base64url: decoded, they are a
+ * quarter smaller. Claims of the user that the ID token contains are not stored a second time.
  */
 const VERSION = 1
 const PREFIX_BYTES = 5
@@ -32,7 +31,7 @@ interface Head {
   readonly c?: string
   /** `requestedAuthentication` */
   readonly a?: string
-  /** Present when `s.user` lacks the claims that the ID token tells. */
+  /** Present if `s.user` lacks the claims of the ID token. */
   readonly p?: 1
   /** `data`, in which every token is replaced by its index in `t`. */
   readonly s: TokenHolder
@@ -43,7 +42,7 @@ interface Head {
 function pack(token: string): { layout: Layout; parts: Bytes[] } {
   const pieces = token.split('.')
   if (pieces.length === 3 || pieces.length === 1) {
-    // Strict: a token whose encoding would differ by a character stays a string.
+    // Only canonical base64url, so that decoding and encoding returns the same token.
     const parts = pieces.map(fromBase64url)
     if (parts.every((part): part is Bytes => part !== null)) {
       return { layout: [pieces.length === 3 ? JWT : BASE64URL, ...parts.map((part) => part.length)], parts }
@@ -55,21 +54,25 @@ function pack(token: string): { layout: Layout; parts: Bytes[] } {
 
 type TokenHolder = Record<string, unknown>
 
-const TOKEN_MEMBERS = [
+const TOKEN_PROPERTIES = [
   { name: 'tokenSet', keys: ['accessToken', 'idToken', 'refreshToken'] },
   { name: 'accessTokens', keys: ['accessToken'] },
 ] as const
 
-/** A copy of a member (one holder of tokens, or a list of them) in which `replace` has been applied to every token. */
-function mapMember(member: unknown, keys: readonly string[], replace: (token: unknown) => unknown): unknown {
-  if (Array.isArray(member)) return member.map((entry) => mapMember(entry, keys, replace))
-  if (typeof member !== 'object' || member === null) return member
-  const copy: TokenHolder = { ...member }
+/** Returns a copy of a property (one token set, or a list of them) in which `replace` was applied to every token. */
+function mapTokens(
+  property: unknown,
+  keys: readonly string[],
+  replace: (token: unknown) => unknown,
+): unknown {
+  if (Array.isArray(property)) return property.map((entry) => mapTokens(entry, keys, replace))
+  if (typeof property !== 'object' || property === null) return property
+  const copy: TokenHolder = { ...property }
   for (const key of keys) if (copy[key] !== undefined) copy[key] = replace(copy[key])
   return copy
 }
 
-/** The user's claims in the bytes of an ID token's payload; empty when there is nothing of the kind. */
+/** Returns the user's claims in the payload of an ID token; empty if the payload is not an object. */
 function claimsIn(payload: Uint8Array): Record<string, unknown> {
   const claims: unknown = JSON.parse(strictText(payload))
   return typeof claims === 'object' && claims !== null ? filterDefaultIdTokenClaims(claims as User) : {}
@@ -104,7 +107,7 @@ function concatenate(head: Bytes, tail: readonly Bytes[]): Bytes {
   return bytes
 }
 
-/** Bytes to be sealed. Throws a TypeError on values that JSON cannot hold, such as a BigInt claim. */
+/** Encodes a session for encryption. Throws a TypeError for values that JSON does not support, such as a BigInt claim. */
 export function encodeSession(session: StoredSession): Bytes {
   const layouts: Layout[] = []
   const tail: Bytes[] = []
@@ -122,7 +125,7 @@ export function encodeSession(session: StoredSession): Bytes {
     tail.push(...parts)
     return layouts.push(layout) - 1
   }
-  for (const { name, keys } of TOKEN_MEMBERS) if (name in s) s[name] = mapMember(s[name], keys, put)
+  for (const { name, keys } of TOKEN_PROPERTIES) if (name in s) s[name] = mapTokens(s[name], keys, put)
   const head: Head = {
     h: session.sessionKey,
     u: session.usedAt,
@@ -162,20 +165,20 @@ function toPayload(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
   return payload
 }
 
-/** Reads the tokens on first access, so that reading the user alone does not pay for them. */
+/** Decodes the tokens on first access, because most requests read only the user. */
 function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
   const restore = (at: unknown): unknown => {
     const token = typeof at === 'number' ? tokens[at] : undefined
     return token ? toToken(token) : at
   }
-  for (const { name, keys } of TOKEN_MEMBERS) {
+  for (const { name, keys } of TOKEN_PROPERTIES) {
     const value = s[name]
-    if (value !== undefined) onFirstRead(s, name, () => mapMember(value, keys, restore))
+    if (value !== undefined) onFirstRead(s, name, () => mapTokens(value, keys, restore))
   }
   return s
 }
 
-/** The session in opened bytes; null when they are of another version or hold no session. Never throws. */
+/** Decodes a session. Returns null for another version or invalid bytes; never throws. */
 export function decodeSession(bytes: Bytes): StoredSession | null {
   try {
     if (bytes[0] !== VERSION || bytes.length < PREFIX_BYTES) return null

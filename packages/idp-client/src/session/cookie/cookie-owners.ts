@@ -15,17 +15,17 @@ const FOREIGN_COOKIE =
 const FURTHER_COOKIES =
   'A request carries more cookies with the name of the session cookie than are looked at; none of them is deleted.'
 
-/** Both kinds count, since a deployment may have moved its sessions from cookies to a store or back. */
+/** Returns whether this client wrote the cookie. Checks both kinds, since a deployment may change its storage. */
 async function isOwn({ client, sealer }: OwnerParts, sealed: string): Promise<boolean> {
   const session = await sealer.open('session', sealed)
   const reference = session ? null : await sealer.open('session-id', sealed)
   const tagged = (session && decodeSession(session)) ?? (reference && decodeReference(reference))
   if (tagged) return tagged.client === undefined || tagged.client === (await client())
-  // Sealed with one of our secrets, then cut or changed, or of a format that this version does not know.
+  // Encrypted with one of our secrets, but truncated, modified, or of a format that this version does not support.
   return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
 }
 
-/** The names of the cookies in one request whose values are complete, by who sealed them. */
+/** The names of the complete session cookies of a request: those of this client, and those of others. */
 interface Owners {
   readonly own: ReadonlySet<string>
   readonly foreign: ReadonlySet<string>
@@ -42,8 +42,8 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
 }
 
 /**
- * Names of the session cookies that another application wrote, and this one did not; with one of these also of all tokens of
- * connections but those of the session with this key.
+ * Returns the names of the session cookies that only another application wrote. If there are any, also those of all
+ * connection tokens except those of the session with this key.
  */
 export async function writtenByOthers(
   parts: OwnerParts,
@@ -59,8 +59,8 @@ export async function writtenByOthers(
 }
 
 /**
- * Names of the cookies to delete for a request without a live session: what this client sealed, and with it what belongs
- * to nobody. Reports cookies of other applications, which stay, once per process.
+ * Returns the names of the cookies to delete for a request without a live session: those of this client, and if there are
+ * any, those that belong to no application. Reports cookies of other applications, which stay, once per process.
  */
 export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<readonly string[]> {
   const { log, session } = parts.config
@@ -73,7 +73,7 @@ export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<re
   }
   if (own.size === 0) return []
   const loose = chunkNames(name, jar.names()).filter((each) => !foreign.has(each))
-  // Tokens of connections name the session that they belong to, but no client: they may be those of the other one.
+  // Connection tokens contain the key of their session, but no client tag: they may be those of the other application.
   const connections = foreign.size > 0 ? [] : connectionCookieNames(name, jar.names())
   return [...new Set([...own, ...loose, ...connections])]
 }

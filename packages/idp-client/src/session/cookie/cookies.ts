@@ -17,22 +17,22 @@ export interface SessionCookieParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-/** How every storage of sessions writes and deletes its cookies. */
+/** Writes and deletes the cookies of sessions, for every storage. */
 export interface SessionCookies {
   scope(exchange: Exchange): CookieScope
   attributes(exchange: Exchange, session: StoredSession): CookieAttributes
-  /** Whether the request carries any cookie of the session's name, readable or not. */
+  /** Returns whether the request carries a cookie of the session's name, valid or not. */
   isPresent(jar: CookieJar): boolean
-  /** Stages the deletion of all cookies of the session's name but `kept`, regardless of who sealed them. */
+  /** Stages the deletion of all cookies of the session's name except `kept`, also those of other applications. */
   clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
   /**
-   * Stages the deletion of the cookies of an earlier write of the session with this key, all but `kept`. Cookies of another
-   * application stay.
+   * Stages the deletion of the cookies of earlier writes of the session with this key, except `kept`. Cookies of other
+   * applications stay.
    */
   clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
   /**
-   * Stages the deletion of what this client sealed, for a request without a live session; true when there was any.
-   * Cookies of another application stay, with one notice per process.
+   * Stages the deletion of the cookies of this client, for a request without a live session. Returns whether there were
+   * any. Cookies of other applications stay, and are reported once per process.
    */
   clearDead(exchange: Exchange): Promise<boolean>
 }

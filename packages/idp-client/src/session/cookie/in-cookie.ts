@@ -25,15 +25,15 @@ export interface CookieSessionParts {
   /** Tag of provider and client, see `StoredSession.client`. */
   readonly client: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** Whether this process knows that the session has ended, whatever its cookie contains. Default: it never has. */
+  /** Returns whether the session has ended in this process. Default: false for every session. */
   readonly hasEnded?: (session: StoredSession) => boolean
 }
 
-/** Sessions in cookies, of which a request may carry several. */
+/** Stores sessions in cookies. A request may carry several sessions. */
 export interface CookieSessionStorage extends SessionStorage {
   /**
-   * Every session that the request carries, the one that `load` returns first; with those that ended in this process
-   * while the request was on its way.
+   * Returns every session that the request carries, starting with the one that `load` returns. Includes those that ended in
+   * this process after the request was sent.
    */
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
 }
@@ -53,12 +53,12 @@ interface Reader extends Pick<CookieSessionStorage, 'initial' | 'load' | 'loadAl
 const toSnapshot = (session: StoredSession | null): Snapshot | null =>
   session && { session, initial: () => session.data }
 
-/** Opens the cookie of a request once, however many operations ask. */
+/** Creates the reader, which decrypts the session of a request once. */
 function reader({ config, sealer, client, connections, hasEnded, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
-  /** Opens one cookie after the other: of each the session, where it is a live one. */
+  /** Decrypts one cookie after the other and yields the live sessions. */
   async function* openAll(exchange: Exchange): AsyncIterable<StoredSession> {
     const { cookies } = exchange
     for (const { value } of joinedCookies(cookie.name, (name) => cookies.all(name))) {
@@ -74,7 +74,7 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
     }
   }
 
-  /** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
+  /** Returns the first live session: a sibling domain or another path may have set cookies of the name, too. */
   async function openFirst(exchange: Exchange): Promise<Snapshot | null> {
     for await (const session of openAll(exchange)) {
       if (!hasEnded?.(session)) return toSnapshot(session)
@@ -122,7 +122,7 @@ type Pack = (
   mustFit: boolean,
 ) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
 
-/** Seals sessions into cookies: most fit, and of the others as much as does. */
+/** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
 function packer(
   { client, config, sealer }: CookieSessionParts,
   connections: ConnectionCookies,
@@ -157,7 +157,7 @@ function packer(
   }
 }
 
-/** Sessions sealed into the browser's cookies: nothing to run, and nothing that another machine would have to know. */
+/** Creates a storage that keeps sessions encrypted in cookies. It needs no store, and no state that processes share. */
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { client, config, sealer } = parts
   const connections = connectionCookies(config, sealer)
@@ -166,7 +166,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 
-  /** A new session replaces all sessions of the request, so that none of them hides it. */
+  /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
     const replaced = (await loadAll(exchange)).filter(({ sessionKey }) => sessionKey !== session.sessionKey)
     if (replaced.length === 0) await marker.admit(exchange, session)
@@ -207,7 +207,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
 
     async sweep(exchange) {
       if (!isPresent(exchange.cookies) || (await load(exchange))) return false
-      // The browser may hold another session by now, which a deletion would hit.
+      // The browser may have a newer session by now, which the deletion would remove.
       return carriesEndedSession(exchange) ? false : clearDead(exchange)
     },
   }

@@ -13,25 +13,25 @@ import { toTimes } from './cookies.ts'
 export interface LogoutMarkerParts {
   readonly config: Config
   readonly sealer: Sealer
-  /** Tag of provider and client: a marker of one client ends no session of another. */
+  /** Tag of provider and client: a marker applies to the sessions of one client only. */
   readonly client: () => Promise<string>
   readonly scope: (exchange: Exchange) => CookieScope
 }
 
 /**
- * Left in the browser by a logout, or by a login in place of another, in a cookie `<session name>__ended`: requests
- * under way may still get a response that sets the session which has ended. It is never deleted, since such a response
- * may arrive at any time.
+ * The logout marker: a cookie `<session name>__ended`, set by a logout and by a login that replaces a session. The
+ * response to a request that was sent before may still set the cookie of the ended session. The marker is never deleted,
+ * since such a response may arrive at any time.
  */
 export interface LogoutMarker {
-  /** Whether the browser has logged out of the session. A marker that cannot be decrypted counts for no session. */
+  /** Returns whether a marker of the request ends the session. Ignores markers that cannot be decrypted. */
   hasEnded(exchange: RequestCookies, session: StoredSession): Promise<boolean>
-  /** Stages the marker of the sessions that end now, at least one. It lasts as long as they could have. */
+  /** Stages the marker of the sessions that end now, at least one, for the rest of their maximum lifetime. */
   leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
-  /** The same for sessions that another login replaces: a late response may restore them, too. */
-  replace(exchange: Exchange, ended: readonly StoredSession[], begun: StoredSession): Promise<void>
-  /** A login is newer than every logout before it, also where that was on a machine whose clock is ahead. */
-  admit(exchange: Exchange, begun: StoredSession): Promise<void>
+  /** Stages the marker of the sessions that a login replaces. */
+  replace(exchange: Exchange, ended: readonly StoredSession[], session: StoredSession): Promise<void>
+  /** Corrects the time of a marker that is newer than a login, so that it does not end the session: clocks may differ. */
+  admit(exchange: Exchange, session: StoredSession): Promise<void>
 }
 
 /** Maximum number of markers of one request that are opened. */
@@ -39,7 +39,7 @@ const MAX_MARKERS = 16
 /** Maximum number of sessions that one marker names. */
 const MAX_SESSION_KEYS = 16
 
-/* The second version has several session keys. A marker of one session is written as the first, which every release reads. */
+/* Version 2 has several session keys. A marker of one session is written as version 1, which every release reads. */
 const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
 
 function encodeMarker({ client, sessionKeys, writtenAt }: EndedSessions): Bytes {
@@ -58,7 +58,7 @@ export function decodeMarker(bytes: Bytes): EndedSessions | null {
   }
 }
 
-/** Whether the session began before the logout. One of the same second is a new login. */
+/** Returns whether the session started before the logout. One of the same second is a new login. */
 function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'writtenAt'>): boolean {
   return data.internal.createdAt < writtenAt
 }
@@ -77,7 +77,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
     return (await Promise.all(sealed.slice(0, MAX_MARKERS).map(openOne))).flat()
   }
 
-  /** Opened once per request, until another one is staged. */
+  /** Decrypts the markers of a request once, until another one is staged. */
   function markersIn(exchange: RequestCookies): Promise<readonly EndedSessions[]> {
     const slot = sessionSlot(exchange, config)
     slot.ended ??= openAll(exchange.cookies.all(name))
@@ -91,8 +91,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
   }
 
   async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
-    // The first is the session in use. The others came beside it; those older than the marker need no key, since their time
-    // ends them.
+    // The first is the session in use. The others need a key only if the marker's time does not end them already.
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
     // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.
     const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
@@ -101,7 +100,7 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
       ...before.flatMap(({ sessionKeys }) => sessionKeys),
     ]
     const sessionKeys = [...new Set(all)].slice(0, MAX_SESSION_KEYS)
-    // A request under way may have recorded use: only the absolute limit is sure.
+    // Another request may have recorded use meanwhile: only the absolute limit is certain.
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
     const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
@@ -113,20 +112,20 @@ export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerPart
       const markers = await markersIn(exchange)
       return markers.some((marker) => {
         if (marker.sessionKeys.includes(session.sessionKey)) return true
-        // A logout of the future tells that one of two clocks is wrong, and nothing about who was first.
+        // A time in the future means that one of two clocks is wrong: it does not show which event came first.
         return marker.writtenAt <= config.clock() && isOlder(session, marker)
       })
     },
 
     leave: (exchange, ended) => mark(exchange, ended, config.clock()),
 
-    // Not newer than the login that it makes room for, whatever the clock says by now.
-    replace: (exchange, ended, begun) => mark(exchange, ended, begun.data.internal.createdAt),
+    // The time of the new login, so that the marker does not end its session.
+    replace: (exchange, ended, session) => mark(exchange, ended, session.data.internal.createdAt),
 
-    async admit(exchange, begun) {
-      const ahead = (await markersIn(exchange)).find((marker) => isOlder(begun, marker))
+    async admit(exchange, session) {
+      const ahead = (await markersIn(exchange)).find((marker) => isOlder(session, marker))
       if (!ahead) return
-      const { createdAt } = begun.data.internal
+      const { createdAt } = session.data.internal
       await stage(exchange, { ...ahead, writtenAt: createdAt }, rules.absoluteDuration)
     },
   }

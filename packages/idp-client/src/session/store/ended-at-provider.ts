@@ -4,7 +4,7 @@ import { Lru } from '../../lib/lru.ts'
 import { processWide, toKey } from '../../lib/registry.ts'
 import { askStore } from './store-call.ts'
 
-/** Seconds for which this process remembers that the provider ended a session: longer than a callback takes. */
+/** How long this process remembers that the provider ended a session, in seconds: longer than a callback takes. */
 const REMEMBERED_SECONDS = 600
 /** Maximum number of ended sessions of all stores: only the provider, which signs logout tokens, adds them. */
 const MAX_SESSIONS = 10_000
@@ -41,8 +41,8 @@ export interface IssuedSession {
 }
 
 /**
- * Whether the provider has ended a session that is just being stored. Asked after it was: a logout token that arrives from
- * then on finds the record. Throws `SESSION_STORE_FAILED`.
+ * Returns whether the provider has ended a session. Call it after the session was stored: a later logout token deletes the
+ * record. Throws `SESSION_STORE_FAILED`.
  */
 export async function wasEnded(
   store: SessionDataStore,

@@ -13,7 +13,7 @@ import { assertUpdated, assertUpdateSignature } from './update-signature.ts'
 
 export type RecordUpdater = (current: SessionData) => SessionData
 
-/** A store as the library uses it: every failure is a `SESSION_STORE_FAILED`; `update` is always there. */
+/** The application's store with `update` in any case. Every failure is thrown as `SESSION_STORE_FAILED`. */
 export interface GuardedStore {
   get(id: string): Promise<unknown>
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
@@ -24,24 +24,24 @@ export interface GuardedStore {
   /** Absent if the store cannot lock. Waits until the lock is free. */
   lock?(id: string): Promise<SessionLock>
   readonly log: Log
-  /** Milliseconds that a change of a record waits for those before it. */
+  /** How long a change of a record waits for those before it, in milliseconds. */
   readonly patience: number
   /** Reports a failure that no caller receives. */
   report(error: unknown): void
 }
 
 const RETRY_MILLISECONDS = 40
-/** How long to retry a failed write of rotated tokens: so long while the request waits, and once more afterwards. */
+/** How long to retry a failed write of rotated tokens: first while the request waits, then once more in the background. */
 export const INSISTENCE_MILLISECONDS = 2000
-/** How much longer than the duration of a lock a request waits for it, in milliseconds. */
+/** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
 const changes = (): KeyedMutex<string> => processWide('queue:record-changes/1', () => new KeyedMutex())
 
 /**
- * Deletes sessions, and once more after what this process was changing meanwhile without help of the store: such a
- * change restores what was deleted while it was in progress. Throws `SESSION_STORE_FAILED`.
+ * Deletes sessions. If the store has no `update`, deletes them once more after the running changes of this process, which
+ * may write a deleted record again. Throws `SESSION_STORE_FAILED`.
  */
 export async function deleteForGood<T>(
   { httpTimeout }: Config,
@@ -54,7 +54,7 @@ export async function deleteForGood<T>(
   return deleted
 }
 
-/** Asks for a write, and before the first one whether the store's `update` is ours. */
+/** Writes to the store. Checks the signature of its `update` before the first write. */
 function writeTo<T>(
   store: SessionDataStore,
   operation: 'set' | 'update',
@@ -71,7 +71,7 @@ type IsSession = (record: unknown, id: string) => record is SessionData
 
 type InTurn = <T>(id: string, work: () => Promise<T>) => Promise<T>
 
-/** A change for a store that has no `update`: alone in this process, but not across processes. */
+/** Creates an `update` for a store without one: atomic in this process, but not across processes. */
 function emulatedUpdate(
   store: SessionDataStore,
   isSession: IsSession,
@@ -88,8 +88,8 @@ function emulatedUpdate(
 }
 
 /**
- * `isSession` tells the record of an id from other values that a store may return for it: those cannot be changed, only
- * replaced by a new login.
+ * Wraps the application's store. `isSession` returns whether a value is the record of an id: other values are never updated,
+ * only replaced by a new login.
  */
 export function guardedStore(
   { httpTimeout, log, sessionLockTimeout }: Config,
@@ -100,7 +100,7 @@ export function guardedStore(
   const emulated = emulatedUpdate(store, isSession, inTurn)
   const update = store.update?.bind(store)
 
-  /** Never turns a record that is not a session into one. */
+  /** Updates a record with `update` of the store. Returns null, without a change, if the record is not a session. */
   async function updateAtomically(
     atomically: NonNullable<typeof update>,
     id: string,
@@ -124,7 +124,7 @@ export function guardedStore(
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
-    // Its holder loses the lock after that time, alive or not.
+    // The lock of another process expires before that.
     const end = monotonic() + sessionLockTimeout + SLACK_MILLISECONDS
     const attempt = async (): Promise<SessionLock | undefined> =>
       (await take(id, sessionLockTimeout)) ?? undefined
@@ -148,7 +148,7 @@ export function guardedStore(
     update: (id, change, expiry) =>
       writeTo(store, 'update', expiry, () =>
         update
-          ? // Changes that meet are made again and again until one of them is the first: within a process they need not.
+          ? // One after the other: a store would have to retry concurrent updates of a record.
             inTurn(id, () => updateAtomically(update, id, change, expiry))
           : emulated(id, change, expiry),
       ),

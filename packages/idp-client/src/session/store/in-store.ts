@@ -27,7 +27,7 @@ export interface StoreSessionParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-/** Stages the cookie that names a session. */
+/** Creates the function that stages the cookie of a session. */
 function cookieWriter(
   { client, config, sealer }: StoreSessionParts,
   { attributes, clearAll, clearReplaced }: SessionCookies,
@@ -59,7 +59,7 @@ async function createOnce(
 ): Promise<StoredSession | null> {
   if (creation.stored) {
     await creation.stored
-    // The record may have changed since, or be gone: creating it again would undo that.
+    // The record may have been changed or deleted since: creating it again would undo that.
     return (await records.read(session.sessionKey))?.session ?? null
   }
   creation.stored = records.create(session)
@@ -68,8 +68,8 @@ async function createOnce(
 }
 
 /**
- * Sessions in the application's store; the cookie holds nothing but the sealed session key. A record that is gone stays
- * gone: nothing but a login creates one.
+ * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
+ * login creates a record, so that a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
   const { client, config, sealer } = parts
@@ -103,7 +103,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       let kept: StoredSession | null
       if (isNew) {
         kept = await createOnce(records, creation, session)
-        // Any of them may come before the new one in the next request, and would hide it.
+        // The next request could load another one of them.
         if (kept) await forget(named.filter(({ sessionKey }) => sessionKey !== session.sessionKey))
       } else {
         const known = await reader.current(exchange)

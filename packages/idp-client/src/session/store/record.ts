@@ -4,19 +4,19 @@ import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession, isSessionData } from '../model/stored-session.ts'
 
-/** The id that a store knows a session by: who reads the store cannot make a cookie of it. */
+/** Returns the id of a session's record: a hash, so that the contents of a store do not allow to create cookies. */
 export async function recordId(sessionKey: string): Promise<string> {
   return hashToken(`session ${sessionKey}`, 32)
 }
 
 const RECORD_ID = /^[\w-]{43}$/
 
-/** Whether a record of ours can have this id; a store is never called with another one. */
+/** Returns whether a value has the form of a record id. A store is never called with another one. */
 export function isRecordId(id: string): boolean {
   return RECORD_ID.test(id)
 }
 
-/** The session as a store gets it: plain JSON, whatever hooks and applications put into it. */
+/** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
   const { requestedAuthentication, authentication, client, data, ownAudience, ownScope, usedAt } =
     copySession(session)
@@ -36,20 +36,20 @@ export function toRecord(session: StoredSession, id: string): SessionData {
   return { ...data, internal }
 }
 
-/** Whether a store gave a session, and the one of this key. Records of earlier versions do not name their key. */
+/** Returns whether a value is a session and the record of this id. Records of earlier versions do not contain their id. */
 export function isRecordOf(record: unknown, id: string): record is SessionData {
   if (!isSessionData(record)) return false
   const { id: key = id }: StoredInternalData = record.internal
   return key === id
 }
 
-/** Returns the user of a session by the provider's name, its `sub`. */
+/** Returns the provider's `sub` of the user. */
 export function subjectIn({ internal, user }: SessionData): string {
   const { sub = user.sub }: StoredInternalData = internal
   return sub
 }
 
-/** Reads a record of a store; null for every value that is not a session. */
+/** Converts a record to a session; null for a value that is not one. */
 export function fromRecord(record: unknown, sessionKey: string): StoredSession | null {
   if (!isSessionData(record)) return null
   const {

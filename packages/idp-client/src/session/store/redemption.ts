@@ -15,21 +15,21 @@ export interface RedemptionParts {
   readonly records: StoreRecords
 }
 
-/** The part of a lock that remains for writing the tokens of a late response. */
+/** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
 const WRITE_MILLISECONDS = INSISTENCE_MILLISECONDS + 1000
 
 /* Milliseconds. */
 const RETRIES = { first: 50, longest: 1000, limit: INSISTENCE_MILLISECONDS, now: monotonic }
 
-/** Whether the refresh token of a redemption was consumed by another process. */
+/** Returns whether another process has consumed the refresh token. */
 function isSpent(tried: StoredSession, now: StoredSession): boolean {
   return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
 }
 
 /**
- * Redemptions of refresh tokens where processes share the sessions: see `SharedSessions.exclusively`. What the provider
- * gave must not be lost. If the store rejects it, the request waits a while; after that this process keeps
- * retrying for as long as no other process may redeem the consumed token.
+ * Creates `DistributedSessions.exclusively`: redeems a refresh token under the lock of the session and writes the result,
+ * which must not be lost. If the store rejects it, retries while the request waits, and then in the background for as long
+ * as the lock prevents other processes from redeeming the consumed token.
  */
 export function exclusiveRedemption({ records, store }: RedemptionParts): DistributedSessions['exclusively'] {
   async function attempt<T extends SessionChange>(
@@ -39,7 +39,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
     const result = await work(known.session)
     if (result.failure === undefined) return { result, from: known }
     const now = await records.read(known.session.sessionKey)
-    // Another process was quicker: what it brought may be all that is wanted.
+    // Another process redeemed the token first: its tokens may be sufficient.
     return now && isSpent(known.session, now.session)
       ? { result: await work(now.session), from: now }
       : { result, from: known }
@@ -51,7 +51,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
     const until = lease && monotonic() + store.leaseMilliseconds - WRITE_MILLISECONDS
     const release = async (): Promise<void> => {
       if (!lease) return
-      // A connection that was idle for long fails once; otherwise others wait until the lock expires.
+      // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
       await lease.release().catch(() => askStore('lock', () => lease.release()).catch(store.report))
     }
     let settling = false

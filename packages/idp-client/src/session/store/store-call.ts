@@ -3,10 +3,10 @@ import type { Remedy } from '../../errors/remedies.ts'
 import type { StoreFailure, StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 
-/* Codes of Node.js, SQLSTATE and names of classes: too short for the id of a session, and no e-mail address. */
+/* Codes of Node.js, SQLSTATE and names of classes. Matches neither record ids, which are longer, nor e-mail addresses. */
 const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
 
-/** Returns the driver's name of a failure. Its text is left out, since it may contain the record. */
+/** Returns the code or the class of a driver's error. Its message may contain the record. */
 function toReason(cause: unknown): Pick<StoreFailure, 'reason'> {
   if (!(cause instanceof Error)) return {}
   const names: unknown[] = ['code' in cause ? cause.code : undefined, cause.constructor.name]
@@ -20,12 +20,12 @@ const remedies: readonly (readonly [RegExp, Remedy])[] = [
   [/^(?:ClientClosedError|ClientOfflineError|SocketClosedUnexpectedlyError)$/, 'SESSION_STORE_NOT_CONNECTED'],
 ]
 
-/** Asks the application's store. What goes wrong there is thrown as `SESSION_STORE_FAILED`. */
+/** Calls the application's store. Throws its failures as `SESSION_STORE_FAILED`. */
 export async function askStore<T>(operation: StoreOperation, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
-    // One of ours says more than its class.
+    // An error of this library has more details already.
     if (isIdpError(cause, 'SESSION_STORE_FAILED')) throw cause
     const { reason } = toReason(cause)
     const named = reason === undefined ? operation : `${operation}, ${reason}`

@@ -17,22 +17,22 @@ export interface StoreReaderParts {
   readonly records: StoreRecords
 }
 
-/** Reads the sessions that requests of one client name, each once per request. */
+/** Reads the sessions of one client from the store, each once per request. */
 export interface StoreReader {
   /**
-   * The sessions of this client that the request's cookies name: each once, the one written last first,
-   * `MAX_REFERENCES` at most. Asks no store.
+   * Returns the references in the request's cookies: of this client, without duplicates, the latest first, at most
+   * `MAX_REFERENCES`. Does not call the store.
    */
   references(exchange: RequestCookies): Promise<readonly SessionReference[]>
-  /** The live session as the store returned it at the first read. */
+  /** Returns the live session as the store returned it at the first read. */
   initial(exchange: RequestCookies): Promise<Snapshot | null>
-  /** The same, with what the request did since. */
+  /** Returns the live session with the changes of this request. */
   current(exchange: RequestCookies): Promise<Snapshot | null>
-  /** Whether the request names a session that was not read from the store. */
+  /** Returns whether the request has references that were not looked up in the store. */
   hasUntried(exchange: RequestCookies): boolean
-  /** Continues the request with this session; null: without one. */
+  /** Sets the session that this request loads from now on; null for none. */
   adopt(exchange: RequestCookies, session: StoredSession | null): void
-  /** The request's cookie is to be this one. */
+  /** Sets the reference in the cookie of the response. */
   refer(exchange: RequestCookies, reference: SessionReference): void
 }
 
@@ -45,7 +45,7 @@ const UNTRIED =
   `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the store was not ` +
   'asked for the others. Give each application on this host its own session.cookie.name.'
 
-/** Others may have put a cookie of the name beside ours (a sibling domain, another path): it hides no session. */
+/** Decrypts all cookies of the name: a sibling domain or another path may have set some, too. */
 async function readReferences(
   { client, config, sealer }: StoreReaderParts,
   { cookies }: RequestCookies,
@@ -59,7 +59,7 @@ async function readReferences(
     const before = found.get(reference.sessionKey)
     if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
   }
-  // The browser's order says nothing about which of them is alive; the one written last was in use last.
+  // The one that was written last is most likely alive; the browser sends them in no useful order.
   return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt)
 }
 

@@ -11,24 +11,24 @@ import { copySession, isSessionData } from '../model/stored-session.ts'
 import type { GuardedStore } from './guarded-store.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
-/** Sessions as records of a store, each written as the changes that were made to it. */
+/** Reads and writes sessions as records of a store. A write applies only its changes to the current record. */
 export interface StoreRecords {
-  /** Null when there is no record, or none that is a session. */
+  /** Returns null if there is no record, or if it is not a session. */
   read(sessionKey: string): Promise<Snapshot | null>
-  /** The session as it is now, for changes that begin here. */
+  /** Returns a snapshot of a session, on which changes can be based. */
   snapshot(session: StoredSession): Snapshot
   create(session: StoredSession): Promise<void>
-  /** Writes a session and returns it with the changes of others; null if the record is gone. */
+  /** Writes a session and returns it with the changes of others; null if the record was deleted. */
   write(known: Snapshot, session: StoredSession): Promise<StoredSession | null>
   /**
    * Like `write`, but never drops the change: if the store rejects it, the change is kept in memory, served to this process,
-   * and written by `flush` or with the next change. `MISSING_SESSION` when the record is gone.
+   * and written by `flush` or with the next change. Throws `MISSING_SESSION` if the record was deleted.
    */
   persist(
     known: Snapshot,
     session: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
-  /** Writes what `persist` could not; true when nothing is left to write. */
+  /** Retries a write that failed in `persist`. Returns whether nothing is pending any more. */
   flush(sessionKey: string): Promise<boolean>
   forget(sessionKey: string): Promise<void>
 }
@@ -39,9 +39,9 @@ interface SessionDifference {
   readonly session: StoredSession
 }
 
-/** Tokens of a redemption that no store has accepted yet. */
+/** Tokens of redemptions that the store has rejected. */
 interface PendingWrite extends SessionDifference {
-  /** The refresh tokens that it comes after. */
+  /** The consumed refresh tokens that precede it. */
   readonly after: readonly (string | undefined)[]
 }
 
@@ -65,10 +65,11 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 function merge(current: StoredSession, found: StoredSession, wanted: StoredSession): StoredSession {
   const { internal } = wanted.data
   const data = withChanges({ current: current.data, found: found.data, changes: wanted.data, internal })
-  const { authentication: asked, ownScope: asksFor, ...merged } = wanted
-  // A step-up that another process verified meanwhile is not undone by a change of something else.
-  const authentication = isSame(asked, found.authentication) ? current.authentication : asked
-  const ownScope = asksFor === found.ownScope ? current.ownScope : asksFor
+  const { authentication: wantedAuthentication, ownScope: wantedScope, ...merged } = wanted
+  // Keep a step-up that another process verified meanwhile, unless this change is a step-up itself.
+  const isStepUp = !isSame(wantedAuthentication, found.authentication)
+  const authentication = isStepUp ? wantedAuthentication : current.authentication
+  const ownScope = wantedScope === found.ownScope ? current.ownScope : wantedScope
   const usedAt = Math.max(current.usedAt, wanted.usedAt)
   return {
     ...merged,
@@ -86,9 +87,9 @@ function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
 
 const getRefreshToken = ({ tokenSet }: SessionData): string | undefined => tokenSet.refreshToken
 
-/** A redemption that comes on top of one that no store has taken yet. */
+/** Adds a redemption to a pending one. */
 function rebase(pending: PendingWrite | undefined, { found, session }: SessionDifference): PendingWrite {
-  // The first is the one that the store has; a store that takes nothing for long makes the list no longer.
+  // Keep the first, which the store has. The length is limited, however long the store fails.
   const [first = [], others = []] = [pending?.after.slice(0, 1), pending?.after.slice(1)]
   const after = [...first, ...others.slice(2 - MAX_AFTER), getRefreshToken(found.data)]
   return pending
@@ -104,12 +105,12 @@ function withPending(current: StoredSession, { after, found, session }: PendingW
 }
 
 function toSnapshot(session: StoredSession): Snapshot {
-  // As text, since the application gets the session itself to change it.
+  // A string, because the application may modify the session.
   const text = JSON.stringify(session.data)
   return { session, initial: () => JSON.parse(text) as SessionData }
 }
 
-/** The same of what a store has handed out, which may be an object of its own. */
+/** Returns a snapshot of a copy, because a store may return an object that it keeps. */
 function detachedSnapshot(session: StoredSession): Snapshot {
   const { initial: found } = toSnapshot(session)
   return { session: { ...session, data: found() }, initial: found }
@@ -127,11 +128,11 @@ function otherRecord(): SessionStoreError {
 type EndsAt = (session: StoredSession) => number
 
 interface Writer {
-  /** Writes a change on top of the pending one. Returns the session as it is then; null when the record is gone. */
+  /** Writes a change and the pending one before it. Returns the session after it; null if the record was deleted. */
   write(id: string, change: SessionDifference): Promise<StoredSession | null>
   /** Like `write`, for a change of nothing but the time of use: concurrent ones are written once. */
   recordUse(id: string, change: SessionDifference): Promise<StoredSession | null>
-  /** Writes nothing but the pending change, and drops it if another process has redeemed a token after it. */
+  /** Writes only the pending change, or drops it if another process has redeemed a later token. */
   flush(id: string, pending: PendingWrite): Promise<StoredSession | null>
   forget(id: string): Promise<void>
 }
@@ -142,7 +143,7 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   async function forget(id: string): Promise<void> {
     pendingWrites().delete(id)
     undeleted().set(id, true)
-    // A connection that was idle for long fails once.
+    // Retried once, because the first call on an idle connection may fail.
     await store.delete(id).catch(() => store.delete(id))
     undeleted().delete(id)
   }
@@ -181,7 +182,7 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
   return { write, recordUse, flush, forget }
 }
 
-/** `endsAt` tells when a session ends, seconds since the epoch: until then its record is needed. */
+/** `endsAt` returns when a session ends, in seconds since the epoch, and its record may be deleted. */
 export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
   const { flush, forget, recordUse, write } = writerTo(store, endsAt)
 
@@ -199,7 +200,7 @@ export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords 
       const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
       const pending = pendingWrites().get(id)
       if (!record) {
-        // A copy of the store may lag behind: only a write tells that the record is gone.
+        // A replica of the store may lag behind: only a write shows whether the record was deleted.
         const stored = pending ? await flush(id, pending) : null
         return stored && toSnapshot(stored)
       }

@@ -17,7 +17,7 @@ function wrongSignature(): SessionStoreError {
   })
 }
 
-/** Throws for the result of an `update` of another library. */
+/** Throws if the result shows that `update` has the signature of another library. */
 export function assertUpdated<T>(updated: T): T {
   if (isOurs(updated)) return updated
   throw wrongSignature()
