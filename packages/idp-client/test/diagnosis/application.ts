@@ -217,9 +217,7 @@ export const application: readonly Mistake[] = [
     mistake: 'a transaction cookie that does not come back',
     remedy: 'UNKNOWN_STATE',
     async make(bench) {
-      const world = await bench.start()
-      const browser = world.newBrowser()
-      const callback = await world.authorize(await world.begin(browser))
+      const { browser, callback } = await bench.callback()
       browser.cookies.clear()
       await browser.send(callback)
     },
@@ -228,8 +226,9 @@ export const application: readonly Mistake[] = [
     mistake: 'a login that begins on one host and ends on another',
     remedy: 'STATE_HOST_MISMATCH',
     async make(bench) {
-      const world = await bench.start({ appBaseUrl: ['http://localhost:3000', 'http://127.0.0.1:3000'] })
-      const callback = new URL(await world.authorize(await world.begin(world.newBrowser())))
+      const started = await bench.callback({ appBaseUrl: ['http://localhost:3000', 'http://127.0.0.1:3000'] })
+      const { world } = started
+      const callback = new URL(started.callback)
       const headers = { host: '127.0.0.1:3000' }
       const url = `http://127.0.0.1:3000${callback.pathname}${callback.search}`
       await world.client.middleware(new Request(url, { headers }))
@@ -247,9 +246,7 @@ export const application: readonly Mistake[] = [
     mistake: 'a callback that is opened again',
     remedy: 'REPLAYED_STATE',
     async make(bench) {
-      const world = await bench.start()
-      const browser = world.newBrowser()
-      const callback = await world.authorize(await world.begin(browser))
+      const { browser, callback } = await bench.callback()
       const cookies = new Map(browser.cookies)
       await browser.send(callback)
       browser.cookies.clear()
@@ -261,9 +258,7 @@ export const application: readonly Mistake[] = [
     mistake: 'a login page that is left open for too long',
     remedy: 'EXPIRED_STATE',
     async make(bench) {
-      const world = await bench.start({ transactionCookie: { maxAge: 60 } })
-      const browser = world.newBrowser()
-      const callback = await world.authorize(await world.begin(browser))
+      const { world, browser, callback } = await bench.callback({ transactionCookie: { maxAge: 60 } })
       world.clock.now += 61
       await browser.send(callback)
     },

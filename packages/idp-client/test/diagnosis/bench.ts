@@ -9,15 +9,17 @@ import { SECRET } from '../support/engine.ts'
 
 type LoginOptions = Parameters<World['authorize']>[1]
 
-/** The environment of a mistake. Everything that is started here ends with the case. */
+/** The environment of a mistake. Everything that it starts is stopped at the end of the case. */
 export interface Bench {
-  /** A provider, and a client that has no logger of its own: what it says is on the console. */
+  /** Starts a provider, and a client without a logger, so that its events are printed to the console. */
   start(options?: IdpClientOptions, providerOptions?: DevProviderOptions): Promise<World>
-  /** A login as far as it gets; the last response of the application. */
+  /** Runs a login until it fails or completes; returns the last response of the application. */
   login(world: World, given?: { browser?: Browser; query?: string; as?: LoginOptions }): Promise<Response>
+  /** A login up to its callback, which is not sent. */
+  callback(options?: IdpClientOptions): Promise<{ world: World; browser: Browser; callback: string }>
   /** Runs at the end of the case. */
   defer(end: () => unknown): void
-  /** Strings that no line may contain, beside those that the bench knows itself. */
+  /** Further strings that no line may contain. */
   readonly secrets: string[]
 }
 
@@ -103,6 +105,11 @@ export async function observe({ make }: Mistake): Promise<Observation> {
       return world
     },
     login: (world, given) => walk(world, secrets, given),
+    async callback(options) {
+      const world = await bench.start(options)
+      const browser = world.newBrowser()
+      return { world, browser, callback: await world.authorize(await world.begin(browser)) }
+    },
   }
   try {
     const result = await make(bench)

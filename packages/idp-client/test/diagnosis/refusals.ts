@@ -104,9 +104,7 @@ export const refusals: readonly Mistake[] = [
     mistake: 'a code that is redeemed too late',
     remedy: 'CODE_REFUSED',
     async make(bench) {
-      const world = await bench.start()
-      const browser = world.newBrowser()
-      const callback = await world.authorize(await world.begin(browser))
+      const { world, browser, callback } = await bench.callback()
       world.clock.now += 300
       await browser.send(callback)
     },

@@ -26,9 +26,6 @@ async function expired(options: IdpClientOptions = {}) {
   return made
 }
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 async function read(response: Response): Promise<Record<string, unknown>> {
   return (await response.json()) as Record<string, unknown>
 }
@@ -73,7 +70,7 @@ describe('getAccessToken', () => {
     const request = browser.request('/')
     const options = [{ refresh: true }, { refresh: true, scope: 'read:things' }]
     await Promise.allSettled(options.map((each) => client.getAccessToken(request, new Headers(), each)))
-    expect(refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
+    expect(world.refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
   })
 
   test('[S213,S216] an expired token is refreshed and stored, and the user has the claims of the new ID token', async () => {
@@ -90,7 +87,7 @@ describe('getAccessToken', () => {
     expect(after?.user.name).toBe('Alice Renamed')
     expect(after?.internal).toEqual(before?.internal)
     await browser.send('/auth/access-token')
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('[S214] tokenRefreshBuffer refreshes early; after a failure the valid token is returned', async () => {
@@ -122,7 +119,7 @@ describe('one refresh for any number of callers', () => {
     const tokens = await Promise.all(responses.map(async (response) => (await read(response))['token']))
     expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(200))
     expect(new Set(tokens).size).toBe(1)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test.each([1, 4, 30])(
@@ -136,7 +133,7 @@ describe('one refresh for any number of callers', () => {
       expect((await read(response))['token']).toBe(first['token'])
       browser.store(response)
       expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(first['token'])
-      expect(refreshes()).toHaveLength(1)
+      expect(world.refreshes()).toHaveLength(1)
     },
   )
 
@@ -150,8 +147,8 @@ describe('one refresh for any number of callers', () => {
     expect(bodies[0]?.['token']).toBe(bodies[2]?.['token'])
     expect(bodies[1]?.['token']).toBe(bodies[3]?.['token'])
     expect(bodies[0]?.['token']).not.toBe(bodies[1]?.['token'])
-    expect(refreshes()).toHaveLength(2)
-    const spent = refreshes().map(({ body }) => body['refresh_token'])
+    expect(world.refreshes()).toHaveLength(2)
+    const spent = world.refreshes().map(({ body }) => body['refresh_token'])
     expect(new Set(spent).size).toBe(2)
   })
 
@@ -177,7 +174,7 @@ describe('one refresh for any number of callers', () => {
     )
     for (const { sub, user } of results) expect(sub).toBe(`dev|${user}`)
     expect(new Set(results.map(({ token }) => token)).size).toBe(50)
-    expect(refreshes()).toHaveLength(50)
+    expect(world.refreshes()).toHaveLength(50)
   })
 })
 
@@ -229,7 +226,7 @@ describe('responses to a refresh', () => {
       const response = await browser.send('/auth/access-token')
       expect(response.status).toBe(expected)
       expect(await read(response)).toMatchObject({ error: { code: 'FAILED_TO_REFRESH_TOKEN' } })
-      expect(refreshes()).toHaveLength(1)
+      expect(world.refreshes()).toHaveLength(1)
       expect(browser.cookies.get('__session')?.value).toBe(cookie)
       world.provider.faults.clear()
       expect((await browser.send('/auth/access-token')).status).toBe(200)
@@ -254,7 +251,7 @@ describe('responses to a refresh', () => {
     const requests = Array.from({ length: 50 }, () => browser.request('/auth/access-token'))
     const responses = await Promise.all(requests.map((request) => client.middleware(request)))
     expect(responses.map(({ status }) => status)).toEqual(Array(50).fill(503))
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('the response is lost after the provider rotated: an error, the old token is sent once more and then removed', async () => {
@@ -266,7 +263,7 @@ describe('responses to a refresh', () => {
     expect(await read(await browser.send('/auth/access-token'))).toMatchObject({
       error: { code: 'MISSING_REFRESH_TOKEN' },
     })
-    expect(refreshes()).toHaveLength(2)
+    expect(world.refreshes()).toHaveLength(2)
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
   })
 
@@ -308,13 +305,13 @@ describe('where cookies cannot be written', () => {
     const { browser, client } = await expired()
     const readOnly = browser.request('/')
     const { token } = await client.getAccessToken(readOnly)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     expect((await client.getAccessToken(browser.request('/'))).token).toBe(token)
     pass(300)
     const response = await browser.send('/page')
     expect(response.headers.getSetCookie()).toHaveLength(1)
     expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(token)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     pass(100)
     expect((await browser.send('/page')).headers.getSetCookie()).toEqual([])
   })

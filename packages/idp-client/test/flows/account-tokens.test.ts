@@ -29,8 +29,6 @@ async function within<T>(browser: Browser, operation: (request: Request, target:
 
 describe('[C2] the access token of the account API', () => {
   const SCOPE = 'create:me:connected_accounts read:me:connected_accounts delete:me:connected_accounts'
-  const refreshes = () =>
-    world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
 
   test.each(['cookies', 'a store'])(
     'is the same for connecting, listing and disconnecting, in this process only: sessions in %s',
@@ -45,19 +43,19 @@ describe('[C2] the access token of the account API', () => {
         client.deleteConnectedAccount(...args, account ?? expect.fail('an account is connected')),
       )
       expect(await list()).toEqual([])
-      expect(refreshes().map(({ body }) => body['scope'])).toEqual([SCOPE])
+      expect(world.refreshes().map(({ body }) => body['scope'])).toEqual([SCOPE])
       expect((await client.getSession(browser.request('/')))?.accessTokens).toBeUndefined()
 
       // It is fetched again when it expires, by another process, and for another session of the same user.
       await new Process().run(list)
-      expect(refreshes()).toHaveLength(2)
+      expect(world.refreshes()).toHaveLength(2)
       world.clock.now += 3601
       await list()
-      expect(refreshes()).toHaveLength(3)
+      expect(world.refreshes()).toHaveLength(3)
       await browser.send('/auth/logout')
       await world.login(browser)
       await list()
-      expect(refreshes()).toHaveLength(4)
+      expect(world.refreshes()).toHaveLength(4)
     },
   )
 
@@ -69,7 +67,7 @@ describe('[C2] the access token of the account API', () => {
         world.client.listConnectedAccounts(browser.request('/'), new Headers()),
       ),
     )
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('is not used for another user that the application puts into the session', async () => {

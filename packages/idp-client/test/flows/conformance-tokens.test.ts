@@ -39,9 +39,6 @@ function pass(seconds: number): void {
   world.clock.now += seconds
 }
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 /** The same application at the same provider, for the entry of another host. */
 function configured(options: IdpClientOptions = {}): IdpClientOptions {
   return {
@@ -180,11 +177,11 @@ describe('tokens of several audiences', () => {
     expect(token).toMatchObject({ audience: ORDERS, token_type: 'Bearer', expiresAt: world.clock.now + TTL })
     expect(token.scope?.split(' ')).toContain('read:orders')
     expect(decodeJwt(token.token)).toMatchObject({ aud: ORDERS, sub: 'dev|alice' })
-    expect(refreshes().map(({ body }) => [body['audience'], body['scope']])).toEqual([[ORDERS, sent]])
+    expect(world.refreshes().map(({ body }) => [body['audience'], body['scope']])).toEqual([[ORDERS, sent]])
     expect(await ask()).toEqual(token)
     const main = await operate(browser, (request, response) => client.getAccessToken(request, response))
     expect(decodeJwt(main.token)['aud']).toBe(API)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('[S167,S168] parameters that are not set are not sent; a stored token is returned only for what it covers', async () => {
@@ -194,14 +191,14 @@ describe('tokens of several audiences', () => {
     const ask = (options: onNext.GetAccessTokenOptions) =>
       operate(browser, (request, response) => client.getAccessToken(request, response, options))
     const first = await ask({ audience: ORDERS })
-    const [request] = refreshes()
+    const [request] = world.refreshes()
     expect(request?.body).toMatchObject({ audience: ORDERS })
     expect(request?.body).not.toHaveProperty('scope')
     expect(await ask({ audience: ORDERS, scope: 'read:orders' })).toEqual(first)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     await expect(ask({ scope: 'write:things' })).rejects.toMatchObject({ code: 'FAILED_TO_REFRESH_TOKEN' })
-    expect(refreshes()[1]?.body).toMatchObject({ scope: `${scope} write:things` })
-    expect(refreshes()[1]?.body).not.toHaveProperty('audience')
+    expect(world.refreshes()[1]?.body).toMatchObject({ scope: `${scope} write:things` })
+    expect(world.refreshes()[1]?.body).not.toHaveProperty('audience')
   })
 
   test('[S217] a rejected audience or scope is a typed error, and session and token stay', async () => {
@@ -251,7 +248,7 @@ describe('[S213,S216] one refresh on every host', () => {
       browser.store(new Response(null, { headers: answers[49]?.headers ?? {} }))
       expect((await world.client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(tokens[0])
     })
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('Next: 50 requests through proxy and operation, and late ones with the old cookie', async () => {
@@ -275,7 +272,7 @@ describe('[S213,S216] one refresh on every host', () => {
     browser.store(answers[0]?.response ?? new Response())
     const session = await world.client.getSession(browser.request('/'))
     expect(session?.tokenSet.accessToken).toBe(answers[0]?.token)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('[S066] without tokenRefreshBuffer a token is used until its last second', async () => {
@@ -284,10 +281,10 @@ describe('[S213,S216] one refresh on every host', () => {
     const { token } = await ask()
     pass(TTL - 1)
     expect((await ask()).token).toBe(token)
-    expect(refreshes()).toHaveLength(0)
+    expect(world.refreshes()).toHaveLength(0)
     pass(1)
     expect((await ask()).token).not.toBe(token)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 })
 
@@ -330,7 +327,7 @@ describe('a provider that fails while tokens expire', () => {
     world.provider.faults.set('token', fault)
     const before = browser.cookies.get('__session')?.value
     const recover = async () => {
-      expect(refreshes()).toHaveLength(1)
+      expect(world.refreshes()).toHaveLength(1)
       expect(browser.cookies.get('__session')?.value).toBe(before)
       world.provider.faults.clear()
       let response = await browser.send('/auth/access-token')
@@ -477,7 +474,7 @@ test('[S237] users whose refreshes are retried with nonces at the same time get 
   const tokens = await Promise.all(browsers.map(ask))
   expect(tokens.map(({ token }) => decodeJwt(token).sub)).toEqual(users.map((user) => `dev|${user}`))
   expect(new Set(tokens.map(({ token }) => token)).size).toBe(users.length)
-  const answers = refreshes().map(({ status }) => status)
+  const answers = world.refreshes().map(({ status }) => status)
   expect(answers.filter((status) => status === 200)).toHaveLength(users.length)
   expect(answers.filter((status) => status === 400).length).toBeGreaterThan(0)
 })

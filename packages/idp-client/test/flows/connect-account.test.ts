@@ -11,7 +11,7 @@ import { skipTime } from '../support/timers.ts'
 
 let world: ConnectWorld
 beforeAll(async () => {
-  world = await startConnectWorld({ httpTimeout: 500 })
+  world = await startConnectWorld()
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {

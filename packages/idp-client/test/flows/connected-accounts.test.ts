@@ -11,7 +11,7 @@ import { rejectionOf } from '../support/provider-engine.ts'
 
 let world: ConnectWorld
 beforeAll(async () => {
-  world = await startConnectWorld({ httpTimeout: 500 })
+  world = await startConnectWorld({ httpTimeout: 2000 })
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -115,10 +115,10 @@ describe('errors of the account API', () => {
 
   test.each([
     ['cannot be reached', { kind: 'reset' }, 502],
-    ['answers too late', { kind: 'hang' }, 504],
-    ['answers a page', { kind: 'respond', body: '<h1>portal</h1>' }, 502],
+    ['does not respond in time', { kind: 'hang' }, 504],
+    ['responds with a page', { kind: 'respond', body: '<h1>portal</h1>' }, 502],
     ['redirects', { kind: 'redirect', location: 'http://127.0.0.1:9/' }, 502],
-    ['answers too much', { kind: 'huge' }, 502],
+    ['sends too much', { kind: 'huge' }, 502],
   ] as const)('an API that %s: an error, one request, the next attempt works', async (_, fault, status) => {
     const browser = await world.signedIn()
     for (const endpoint of ['account-connect', 'account-complete'] as const) {

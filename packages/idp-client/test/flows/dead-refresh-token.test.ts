@@ -12,9 +12,6 @@ beforeEach(async () => {
 })
 afterEach(() => world.provider.stop())
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 const writes = (response: Response): string[] =>
   response.headers.getSetCookie().filter((cookie) => cookie.startsWith('__session='))
 
@@ -41,7 +38,7 @@ describe('[D4] several processes refresh one session in a cookie', () => {
     expect(responses.map(({ status }) => status)).toEqual([200, 401, 401, 401])
     for (const response of responses) browser.store(response)
     expect(responses.slice(1).flatMap(writes)).toEqual([])
-    expect(refreshes()).toHaveLength(4)
+    expect(world.refreshes()).toHaveLength(4)
 
     // The browser has the cookie of the winner now, and every process continues from it.
     for (const { client, process } of processes) {
@@ -67,7 +64,7 @@ describe('[D4] several processes refresh one session in a cookie', () => {
         expect(writes(await client.middleware(browser.request(path))), path).toEqual([])
       }
       expect(writes(await client.middleware(late()))).toEqual([])
-      expect(refreshes()).toEqual([])
+      expect(world.refreshes()).toEqual([])
     })
     const notices = world.events.filter(({ code }) => code === 'NOTICE')
     expect(notices).toEqual([expect.objectContaining({ message: expect.stringContaining('sessionStore') })])
@@ -111,7 +108,7 @@ describe('[D4] a request that still has a rejected refresh token after a minute'
     const after = await client.getSession(browser.request('/'))
     expect(after?.user).toEqual(before?.user)
     expect(after?.tokenSet.refreshToken).toBe(isWritten ? undefined : before?.tokenSet.refreshToken)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('gets the current tokens if this process has them', async () => {
@@ -119,6 +116,6 @@ describe('[D4] a request that still has a rejected refresh token after a minute'
     const late = browser.request(TOKEN)
     await browser.send(TOKEN)
     expect((await client.middleware(late)).status).toBe(200)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 })

@@ -33,9 +33,6 @@ function pass(seconds: number): void {
   world.clock.now += seconds
 }
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 /** A fetcher of a user who has just logged in. */
 async function signedIn(options: FetcherOptions = {}, browser: Browser = world.browser): Promise<Fetcher> {
   await world.login(browser)
@@ -138,7 +135,7 @@ describe('tokens', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetcher.fetchWithAuth(`/${at}`)))
     expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect(new Set(api.requests.map((request) => request.headers.authorization)).size).toBe(1)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     world.browser.store(new Response(null, { headers }))
     const session = await world.client.getSession(world.browser.request('/'))
     expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${session?.tokenSet.accessToken}`)
@@ -151,7 +148,7 @@ describe('tokens', () => {
     expect((await world.browser.send('/page')).headers.getSetCookie()).toHaveLength(1)
     const session = await world.client.getSession(world.browser.request('/'))
     expect(api.requests[0]?.headers.authorization).toBe(`Bearer ${session?.tokenSet.accessToken}`)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('options of the token are the third argument, or the second', async () => {
@@ -275,7 +272,7 @@ describe('addresses', () => {
       pass(TTL + 1)
       await expect(fetcher.fetchWithAuth(input)).rejects.toMatchObject({ code: 'FETCHER_URL_REFUSED' })
       expect(calls).toEqual([])
-      expect(refreshes()).toEqual([])
+      expect(world.refreshes()).toEqual([])
     },
   )
 
@@ -457,7 +454,7 @@ describe('requests and responses', () => {
     const ofTheHost = { next: { tags: ['a'] } }
     const init: RequestInit = { method: 'POST', body: 'x', signal, cache: 'no-store', ...ofTheHost }
     expect(await (await fetchWithAuth('/', init)).text()).toBe('own')
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     expect(api.requests).toEqual([])
     expect(calls).toEqual([
       [`${api.origin}/`, { ...init, headers: expect.any(Headers), redirect: 'manual' }, undefined],

@@ -18,9 +18,6 @@ beforeEach(async () => {
 })
 afterEach(() => world.provider.stop())
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 interface Late {
   readonly browser: Browser
   readonly client: IdpClient
@@ -59,10 +56,10 @@ describe.each<[string, () => IdpClientOptions]>([
     held.release()
     const token = await tokenIn(await joining)
     expect(await tokenIn(await browser.send(TOKEN))).toBe(token)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     world.clock.now += TTL + 1
     expect(await tokenIn(await browser.send(TOKEN))).not.toBe(token)
-    expect(refreshes()).toHaveLength(2)
+    expect(world.refreshes()).toHaveLength(2)
   })
 
   test('is stored without a waiting caller until a response carries it', async () => {
@@ -75,7 +72,7 @@ describe.each<[string, () => IdpClientOptions]>([
     await expect.poll(accessToken, { timeout: 20_000 }).not.toBe(before)
     world.clock.now += 100
     expect(await tokenIn(await browser.send(TOKEN))).toBe(await accessToken())
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('delays calls for other tokens, which time out and send nothing', async () => {
@@ -84,10 +81,10 @@ describe.each<[string, () => IdpClientOptions]>([
     const another = () => browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)
     expect((await withoutWaiting(another)).status).toBe(504)
     expect((await timeOut()).status).toBe(504)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
     held.release()
     await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(200)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 
   test('fails with its connection: the next call sends the token again', async () => {
@@ -96,7 +93,7 @@ describe.each<[string, () => IdpClientOptions]>([
     held.cut()
     // The provider had rotated: it refuses the token that is spent.
     await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
-    expect(refreshes()).toHaveLength(2)
+    expect(world.refreshes()).toHaveLength(2)
   })
 
   test('is awaited for three times httpTimeout at most', async () => {
@@ -107,7 +104,7 @@ describe.each<[string, () => IdpClientOptions]>([
     }
     await withoutWaiting(waitThreeTimes, held.responded)
     expect((await browser.send(TOKEN)).status).toBe(401)
-    expect(refreshes()).toHaveLength(2)
+    expect(world.refreshes()).toHaveLength(2)
   })
 })
 
@@ -122,7 +119,7 @@ test('[B11] a late response that rejects the token is final too', async () => {
   expect((await timeOut()).status).toBe(504)
   held.release()
   await expect.poll(async () => (await browser.send(TOKEN)).status, { timeout: 20_000 }).toBe(401)
-  expect(refreshes()).toHaveLength(1)
+  expect(world.refreshes()).toHaveLength(1)
 })
 
 test('[B11] tokens of a response that arrives after a logout are discarded', async () => {

@@ -201,7 +201,7 @@ describe('a late refresh does not undo a change', () => {
       browser.store(new Response(null, { headers }))
       pass(61)
     }
-    expect(world.provider.requests('token').filter(isRefresh)).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   })
 })
 

@@ -34,12 +34,6 @@ const verify = (browser: Browser, mfaToken: string, factor: Factor) =>
     world.client.mfa.verify(request, headers, { mfaToken, ...factor } as MfaVerifyOptions),
   )
 
-const sessionOf = async (browser: Browser) => {
-  const session = await world.client.getSession(browser.request('/'))
-  if (!session) throw new Error('no session')
-  return session
-}
-
 const bankToken = (browser: Browser) =>
   world.client.getAccessToken(browser.request('/'), new Headers(), { audience: BANK })
 
@@ -275,9 +269,9 @@ describe('enroll', () => {
 describe('verify', () => {
   test('[S211] an OTP: the token of the audience is added to the main one; rotated ones are kept', async () => {
     const { browser, mfaToken } = await demanded()
-    const before = await sessionOf(browser)
+    const before = await browser.session()
     expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
-    const after = await sessionOf(browser)
+    const after = await browser.session()
     const { token } = await bankToken(browser)
     expect(decodeJwt(token)).toMatchObject({ aud: BANK, sub: 'dev|alice' })
     expect(after.accessTokens).toEqual([expect.objectContaining({ audience: BANK, accessToken: token })])
@@ -326,13 +320,13 @@ describe('verify', () => {
 
   test('a wrong code is a typed error, and the token can be used again', async () => {
     const { browser, mfaToken } = await demanded()
-    const before = await sessionOf(browser)
+    const before = await browser.session()
     await expect(verify(browser, mfaToken, { otp: '000000x' })).rejects.toMatchObject({
       name: 'MfaError',
       code: 'MFA_VERIFY_ERROR',
       cause: { name: 'OAuthError', error: 'invalid_grant', status: 403 },
     })
-    expect(await sessionOf(browser)).toEqual(before)
+    expect(await browser.session()).toEqual(before)
     expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })
   })
 

@@ -5,11 +5,10 @@ import type { IdpClientOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
-import { run } from '../support/popup-page.ts'
+import { POPUP_ID, popupQuery, run } from '../support/popup-page.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
-const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
 
 let world: World
 beforeAll(async () => {
@@ -23,18 +22,10 @@ beforeEach(() => {
 
 type Visit = Parameters<World['authorize']>[1]
 
-const popupQuery = (parameters: Record<string, string> = {}): string =>
-  `?${new URLSearchParams({ challengeMode: 'popup', popup: ID, ...parameters })}`
-
 async function signedIn(options: IdpClientOptions = {}, visit: Visit = { user: 'bob' }, query = '') {
   const made = world.another(options)
   expect((await world.login(made.browser, query, visit)).status).toBe(302)
-  const session = async () => {
-    const found = await made.client.getSession(made.browser.request('/'))
-    if (!found) throw new Error('nobody is signed in')
-    return found
-  }
-  return { ...made, session }
+  return { ...made, session: () => made.browser.session() }
 }
 
 const errorIn = async (response: Response) =>
@@ -60,9 +51,9 @@ describe('[C3] the start of a popup', () => {
       const policy = response.headers.get('content-security-policy')
       const told = await run(response)
       const error = { code: 'CROSS_SITE_REQUEST', message: expect.any(String) }
-      const message = { type: 'auth_complete', success: false, error, id: ID }
+      const message = { type: 'auth_complete', success: false, error, id: POPUP_ID }
       expect(told.opener).toEqual([{ message, target: APP }])
-      expect(told.channels).toEqual({ [ID]: [message] })
+      expect(told.channels).toEqual({ [POPUP_ID]: [message] })
       expect(told.nonce).toMatch(/^[0-9a-f]{32}$/)
       expect(policy).toContain(`'nonce-${told.nonce}'`)
       expect(told.html).toContain('href="/"')

@@ -6,10 +6,9 @@ import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
-import { run } from '../support/popup-page.ts'
+import { POPUP_ID, popupQuery, run } from '../support/popup-page.ts'
 
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
-const ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
 
 let world: MfaWorld
 beforeAll(async () => {
@@ -24,21 +23,15 @@ beforeEach(() => {
 
 type Visit = Parameters<MfaWorld['authorize']>[1]
 
-const popupQuery = (parameters: Record<string, string> = {}): string =>
-  `?${new URLSearchParams({ challengeMode: 'popup', popup: ID, acr_values: MULTI_FACTOR, ...parameters })}`
+const stepUpQuery = (parameters: Record<string, string> = {}): string =>
+  popupQuery({ acr_values: MULTI_FACTOR, ...parameters })
 
 /** A complete login in a popup; the page that it ends on. */
 const popup = (
   browser: Browser,
   parameters: Record<string, string> = {},
   visit: Visit = { user: 'alice', otp: true },
-): Promise<Response> => world.login(browser, popupQuery(parameters), visit)
-
-const sessionOf = async (browser: Browser, client = world.client) => {
-  const session = await client.getSession(browser.request('/'))
-  if (!session) throw new Error('no session')
-  return session
-}
+): Promise<Response> => world.login(browser, stepUpQuery(parameters), visit)
 
 const signedIn = async (options: IdpClientOptions = {}) => {
   const made = world.another(options)
@@ -49,10 +42,10 @@ const signedIn = async (options: IdpClientOptions = {}) => {
 
 describe('a popup with a session of its user', () => {
   test('the session keeps its identity and gets the token of the audience, reported by a page that closes', async () => {
-    const { browser, client } = world.another()
+    const { browser } = world.another()
     const jar = world.provider.createJar()
     await world.login(browser, '', { user: 'alice', jar })
-    const before = await sessionOf(browser, client)
+    const before = await browser.session()
     world.pass(30)
     const response = await popup(browser, { audience: BANK, scope: 'transfer' }, { jar, otp: true })
     expect(response.status).toBe(200)
@@ -61,14 +54,14 @@ describe('a popup with a session of its user', () => {
       type: 'auth_complete',
       success: true,
       user: { sub: 'dev|alice', email: expect.any(String) },
-      id: ID,
+      id: POPUP_ID,
     }
     const told = await run(response)
     expect(told.opener).toEqual([{ message, target: APP }])
-    expect(told.channels).toEqual({ [ID]: [message] })
+    expect(told.channels).toEqual({ [POPUP_ID]: [message] })
     expect(told.closedAfter).toEqual([100])
 
-    const after = await sessionOf(browser, client)
+    const after = await browser.session()
     expect(after.internal).toEqual(before.internal)
     expect(after.tokenSet).toEqual(before.tokenSet)
     expect(after.accessTokens).toEqual([expect.objectContaining({ audience: BANK })])
@@ -82,10 +75,10 @@ describe('a popup with a session of its user', () => {
   })
 
   test('without an audience the main tokens are replaced', async () => {
-    const { browser, client } = await signedIn()
-    const before = await sessionOf(browser, client)
+    const { browser } = await signedIn()
+    const before = await browser.session()
     await popup(browser)
-    const after = await sessionOf(browser, client)
+    const after = await browser.session()
     expect(after.internal.createdAt).toBe(before.internal.createdAt)
     for (const name of ['accessToken', 'idToken', 'refreshToken'] as const)
       expect(after.tokenSet[name]).not.toBe(before.tokenSet[name])
@@ -94,12 +87,12 @@ describe('a popup with a session of its user', () => {
   })
 
   test('the main tokens are refreshed for their own API afterwards: the popup returned no refresh token', async () => {
-    const { browser, client } = await signedIn({
+    const { browser } = await signedIn({
       authorizationParameters: { audience: 'https://api.example.test/' },
     })
     const audienceOf = (token: string): unknown => decodeJwt(token).aud
     await popup(browser, { audience: BANK })
-    const { refreshToken } = (await sessionOf(browser, client)).tokenSet
+    const { refreshToken } = (await browser.session()).tokenSet
     expect(world.provider.requests('authorize')[0]?.query).toMatchObject({
       audience: BANK,
       scope: 'openid profile email',
@@ -107,18 +100,18 @@ describe('a popup with a session of its user', () => {
     world.pass(TTL + 1)
     const { token } = (await (await browser.send('/auth/access-token')).json()) as { token: string }
     expect(audienceOf(token)).toBe('https://api.example.test/')
-    expect((await sessionOf(browser, client)).tokenSet.refreshToken).not.toBe(refreshToken)
+    expect((await browser.session()).tokenSet.refreshToken).not.toBe(refreshToken)
     const query = `?audience=${encodeURIComponent(BANK)}`
     expect((await browser.send(`/auth/access-token${query}`)).status).toBe(403)
   })
 
   test('is for the audience of the session, if that differs from the configured one', async () => {
     const audience = 'https://orders.example.test/'
-    const { browser, client } = world.another()
+    const { browser } = world.another()
     await world.login(browser, `?audience=${encodeURIComponent(audience)}`)
-    const before = await sessionOf(browser, client)
+    const before = await browser.session()
     await popup(browser)
-    const after = await sessionOf(browser, client)
+    const after = await browser.session()
     expect(after.tokenSet.audience).toBe(audience)
     expect(decodeJwt(after.tokenSet.accessToken).aud).toBe(audience)
     expect(after.tokenSet.refreshToken).not.toBe(before.tokenSet.refreshToken)
@@ -128,7 +121,7 @@ describe('a popup with a session of its user', () => {
     const { browser, client } = await signedIn()
     const late = browser.request(`/auth/access-token?audience=${encodeURIComponent(BANK)}`)
     await popup(browser, { audience: BANK })
-    const entry = (await sessionOf(browser, client)).accessTokens?.[0]
+    const entry = (await browser.session()).accessTokens?.[0]
     world.provider.clearRequests()
     const response = await client.middleware(late)
     expect(await response.json()).toMatchObject({ token: entry?.accessToken })
@@ -150,7 +143,7 @@ describe('a popup with a session of its user', () => {
     expect(more).toEqual([])
     expect(after?.id).toBe(before?.id)
     expect(cookie).toBeDefined()
-    expect((await sessionOf(browser, client)).internal).toEqual({
+    expect((await browser.session()).internal).toEqual({
       sid: 'another',
       createdAt: before?.session.internal.createdAt,
     })
@@ -161,7 +154,7 @@ describe('a popup with a session of its user', () => {
   test('beforeSessionSaved gets all claims; if it throws, the tokens are kept and it is reported', async () => {
     const seen: unknown[] = []
     let isBroken = false
-    const { browser, client } = await signedIn({
+    const { browser } = await signedIn({
       beforeSessionSaved: (session) => {
         if (isBroken) throw new Error('broken')
         seen.push(session.user['aud'])
@@ -172,31 +165,31 @@ describe('a popup with a session of its user', () => {
     expect(seen).toEqual([world.provider.clientId, world.provider.clientId])
     isBroken = true
     expect((await popup(browser, { audience: 'https://api.example.test/' })).status).toBe(200)
-    expect((await sessionOf(browser, client)).accessTokens).toHaveLength(2)
+    expect((await browser.session()).accessTokens).toHaveLength(2)
     expect(world.events).toContainEqual(
       expect.objectContaining({ code: 'REQUEST_FAILED', error: 'HOOK_FAILED' }),
     )
   })
 
   test('after a logout it is an ordinary login', async () => {
-    const { browser, client } = await signedIn()
-    const before = await sessionOf(browser, client)
+    const { browser } = await signedIn()
+    const before = await browser.session()
     world.pass(5)
-    const begun = await world.begin(browser, popupQuery({ audience: BANK }))
+    const begun = await world.begin(browser, stepUpQuery({ audience: BANK }))
     const callback = await world.authorize(begun, { user: 'alice', otp: true })
     const transaction = new Map([...browser.cookies].filter(([name]) => name.startsWith('__txn_')))
     await browser.send('/auth/logout')
     for (const [name, cookie] of transaction) browser.cookies.set(name, cookie)
     const told = await run(await browser.send(callback))
     expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|alice' } })
-    const after = await sessionOf(browser, client)
+    const after = await browser.session()
     expect(after.internal.createdAt).toBe(before.internal.createdAt + 5)
     expect(after.tokenSet.audience).toBe(BANK)
   })
 
   test('an identical callback gets the same response and session, another one is rejected', async () => {
     const { browser, client } = await signedIn()
-    const begun = await world.begin(browser, popupQuery({ audience: BANK }))
+    const begun = await world.begin(browser, stepUpQuery({ audience: BANK }))
     const callback = await world.authorize(begun, { user: 'alice', otp: true })
     const requests = [1, 2, 3].map(() => browser.request(callback))
     const other = browser.request(`${callback}&iss=changed`)
@@ -205,7 +198,7 @@ describe('a popup with a session of its user', () => {
       responses.map(async (response) => {
         const copy = new Map(browser.cookies)
         browser.store(response)
-        const session = await sessionOf(browser, client)
+        const session = await browser.session()
         browser.cookies.clear()
         for (const [name, cookie] of copy) browser.cookies.set(name, cookie)
         return session.accessTokens?.[0]?.accessToken
@@ -230,7 +223,7 @@ describe('a popup without a session', () => {
     const browser = world.newBrowser()
     const told = await run(await popup(browser, {}, { user: 'bob', otp: true }))
     expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|bob' } })
-    expect((await sessionOf(browser)).user.sub).toBe('dev|bob')
+    expect((await browser.session()).user.sub).toBe('dev|bob')
   })
 
   test('its message has sub and e-mail address only, and no e-mail address that the session does not have', async () => {
@@ -246,21 +239,21 @@ describe('a popup that fails', () => {
   const failure = async (response: Response) => {
     const told = await run(response)
     expect(told.closedAfter).toEqual([100])
-    expect(told.channels[ID]).toEqual([told.opener[0]?.message])
+    expect(told.channels[POPUP_ID]).toEqual([told.opener[0]?.message])
     const { success, error } = told.opener[0]?.message ?? {}
     expect(success).toBe(false)
     return { error: error as { code: string; message: string }, html: told.html }
   }
 
   test('another user is rejected, and the session is unchanged', async () => {
-    const { browser, client } = await signedIn()
-    const before = await sessionOf(browser, client)
+    const { browser } = await signedIn()
+    const before = await browser.session()
     const response = await popup(browser, { audience: BANK }, { user: 'bob', otp: true })
     expect(response.status).toBe(400)
     const { error, html } = await failure(response)
     expect(error.code).toBe('POPUP_USER_MISMATCH')
     expect(html).not.toContain('bob')
-    expect(await sessionOf(browser, client)).toEqual(before)
+    expect(await browser.session()).toEqual(before)
     expect(browser.names('__txn_')).toEqual([])
   })
 
@@ -281,7 +274,7 @@ describe('a popup that fails', () => {
     const { browser } = await signedIn()
     const error = status === 400 ? 'invalid_grant' : 'temporarily_unavailable'
     const headers = { 'content-type': 'application/json' }
-    const begun = await world.begin(browser, popupQuery())
+    const begun = await world.begin(browser, stepUpQuery())
     const callback = await world.authorize(begun, { user: 'alice', otp: true })
     world.provider.faults.set('token', { kind: 'respond', status, headers, body: JSON.stringify({ error }) })
     const response = await browser.send(callback)
@@ -290,11 +283,11 @@ describe('a popup that fails', () => {
   })
 
   test('tokens of unknown audience and scope never replace the main ones', async () => {
-    const { browser, client } = await signedIn()
-    const before = await sessionOf(browser, client)
+    const { browser } = await signedIn()
+    const before = await browser.session()
     const response = await popup(browser, { audience: BANK, scope: `transfer ${'x'.repeat(2_500)}` })
     expect((await failure(response)).error.code).toBe('INVALID_CALLBACK')
-    expect(await sessionOf(browser, client)).toEqual(before)
+    expect(await browser.session()).toEqual(before)
   })
 
   test('a session that has become too large is an error', async () => {
@@ -345,7 +338,7 @@ describe('the page of a popup', () => {
   test('without an opener sends to the channel only; without a name, to the opener only', async () => {
     const cut = await run(await popup(world.newBrowser()), { hasOpener: false })
     expect(cut.opener).toEqual([])
-    expect(cut.channels[ID]).toHaveLength(1)
+    expect(cut.channels[POPUP_ID]).toHaveLength(1)
 
     const browser = world.newBrowser()
     const response = browser.store(
@@ -359,7 +352,7 @@ describe('the page of a popup', () => {
 
   test('uses link and nonce of onCallback, or its Response', async () => {
     let answer: unknown = { returnTo: '/done', cspNonce: 'bm9uY2U=' }
-    const { browser, client } = world.another({
+    const { browser } = world.another({
       onCallback: ({ challengeMode }) => (challengeMode === 'popup' ? (answer as undefined) : undefined),
     })
     const response = await popup(browser)
@@ -371,7 +364,7 @@ describe('the page of a popup', () => {
     answer = new Response('own', { status: 202 })
     const own = await popup(browser)
     expect([own.status, await own.text()]).toEqual([202, 'own'])
-    expect((await sessionOf(browser, client)).user.sub).toBe('dev|alice')
+    expect((await browser.session()).user.sub).toBe('dev|alice')
   })
 
   test.each([
@@ -404,7 +397,7 @@ describe('the login route', () => {
     const { browser } = world.another({
       authorizationParameters: { response_mode: 'query', scope: 'openid email' },
     })
-    const query = popupQuery({ audience: BANK, scope: 'transfer openid', returnTo: '/a' })
+    const query = stepUpQuery({ audience: BANK, scope: 'transfer openid', returnTo: '/a' })
     const location = new URL((await browser.send(`/auth/login${query}`)).headers.get('location') ?? '')
     const sent = Object.fromEntries(location.searchParams)
     expect(sent).toMatchObject({ scope: 'openid email transfer', audience: BANK, acr_values: MULTI_FACTOR })
@@ -417,7 +410,7 @@ describe('the login route', () => {
       authorizationParameters: { response_mode: 'form_post' },
     })
     const modes = await Promise.all(
-      ['', popupQuery()].map(async (query) => {
+      ['', stepUpQuery()].map(async (query) => {
         const response = await browser.send(`/auth/login${query}`)
         return new URL(response.headers.get('location') ?? '').searchParams.get('response_mode')
       }),
@@ -428,7 +421,7 @@ describe('the login route', () => {
   test.each(['short', `${'x'.repeat(65)}`, '<script>alert(1)</script>', 'a b c d e f g h i j'])(
     'rejects the name %s',
     async (name) => {
-      const response = await world.newBrowser().send(`/auth/login${popupQuery({ popup: name })}`)
+      const response = await world.newBrowser().send(`/auth/login${stepUpQuery({ popup: name })}`)
       expect(response.status).toBe(400)
       expect(await response.text()).not.toContain(name)
     },

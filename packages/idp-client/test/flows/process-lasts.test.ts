@@ -17,9 +17,6 @@ beforeEach(async () => {
 })
 afterEach(() => world.provider.stop())
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 /** How a host asks for a token where the response cannot be reached. */
 type ReadOnly = (browser: Browser, options?: { refresh?: boolean }) => Promise<{ token: string }>
 
@@ -49,7 +46,7 @@ describe.each(hosts)('[D3] processLasts: false where cookies cannot be written: 
     })
     world.clock.now += TTL + 1
     await expect(ask(world.browser)).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
-    expect(refreshes()).toEqual([])
+    expect(world.refreshes()).toEqual([])
     // The session has lost nothing: where a cookie can be written it refreshes.
     const response = await world.browser.send('/auth/access-token')
     expect(response.status).toBe(200)
@@ -66,7 +63,7 @@ test('[D3] with a store every refresh is written', async () => {
   world.clock.now += TTL + 1
   const { token } = await client.getAccessToken({}, browser.request('/'))
   expect((await client.getAccessToken({}, browser.request('/'))).token).toBe(token)
-  expect(refreshes()).toHaveLength(1)
+  expect(world.refreshes()).toHaveLength(1)
 })
 
 test('[D3] a process that lasts refreshes where cookies cannot be written', async () => {
@@ -75,7 +72,7 @@ test('[D3] a process that lasts refreshes where cookies cannot be written', asyn
   world.clock.now += TTL + 1
   const { token } = await client.getAccessToken({}, browser.request('/'))
   expect((await client.getAccessToken({}, browser.request('/'))).token).toBe(token)
-  expect(refreshes()).toHaveLength(1)
+  expect(world.refreshes()).toHaveLength(1)
 })
 
 describe.each<[string, () => IdpClientOptions]>([
@@ -96,7 +93,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect((await browser.send('/auth/access-token')).status).toBe(504)
     // The provider has rotated the token, and refuses it now.
     expect((await browser.send('/auth/access-token')).status).toBe(401)
-    expect(refreshes()).toHaveLength(2)
+    expect(world.refreshes()).toHaveLength(2)
     held.release()
   })
 })

@@ -183,9 +183,6 @@ const scenarios: Record<string, (() => Scenario)[]> = {
   ],
 }
 
-const refreshes = () =>
-  world.provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token')
-
 const sessionOf = ({ browser, client }: Made) => client.getSession(browser.request('/'))
 
 /** After a refresh. */
@@ -233,7 +230,7 @@ const sessions: Record<string, (after: After) => Promise<void>> = {
   },
   async 'stays; no request is sent'({ made }) {
     expect((await sessionOf(made))?.user.sub).toBe('dev|alice')
-    expect(refreshes()).toEqual([])
+    expect(world.refreshes()).toEqual([])
   },
   stays: expectUnchanged,
   async 'stays; the next call tries again'(after) {
@@ -241,7 +238,7 @@ const sessions: Record<string, (after: After) => Promise<void>> = {
     world.provider.faults.clear()
     world.provider.clearRequests()
     await tokenOf(after.made, true, new Headers())
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   },
   async 'gets the tokens when they arrive'(after) {
     after.scenario.arrive?.()
@@ -249,7 +246,7 @@ const sessions: Record<string, (after: After) => Promise<void>> = {
       .poll(() => tokenOf(after.made, false, new Headers()), { timeout: 30_000 })
       .not.toBe(after.before.tokenSet.accessToken)
     await expectNewTokens(after)
-    expect(refreshes()).toHaveLength(1)
+    expect(world.refreshes()).toHaveLength(1)
   },
   async 'is gone'({ made }) {
     expect(await sessionOf(made)).toBeNull()

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { GuardRequirements, IdpClientOptions, SessionData } from '../../src/index.ts'
+import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -18,12 +18,6 @@ function pass(seconds: number): void {
 }
 
 type Made = ReturnType<World['another']>
-
-const sessionOf = async ({ browser, client }: Made): Promise<SessionData> => {
-  const session = await client.getSession(browser.request('/'))
-  if (!session) throw new Error('no session')
-  return session
-}
 
 /** A browser that has just signed in, in a provider session of its own. */
 async function signedIn(options: IdpClientOptions = {}, query = '?max_age=300') {
@@ -60,12 +54,12 @@ describe.each<[string, () => IdpClientOptions]>([
 ])('sessions %s', (_where, options) => {
   test('[B1] after a login elsewhere in the same provider session they are refreshed, and prove no more', async () => {
     const made = await signedIn(options())
-    const before = await sessionOf(made)
+    const before = await made.browser.session()
     pass(TTL + 1)
     await world.login(world.newBrowser(), '?max_age=0', { user: 'alice', jar: made.jar })
     world.provider.clearRequests()
     expect(await refresh(made)).toBe(200)
-    const after = await sessionOf(made)
+    const after = await made.browser.session()
     const authTime = (idToken = ''): number =>
       JSON.parse(Buffer.from(idToken.split('.')[1] ?? '', 'base64url').toString()).auth_time
     expect(authTime(after.tokenSet.idToken)).toBeGreaterThan(authTime(before.tokenSet.idToken) + TTL)
@@ -96,13 +90,13 @@ describe.each<[string, () => IdpClientOptions]>([
     ],
   ])('[B2] %s costs no token: ID token, user and sid stay', async (_what, reason, tamper) => {
     const made = await signedIn(options())
-    const before = await sessionOf(made)
+    const before = await made.browser.session()
     pass(TTL + 1)
     tell({ name: 'Somebody', sid: 'another' })
     tamper()
     expect(await refresh(made)).toBe(200)
     world.provider.faults.clear()
-    const after = await sessionOf(made)
+    const after = await made.browser.session()
     expect(after.tokenSet.idToken).toBe(before.tokenSet.idToken)
     expect(after.user).toEqual(before.user)
     expect(after.internal).toEqual(before.internal)
@@ -110,7 +104,7 @@ describe.each<[string, () => IdpClientOptions]>([
     expect(ignored()).toEqual([reason])
     pass(TTL + 1)
     expect(await refresh(made)).toBe(200)
-    expect((await sessionOf(made)).tokenSet.idToken).not.toBe(before.tokenSet.idToken)
+    expect((await made.browser.session()).tokenSet.idToken).not.toBe(before.tokenSet.idToken)
   })
 
   test('[B2] beforeSessionSaved gets the claims of the stored ID token, and no new one', async () => {
@@ -131,12 +125,12 @@ describe.each<[string, () => IdpClientOptions]>([
 
   test('[B2] a forged one rejects the whole response, even if keys cannot be loaded and clocks differ', async () => {
     const made = await signedIn(options())
-    const before = await sessionOf(made)
+    const before = await made.browser.session()
     pass(TTL + 1)
     world.provider.faults.set('jwks', { kind: 'respond', status: 500 })
     tell({ sub: 'dev|mallory', exp: 1 })
     expect(await refresh(made)).toBe(502)
-    expect((await sessionOf(made)).tokenSet).toEqual(before.tokenSet)
+    expect((await made.browser.session()).tokenSet).toEqual(before.tokenSet)
   })
 
   test('[B1] a hook that removes the ID token does not remove what was proven', async () => {
@@ -147,7 +141,7 @@ describe.each<[string, () => IdpClientOptions]>([
         tokenSet,
       }),
     })
-    expect((await sessionOf(made)).tokenSet).not.toHaveProperty('idToken')
+    expect((await made.browser.session()).tokenSet).not.toHaveProperty('idToken')
     expect(await isShown(made)).toBe(true)
     pass(TTL + 1)
     tell({ auth_time: world.clock.now }, { times: 1 })
@@ -166,14 +160,14 @@ describe.each<[string, () => IdpClientOptions]>([
         tokenSet: { ...session.tokenSet, idToken: 'e30.e30.AAAA' },
       }),
     })
-    expect((await sessionOf(made)).tokenSet.idToken).not.toBe('e30.e30.AAAA')
+    expect((await made.browser.session()).tokenSet.idToken).not.toBe('e30.e30.AAAA')
     expect(await isShown(made)).toBe(true)
   })
 
   test('[B1] updateSession cannot change the ID token', async () => {
     const made = await signedIn(options())
     pass(400)
-    const session = await sessionOf(made)
+    const session = await made.browser.session()
     const claims = Buffer.from(JSON.stringify({ sub: 'dev|alice', auth_time: world.clock.now })).toString(
       'base64url',
     )
@@ -183,7 +177,7 @@ describe.each<[string, () => IdpClientOptions]>([
       tokenSet: { ...session.tokenSet, idToken: `e30.${claims}.AAAA` },
     })
     made.browser.store(new Response(null, { headers }))
-    expect((await sessionOf(made)).tokenSet.idToken).toBe(session.tokenSet.idToken)
+    expect((await made.browser.session()).tokenSet.idToken).toBe(session.tokenSet.idToken)
     expect(await isShown(made)).toBe(false)
   })
 })
@@ -257,9 +251,9 @@ describe('a popup of the same user', () => {
 
   test('[B1] of another organization is rejected', async () => {
     const made = await signedIn({}, '?organization=acme')
-    const before = await sessionOf(made)
+    const before = await made.browser.session()
     tell({ org_id: 'org_globex', org_name: 'globex' })
     await stepUp(made, { prompt: 'login', max_age: '0' })
-    expect(await sessionOf(made)).toEqual(before)
+    expect(await made.browser.session()).toEqual(before)
   })
 })

@@ -1,13 +1,13 @@
 import type { DevProvider, DevProviderOptions } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { customClock } from '../../src/config/options.ts'
-import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
+import type { IdpClientOptions, LogEvent, SessionData } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
 import { SECRET } from './engine.ts'
 
 export const APP = 'http://localhost:3000'
 
-/** When every world begins: about real time, which decides whether a cookie of the provider has expired. */
+/** Start time of every world: about real time, which decides whether a cookie of the provider has expired. */
 export const START = Math.floor(Date.now() / 1000)
 
 interface StoredCookie {
@@ -16,7 +16,7 @@ interface StoredCookie {
   readonly path: string
 }
 
-/** A browser in front of a Web client: keeps cookies as browsers do, follows nothing by itself. */
+/** A browser that sends requests to a Web client: keeps cookies like a browser, and follows no redirect. */
 export class Browser {
   readonly cookies = new Map<string, StoredCookie>()
   readonly #client: IdpClient
@@ -54,6 +54,13 @@ export class Browser {
   names(prefix: string): string[] {
     return [...this.cookies.keys()].filter((name) => name.startsWith(prefix))
   }
+
+  /** The session, as the application reads it. */
+  async session(): Promise<SessionData> {
+    const session = await this.#client.getSession(this.request('/'))
+    if (!session) throw new Error('there is no session')
+    return session
+  }
 }
 
 export interface World {
@@ -61,7 +68,7 @@ export interface World {
   readonly client: IdpClient
   readonly browser: Browser
   readonly events: LogEvent[]
-  /** Of the client and the provider; it stands still until a test moves it. `provider.clock` moves the two apart. */
+  /** The clock of client and provider; only tests move it. `provider.clock` changes that of the provider alone. */
   readonly clock: { now: number }
   newBrowser(): Browser
   /** A second client of the same application, with other options. */
@@ -69,7 +76,9 @@ export interface World {
   /** From the login route to the URL that the provider sends the browser to. */
   begin(browser: Browser, query?: string): Promise<string>
   authorize(url: string, options?: Parameters<DevProvider['login']>[1]): Promise<string>
-  /** A complete login; the answer of the callback route. */
+  /** Requests of the token endpoint that redeem a refresh token. */
+  refreshes(): ReturnType<DevProvider['requests']>
+  /** A complete login; returns the response of the callback route. */
   login(browser: Browser, query?: string, options?: Parameters<DevProvider['login']>[1]): Promise<Response>
 }
 
@@ -99,7 +108,8 @@ export async function startWorld(
   async function begin(browser: Browser, query = ''): Promise<string> {
     const response = await browser.send(`/auth/login${query}`)
     const location = response.headers.get('location')
-    if (response.status !== 302 || location === null) throw new Error(`login answered ${response.status}`)
+    if (response.status !== 302 || location === null)
+      throw new Error(`login responded with ${response.status}`)
     return location
   }
 
@@ -126,6 +136,7 @@ export async function startWorld(
     },
     begin,
     authorize,
+    refreshes: () => provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token'),
     login: async (browser, query, login) => browser.send(await authorize(await begin(browser, query), login)),
   }
 }

@@ -2,6 +2,13 @@ import { runInNewContext } from 'node:vm'
 import { APP } from './app.ts'
 import { scriptIn } from './page.ts'
 
+/** The id that a page gives to its popup; messages contain it. */
+export const POPUP_ID = 'a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
+
+/** Query of the login route for a login in a popup. */
+export const popupQuery = (parameters: Record<string, string> = {}): string =>
+  `?${new URLSearchParams({ challengeMode: 'popup', popup: POPUP_ID, ...parameters })}`
+
 /** The effects of the script on a popup's last page. */
 export interface Told {
   /** Messages with the target that they are for. */
@@ -12,7 +19,7 @@ export interface Told {
   readonly html: string
 }
 
-/** Runs the script of a page as the browser would, with the things that it needs and no others. */
+/** Runs the script of a page in a context that has only the browser APIs that the script needs. */
 export async function run(response: Response, { hasOpener = true } = {}): Promise<Told> {
   const html = await response.text()
   const { nonce, script } = scriptIn(html)
