@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { createServer } from 'node:http'
-import type { Browser } from 'playwright-core'
+import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { Complaints, splitMessages } from './support/complaints.ts'
@@ -41,19 +41,24 @@ afterAll(async () => {
 
 async function open(path: string): Promise<Visitor> {
   const visitor = await newVisitor(browser)
-  await visitor.page.goto(url + path, { waitUntil: 'networkidle' })
+  await visitor.page.goto(url + path)
   return visitor
 }
 
+const message = (context: BrowserContext): Promise<unknown> => context.waitForEvent('console')
+const exception = (context: BrowserContext): Promise<unknown> => context.waitForEvent('weberror')
+
 test.each([
-  ['/error', 'not announced: error: one is wrong'],
-  ['/warning', 'not announced: warning: one is odd'],
-  ['/uncaught', 'not announced: uncaught: Error: one is thrown'],
-  ['/rejected', 'not announced: uncaught: Error: one is rejected'],
-  ['/refused', 'not announced: 404 /missing'],
-  ['/nowhere', 'not announced: 404 /nowhere'],
-])('[J2] any message of %s on the console fails the test', async (path, problem) => {
-  const visitor = await open(path)
+  ['/error', message, 'not announced: error: one is wrong'],
+  ['/warning', message, 'not announced: warning: one is odd'],
+  ['/uncaught', exception, 'not announced: uncaught: Error: one is thrown'],
+  ['/rejected', exception, 'not announced: uncaught: Error: one is rejected'],
+  ['/refused', message, 'not announced: 404 /missing'],
+  ['/nowhere', message, 'not announced: 404 /nowhere'],
+])('[J2] any message of %s on the console fails the test', async (path, reported, problem) => {
+  const visitor = await newVisitor(browser)
+  const { context, page } = visitor
+  await Promise.all([reported(context), page.goto(url + path)])
   await expect(visitor.leave()).rejects.toThrow(problem)
 })
 

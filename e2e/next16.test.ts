@@ -12,6 +12,7 @@ import { startChromium } from './fixtures/support/chromium.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
 import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
 import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
+import { CookieBrowser } from './support/cookie-browser.ts'
 import type { Visitor } from './support/visitor.ts'
 import { foreignFetches, newVisitor } from './support/visitor.ts'
 
@@ -273,17 +274,8 @@ describe('requests', () => {
   test('[C4] requirements of a page take precedence over configured acr_values and organization, in one login', async () => {
     const FIXTURE_AUTHORIZATION = JSON.stringify({ acr_values: 'urn:silver', organization: 'org_acme' })
     const { url } = await start(plain, { FIXTURE_AUTHORIZATION })
-    const cookies = new Map<string, string>()
-    const visit = async (to: string): Promise<Response> => {
-      const cookie = [...cookies].map((pair) => pair.join('=')).join('; ')
-      const response = await fetch(new URL(to, url), { redirect: 'manual', headers: { cookie } })
-      for (const line of ourCookies(response)) {
-        const [name = '', value = ''] = line.split(';', 1)[0]?.split('=') ?? []
-        if (/; max-age=0/i.test(line)) cookies.delete(name)
-        else cookies.set(name, value)
-      }
-      return response
-    }
+    const browser = new CookieBrowser()
+    const visit = (to: string): Promise<Response> => browser.send(new URL(to, url).href)
     const logIn = async (path: string): Promise<URLSearchParams> => {
       const begun = (await visit(path)).headers.get('location') ?? ''
       const { location = '' } = await provider.login(begun, { user: 'bob' })
@@ -414,7 +406,8 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     const { page } = visitor
     // The router is told to navigate instead.
     visitor.announce(403, '/auth/login')
-    await page.goto(`${server.url}/links`, { waitUntil: 'networkidle' })
+    await page.goto(`${server.url}/links`)
+    await page.getByText('hydrated').waitFor()
     await page.click(`#${id}`)
     await enterAs(page, 'alice')
     await page.waitForURL(server.url + target)
@@ -432,12 +425,14 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
       const headers = await response.headersArray()
       return headers.filter(({ name }) => name.toLowerCase() === 'set-cookie').map(({ value }) => value)
     }
-    await page.goto(`${server.url}/actions`, { waitUntil: 'networkidle' })
+    await page.goto(`${server.url}/actions`)
+    await page.getByText('hydrated').waitFor()
     expect(await cookiesOfAction('#look', 'looked nobody')).toEqual([])
     await page.click('#enter')
     await enterAs(page, 'bob')
     await page.waitForURL(`${server.url}/actions`)
     await page.getByText('value=none').waitFor()
+    await page.getByText('hydrated').waitFor()
     expect(await cookiesOfAction('#look', 'looked dev|bob')).toEqual([])
     expect((await cookiesOfAction('#keep', 'kept by action')).length).toBeGreaterThan(0)
     await page.getByText('value=by action').waitFor()
@@ -449,7 +444,8 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     const { page } = visitor
     const [name = '', value = ''] = (await signedIn('test|carol', 'fresh')).split('=')
     await page.context().addCookies([{ name, value, url: server.url }])
-    await page.goto(`${server.url}/actions`, { waitUntil: 'networkidle' })
+    await page.goto(`${server.url}/actions`)
+    await page.getByText('hydrated').waitFor()
     const due = (await signedIn('test|carol', 'due')).split('=')[1] ?? ''
     await page.context().addCookies([{ name, value: due, url: server.url }])
     const isAction = (response: PageResponse): boolean =>

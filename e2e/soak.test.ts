@@ -66,7 +66,7 @@ describe('four processes, one Redis', () => {
     await phone.send(`/devices/${other?.id}`, { method: 'DELETE' })
     const statuses = await Promise.all(Array.from({ length: 8 }, () => desktop.send('/notes')))
     expect(statuses.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))
-    const captured = new Map(phone.cookies)
+    const captured = phone.browser.copy()
     await phone.send('/auth/logout')
     const after = await Promise.all(Array.from({ length: 8 }, () => phone.send('/notes', {}, captured)))
     expect(after.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))

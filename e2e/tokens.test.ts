@@ -5,6 +5,7 @@ import { fingerprint } from './fixtures/next16/lib/fingerprint.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
 import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
 import { SECRET } from './fixtures/support/visitor.ts'
+import { CookieBrowser } from './support/cookie-browser.ts'
 
 const LIFETIME = 3600
 
@@ -35,44 +36,24 @@ async function start(variables: Readonly<Record<string, string>> = {}): Promise<
   return server
 }
 
-/** The cookies of one browser. */
-class Jar {
-  readonly cookies = new Map<string, string>()
-
-  get header(): string {
-    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  }
-
-  /** Requests a path of the application as a browser would, and follows nothing. */
-  async send(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
-    const response = await fetch(url, { redirect: 'manual', headers: { ...headers, cookie: this.header } })
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
-      if (/;\s*max-age=0(?:;|$)/i.test(line)) this.cookies.delete(name)
-      else this.cookies.set(name, value)
-    }
-    return response
-  }
-}
-
 /** Signs a user in to the application. */
-async function loggedIn({ url }: RunningNext): Promise<Jar> {
-  const jar = new Jar()
-  const begun = await jar.send(`${url}/auth/login`)
+async function loggedIn({ url }: RunningNext): Promise<CookieBrowser> {
+  const browser = new CookieBrowser()
+  const begun = await browser.send(`${url}/auth/login`)
   const back = await provider.login(begun.headers.get('location') ?? '', { user: 'alice' })
-  const done = await jar.send(back.location ?? '')
+  const done = await browser.send(back.location ?? '')
   expect(done.status).toBe(302)
-  return jar
+  return browser
 }
 
 /** Signs in so many times, and waits until all access tokens have expired; the next ones last. */
-async function allExpired(server: RunningNext, count: number): Promise<Jar[]> {
+async function allExpired(server: RunningNext, count: number): Promise<CookieBrowser[]> {
   provider.settings.accessTokenTtl = 1
-  const jars = await Promise.all(Array.from({ length: count }, () => loggedIn(server)))
+  const browsers = await Promise.all(Array.from({ length: count }, () => loggedIn(server)))
   provider.settings.accessTokenTtl = LIFETIME
   const over = Math.ceil(Date.now() / 1000) + 2
   while (Date.now() / 1000 < over) await new Promise((resolve) => setTimeout(resolve, 50))
-  return jars
+  return browsers
 }
 
 const refreshes = (): number =>
@@ -86,8 +67,8 @@ async function printed(response: Response): Promise<string> {
 }
 
 /** The token that the session of this browser holds now, by the route for browsers. */
-async function current({ url }: RunningNext, jar: Jar): Promise<string> {
-  const response = await jar.send(`${url}/auth/access-token`)
+async function current({ url }: RunningNext, browser: CookieBrowser): Promise<string> {
+  const response = await browser.send(`${url}/auth/access-token`)
   expect(response.status).toBe(200)
   const { token } = (await response.json()) as { token: string }
   return fingerprint(token)
@@ -100,7 +81,7 @@ describe('an access token that has expired', () => {
   let server: RunningNext
   /** The same application in another process, which knows nothing but what a cookie says. */
   let elsewhere: RunningNext
-  let waiting: Jar[]
+  let waiting: CookieBrowser[]
 
   beforeAll(async () => {
     server = await start()
@@ -109,11 +90,11 @@ describe('an access token that has expired', () => {
   })
 
   /** Each test takes a session of its own. */
-  function takeExpired(): Jar {
-    const jar = waiting.pop()
-    if (!jar) throw new Error('more tests than expired sessions')
+  function takeExpired(): CookieBrowser {
+    const browser = waiting.pop()
+    if (!browser) throw new Error('more tests than expired sessions')
     provider.clearRequests()
-    return jar
+    return browser
   }
 
   const navigations = [
@@ -125,39 +106,39 @@ describe('an access token that has expired', () => {
   test.each(navigations)(
     'proxy and page, %s: one refresh, the page has the new token, the next request makes none',
     async (_title, path, headers) => {
-      const jar = takeExpired()
-      const response = await jar.send(`${server.url}${path}?renewed`, headers)
+      const browser = takeExpired()
+      const response = await browser.send(`${server.url}${path}?renewed`, { headers })
       const shown = await printed(response)
       expect(refreshes()).toBe(1)
       expect(wrote(response)).toBe(true)
-      expect(await current(elsewhere, jar)).toBe(shown)
-      expect(await printed(await jar.send(`${server.url}${path}?renewed`, headers))).toBe(shown)
+      expect(await current(elsewhere, browser)).toBe(shown)
+      expect(await printed(await browser.send(`${server.url}${path}?renewed`, { headers }))).toBe(shown)
       expect(refreshes()).toBe(1)
     },
   )
 
   test('a Server Component alone gets a fresh token; the next request that can write stores it', async () => {
-    const jar = takeExpired()
-    const before = jar.header
-    const response = await jar.send(`${server.url}/page/token`)
+    const browser = takeExpired()
+    const before = browser.header(server.url)
+    const response = await browser.send(`${server.url}/page/token`)
     const shown = await printed(response)
     expect(refreshes()).toBe(1)
     expect(wrote(response)).toBe(false)
-    expect(jar.header).toBe(before)
+    expect(browser.header(server.url)).toBe(before)
 
-    const next = await jar.send(`${server.url}/whoami`)
+    const next = await browser.send(`${server.url}/whoami`)
     expect(await next.json()).toMatchObject({ sub: 'dev|alice' })
     expect(wrote(next)).toBe(true)
-    expect(jar.header).not.toBe(before)
-    expect(await printed(await jar.send(`${server.url}/page/token`))).toBe(shown)
-    expect(await current(elsewhere, jar)).toBe(shown)
+    expect(browser.header(server.url)).not.toBe(before)
+    expect(await printed(await browser.send(`${server.url}/page/token`))).toBe(shown)
+    expect(await current(elsewhere, browser)).toBe(shown)
     expect(refreshes()).toBe(1)
   })
 
   test('two pages at once have the same new token', async () => {
-    const jar = takeExpired()
+    const browser = takeExpired()
     const url = `${server.url}/page/token`
-    const [first, second] = await Promise.all([jar.send(url), jar.send(url)])
+    const [first, second] = await Promise.all([browser.send(url), browser.send(url)])
     const shown = await printed(first)
     expect(await printed(second)).toBe(shown)
     expect(refreshes()).toBe(1)
@@ -169,8 +150,8 @@ describe('an access token that has expired', () => {
     ['API routes of the Pages Router', '/api/legacy/token'],
     ['the route for browsers', '/auth/access-token'],
   ])('50 at once from %s: one refresh, 50 equal tokens', async (_title, path) => {
-    const jar = takeExpired()
-    const headers = { cookie: jar.header }
+    const browser = takeExpired()
+    const headers = { cookie: browser.header(server.url) }
     const responses = await Promise.all(
       Array.from({ length: 50 }, () => fetch(server.url + path, { headers, redirect: 'manual' })),
     )
@@ -182,8 +163,8 @@ describe('an access token that has expired', () => {
   })
 
   test('50 at once from all of these together, and from pages, cause one refresh', async () => {
-    const jar = takeExpired()
-    const headers = { cookie: jar.header }
+    const browser = takeExpired()
+    const headers = { cookie: browser.header(server.url) }
     const paths = [
       '/token',
       '/token?style=explicit',
@@ -238,7 +219,7 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
   const answers = ['/legacy/token', '/whoami', '/api', '/api/legacy/whoami', '/auth/profile']
 
   /** Everything that a browser can read of the responses: bodies, and headers but for the cookie that it cannot open. */
-  async function readable({ url }: RunningNext, jar: Jar): Promise<[string, string][]> {
+  async function readable({ url }: RunningNext, browser: CookieBrowser): Promise<[string, string][]> {
     const requests = [
       ...[...pages, ...answers, '/auth/access-token'].map((path) => ({ path, headers: {} })),
       ...pages.map((path) => ({ path, headers: { rsc: '1' } })),
@@ -246,7 +227,7 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
     ]
     const seen: [string, string][] = []
     for (const { path, headers } of requests) {
-      const response = await jar.send(url + path, headers)
+      const response = await browser.send(url + path, { headers })
       const kept = [...response.headers].filter(([name]) => name !== 'set-cookie')
       seen.push([`${path} ${JSON.stringify(headers)}`, JSON.stringify(kept) + (await response.text())])
     }
@@ -257,20 +238,20 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
     seen.filter(([, text]) => issued.some((token) => text.includes(token))).map(([request]) => request)
 
   test('no page, payload or response contains a token', async () => {
-    const [jar = new Jar()] = await allExpired(server, 1)
+    const [browser = new CookieBrowser()] = await allExpired(server, 1)
     provider.clearRequests()
-    const seen = await readable(server, jar)
+    const seen = await readable(server, browser)
     // Tokens were issued at the login and by the refresh, and pages have used them.
     expect(refreshes()).toBe(1)
     expect(issued).toHaveLength(6)
     expect(seen.filter(([, text]) => text.includes('dev|alice')).length).toBeGreaterThan(5)
     expect(seen.filter(([, text]) => /token=[0-9a-f]{64}/.test(text)).length).toBeGreaterThan(3)
     expect(leaks(seen)).toEqual([])
-    expect((await jar.send(`${server.url}/auth/access-token`)).status).toBe(404)
+    expect((await browser.send(`${server.url}/auth/access-token`)).status).toBe(404)
   })
 
   test('with the route it is the only response that does', async () => {
-    const jar = await loggedIn(withRoute)
-    expect(leaks(await readable(withRoute, jar))).toEqual(['/auth/access-token {}'])
+    const browser = await loggedIn(withRoute)
+    expect(leaks(await readable(withRoute, browser))).toEqual(['/auth/access-token {}'])
   })
 })

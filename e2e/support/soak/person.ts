@@ -1,14 +1,15 @@
 import type { DevProvider } from 'idp-dev-provider'
+import { CookieBrowser } from '../cookie-browser.ts'
 
 export interface Answer {
   readonly status: number
-  /** Which process answered. */
+  /** Id of the process that responded. */
   readonly pid: number | undefined
-  /** Our code in the body of an answer that is an error. */
+  /** Error code of the library in the body. */
   readonly code: string | undefined
-  /** Our code of what stands behind it, for example a timeout. */
+  /** Error code of its cause, for example of a timeout. */
   readonly because: string | undefined
-  /** The provider's own error, if the code stands for one. */
+  /** Error code of the provider, if its response is the cause. */
   readonly said: string | undefined
   readonly body: Readonly<Record<string, unknown>>
   readonly location: string | null
@@ -17,10 +18,10 @@ export interface Answer {
 /** Only ends requests that hang: milliseconds, far longer than any response takes. */
 const HANG_GUARD = 120_000
 
-/** The connection broke before the answer: what happened to the request nobody knows. */
+/** The connection broke before the response: the request may have had an effect. */
 export const LOST = 'lost'
 
-/** No answer came at all. */
+/** There was no response. */
 export const HUNG = 'hung'
 
 export type Outcome = Answer | typeof LOST | typeof HUNG
@@ -48,10 +49,10 @@ function codeOf(body: Record<string, unknown>): string | undefined {
   return textOf(nested) ?? textOf(body['code'])
 }
 
-/** A user with a browser: one cookie jar, any number of parallel requests. */
+/** A user with a browser that sends any number of parallel requests. */
 export class Person {
   readonly name: string
-  readonly cookies = new Map<string, string>()
+  readonly browser = new CookieBrowser()
   readonly #url: string
   readonly #provider: DevProvider
 
@@ -61,15 +62,12 @@ export class Person {
     this.#provider = provider
   }
 
-  async send(path: string, init: RequestInit = {}, cookies = this.cookies): Promise<Outcome> {
-    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  async send(path: string, init: RequestInit = {}, browser = this.browser): Promise<Outcome> {
     const signal = AbortSignal.timeout(HANG_GUARD)
-    const headers = { accept: 'application/json', 'content-type': 'application/json', cookie }
+    const headers = { accept: 'application/json', 'content-type': 'application/json' }
     try {
-      const url = new URL(path, this.#url)
-      const response = await fetch(url, { ...init, headers, redirect: 'manual', signal })
+      const response = await browser.send(new URL(path, this.#url).href, { ...init, headers, signal })
       const body = parse(await response.text())
-      for (const text of response.headers.getSetCookie()) this.#store(cookies, text)
       const pid = response.headers.get('x-process')
       return {
         status: response.status,
@@ -85,13 +83,7 @@ export class Person {
     }
   }
 
-  #store(cookies: Map<string, string>, text: string): void {
-    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(text) ?? []
-    if (/;\s*max-age=0(?:;|$)/i.test(text)) cookies.delete(name)
-    else cookies.set(name, value)
-  }
-
-  /** The answer of the callback, or of the step that went wrong. */
+  /** Returns the response of the callback, or of the step that failed. */
   async logIn(): Promise<Outcome> {
     const begun = await this.send('/auth/login')
     if (!isAnswer(begun) || begun.location === null || begun.status !== 302) return begun

@@ -150,10 +150,10 @@ class Visitor {
   }
 
   async #logOut(): Promise<void> {
-    const captured = new Map(this.person.cookies)
+    const captured = this.person.browser.copy()
     const answer = this.#judged(await this.person.send('/auth/logout'))
-    // Of a logout whose answer was lost nobody knows; the browser still has its cookies.
-    if (!answer) return this.person.cookies.clear()
+    // A logout whose response was lost may have succeeded; the browser still has its cookies.
+    if (!answer) return this.person.browser.clear()
     this.#report.logouts += 1
     const after = await this.person.send('/notes', {}, captured)
     if (isAnswer(after) && after.status < 400) this.#report.resurrected += 1
@@ -169,7 +169,7 @@ class Visitor {
   async session(): Promise<void> {
     this.#disturbed = false
     this.#lanes = Array.from({ length: LANES }, () => ({ acknowledged: 0, attempted: 0 }))
-    this.person.cookies.clear()
+    this.person.browser.clear()
     const answer = this.#judged(await this.person.logIn())
     if (!answer) return
     this.#report.logins += 1
