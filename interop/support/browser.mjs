@@ -1,3 +1,5 @@
+import { CookieJar } from 'tough-cookie'
+
 /** Redirects and forms in a row; more is a loop. */
 const STEPS = 25
 
@@ -32,47 +34,39 @@ export function firstForm(html, url) {
 
 /** A browser without scripts: keeps cookies, follows redirects, and fills in the forms of a provider as one user. */
 export class Browser {
-  #cookies = new Map()
+  #jar
 
-  /** Sends one request with the cookies of its host, and keeps those of the response. */
+  constructor(jar = new CookieJar()) {
+    this.#jar = jar
+  }
+
+  /** Sends one request with the cookies of its URL, and keeps those of the response. */
   async request(address, init = {}) {
     const url = new URL(address)
     const headers = new Headers(init.headers)
     headers.set('accept', headers.get('accept') ?? 'text/html,application/xhtml+xml')
-    const cookies = [...this.#cookies.values()].filter(
-      ({ host, path }) => host === url.hostname && url.pathname.startsWith(path),
-    )
-    if (cookies.length > 0) headers.set('cookie', cookies.map(({ pair }) => pair).join('; '))
+    const cookies = this.#jar.getCookieStringSync(url.href)
+    if (cookies !== '') headers.set('cookie', cookies)
     const response = await fetch(url, {
       ...init,
       headers,
       redirect: 'manual',
       signal: AbortSignal.timeout(60_000),
     })
-    for (const line of response.headers.getSetCookie()) this.#keep(url, line)
+    // Like a browser: a cookie that the response must not set is ignored.
+    for (const line of response.headers.getSetCookie())
+      this.#jar.setCookieSync(line, url.href, { ignoreError: true })
     return response
   }
 
-  #keep({ hostname: host }, line) {
-    const [pair, ...rest] = line.split(';').map((part) => part.trim())
-    const name = pair.slice(0, pair.indexOf('='))
-    const path = rest.find((part) => /^path=/i.test(part))?.slice(5) ?? '/'
-    const key = `${host} ${path} ${name}`
-    const isGone = rest.some((part) => /^max-age=0$/i.test(part)) || pair.endsWith('=')
-    if (isGone) this.#cookies.delete(key)
-    else this.#cookies.set(key, { host, path, pair })
-  }
-
-  /** Forgets the cookies of one host, as if they had been cleared by hand. */
+  /** Removes the cookies of one host. */
   forget(hostname) {
-    for (const [key, { host }] of this.#cookies) if (host === hostname) this.#cookies.delete(key)
+    this.#jar.store.removeCookies(hostname, null, () => {})
   }
 
-  /** A second browser with the same cookies, for one host only. */
-  copy(hostname) {
-    const other = new Browser()
-    for (const [key, cookie] of this.#cookies) if (cookie.host === hostname) other.#cookies.set(key, cookie)
-    return other
+  /** Returns a browser with the same cookies, which does not share later ones. */
+  copy() {
+    return new Browser(this.#jar.cloneSync())
   }
 
   /**

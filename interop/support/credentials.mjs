@@ -1,6 +1,7 @@
-import { createHash, createHmac, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { generateSync, stringToBytes } from 'otplib'
 import { must } from '../../tools/lib/run.mjs'
 import { cacheFolder } from './program.mjs'
 
@@ -74,11 +75,5 @@ export function dpopKeys() {
   }
 }
 
-/** The current one-time password of a secret (RFC 6238: SHA-1, 30 s, six digits). */
-export function oneTimePassword(secret) {
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const hash = createHmac('sha1', secret).update(counter).digest()
-  const offset = hash[19] & 15
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
+/** The current one-time password of a secret, which is text, not base32 (RFC 6238: SHA-1, 30 s, six digits). */
+export const oneTimePassword = (secret) => generateSync({ secret: stringToBytes(secret) })
