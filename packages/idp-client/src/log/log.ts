@@ -47,9 +47,9 @@ export interface LogEventDetails {
  * own text about options, so that no token, cookie, e-mail address or other input can get into a log.
  */
 export type LogEvent = {
-  readonly [Code in keyof LogEventDetails]: LogEventDetails[Code] & {
+  readonly [EventCode in keyof LogEventDetails]: LogEventDetails[EventCode] & {
     readonly level: LogLevel
-    readonly code: Code
+    readonly code: EventCode
     /** Correlation id of the request, also shown on failure pages; absent for events without a request. */
     readonly id?: string
   }
