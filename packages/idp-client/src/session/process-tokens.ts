@@ -27,7 +27,7 @@ export interface ProcessTokenKey {
   readonly sessionKey: string
   /** `sub` of the user: an application may put another one into the session. */
   readonly user: string
-  /** Provider and client that the token is from. */
+  /** Provider and client that issued the token. */
   readonly client: string
   readonly audience: string
   readonly scope: string

@@ -3,7 +3,7 @@ import type { StoredSession } from './stored-session.ts'
 
 const NAMES = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
 
-/** Claims about how the user authenticated; the others are about the user and the audience. */
+/** Claims about how the user authenticated. The others identify user and audience. */
 const STEP_UP_NAMES: readonly string[] = ['auth_time', 'acr', 'amr'] satisfies (typeof NAMES)[number][]
 
 /**
@@ -16,7 +16,7 @@ export type AuthenticationClaims = Readonly<Partial<Record<(typeof NAMES)[number
   readonly ahead?: true
 }
 
-/** Returns the claims of a verified ID token that are remembered. */
+/** Returns the claims of a verified ID token that belong to an `Authentication`. */
 export function toAuthentication(claims: Readonly<Record<string, unknown>> = {}): AuthenticationClaims {
   const present = NAMES.filter(
     (name) => Object.hasOwn(claims, name) && (claims[name] ?? undefined) !== undefined,
@@ -29,34 +29,31 @@ function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): Authent
   return toAuthentication(decodeClaims(data.tokenSet.idToken))
 }
 
-/**
- * Returns the same after a refresh brought an ID token that is kept: a step-up before it is no longer the latest word, so
- * that guards read both.
- */
+/** Returns the authentication after a refresh whose ID token is stored. That is newer than a step-up, so guards read both. */
 export function besideNewIdToken({ ahead: _ahead, ...claims }: AuthenticationClaims): AuthenticationClaims {
   return claims
 }
 
-/** Returns what was proven in a session. */
+/** Returns the authentication that was proven in a session. */
 export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): AuthenticationClaims {
   return session.authentication ?? authenticationInIdToken(session)
 }
 
-/** Whether the stored ID token contains all of it. */
+/** Returns whether the stored ID token contains the whole authentication. */
 export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'data'>): boolean {
   const { authentication } = session
   if (!authentication) return true
   return JSON.stringify(authentication) === JSON.stringify(authenticationInIdToken(session))
 }
 
-/** Reads its stored form; undefined for anything but an object. */
+/** Parses a stored authentication; undefined if it is not an object. */
 export function readAuthentication(stored: unknown): AuthenticationClaims | undefined {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
   const { ahead, ...claims } = stored as Record<string, unknown>
   return { ...toAuthentication(claims), ...(ahead === true ? { ahead } : {}) }
 }
 
-/** Returns the authentication after a step-up whose ID token is not stored: only how the user authenticated. */
+/** Returns the authentication after a step-up whose ID token is not stored: replaces only how the user authenticated. */
 export function steppedUpBy(
   session: Pick<StoredSession, 'authentication' | 'data'>,
   claims: Readonly<Record<string, unknown>>,

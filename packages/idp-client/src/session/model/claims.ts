@@ -3,7 +3,7 @@ import { hashToken } from '../../crypto/random.ts'
 import { strictText } from '../../lib/base64url.ts'
 import type { SessionData, User } from './session-data.ts'
 
-/** Claims that belong to the protocol, not to the user; guards read them from the kept ID token. */
+/** Claims of the protocol, not of the user. Guards read them from the stored ID token. */
 const PROTOCOL_CLAIMS: ReadonlySet<string> = new Set([
   'iss',
   'aud',
@@ -42,12 +42,12 @@ export function filterDefaultIdTokenClaims(claims: User): User {
   return Object.fromEntries(Object.entries(claims).filter(([name]) => !PROTOCOL_CLAIMS.has(name))) as User
 }
 
-/** The session to save if the application has no `beforeSessionSaved` hook. */
+/** Returns the session to save if the application has no `beforeSessionSaved` hook. */
 export function withoutProtocolClaims(session: SessionData): SessionData {
   return { ...session, user: filterDefaultIdTokenClaims(session.user) }
 }
 
-/** Returns all claims of a stored ID token, which was validated when it was received; undefined without a readable one. */
+/** Returns all claims of a stored ID token, which was validated when it was received; undefined if it cannot be decoded. */
 export function decodeClaims(idToken: string | undefined): User | undefined {
   const payload = fromBase64url(idToken?.split('.')[1] ?? '')
   if (!payload || payload.length === 0) return undefined
@@ -59,14 +59,14 @@ export function decodeClaims(idToken: string | undefined): User | undefined {
   }
 }
 
-/** The provider's name of the user; a hook may have given `user.sub` another meaning. */
+/** Returns the provider's `sub` of the user. A hook may have given `user.sub` another meaning. */
 export function getSubject({ tokenSet, user }: SessionData): string {
   return decodeClaims(tokenSet.idToken)?.sub ?? user.sub
 }
 
 /**
- * Returns a short name of the user, for what may only continue while the session is theirs. It changes with the user of
- * the provider and with the one that the application put into the session.
+ * Returns a hash of the user, for operations that may continue only while the session has the same user: the one of the
+ * provider, and the one that the application put into the session.
  */
 export async function subjectTag(data: SessionData): Promise<string> {
   const subject = getSubject(data)

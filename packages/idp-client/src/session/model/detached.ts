@@ -1,21 +1,21 @@
 import { onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
-/** A copy of JSON. Spreading copies a member that is named `__proto__` as a member, and so does what follows. */
+/** Returns a deep copy of JSON. Spreading copies a property named `__proto__` like any other. */
 function copyOfJson(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(copyOfJson)
   const copy: Record<string, unknown> = { ...value }
   for (const name of Object.keys(copy)) {
-    const member = copy[name]
-    if (typeof member === 'object' && member !== null) copy[name] = copyOfJson(member)
+    const property = copy[name]
+    if (typeof property === 'object' && property !== null) copy[name] = copyOfJson(property)
   }
   return copy
 }
 
 /**
- * Returns a session for the application: what it changes in there reaches nothing that the library reads or writes later.
- * Members that are made when they are first read are copied then.
+ * Returns a copy of a session for the application, so that its changes do not affect the session of the library. Properties
+ * that are computed when they are first read are copied then.
  */
 export function detachedCopy(data: SessionData): SessionData {
   const copy: Record<string, unknown> = {}

@@ -4,7 +4,7 @@ import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './se
 import type { StoredSession } from './stored-session.ts'
 import { countFurtherTokens, MAX_FURTHER_TOKENS } from './stored-session.ts'
 
-/** An access token beside the main one. */
+/** An access token other than the main one. */
 export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
 
 const isOfConnection = (token: FurtherToken): token is ConnectionTokenSet => 'connection' in token
@@ -16,9 +16,9 @@ function toRank(token: FurtherToken, now: number): number {
 }
 
 /**
- * Returns the tokens that the session's refresh token can bring again, in the order in which they are left out: expired
- * ones, those of connections, access tokens from the oldest to the newest, and last what an MFA verification brought.
- * Never the token that is being written.
+ * Returns the tokens that the session's refresh token can obtain again, in the order in which they are left out: expired
+ * ones, those of connections, access tokens from the oldest to the newest, and last those of MFA verifications. Never the
+ * new access token of the latest redemption.
  */
 export function dispensableTokens(
   { data, newAccessToken }: StoredSession,
@@ -52,8 +52,8 @@ export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<Furth
 }
 
 /**
- * Returns the session with at most `MAX_FURTHER_TOKENS` tokens beside the main ones, for places where bytes do not count.
- * Reports what is left out.
+ * Returns the session with at most `MAX_FURTHER_TOKENS` further tokens, for storages without a limit in bytes. Reports what
+ * is left out.
  */
 export function withFewerTokens(session: StoredSession, { log }: { readonly log: Log }): StoredSession {
   const surplus = countFurtherTokens(session) - MAX_FURTHER_TOKENS

@@ -1,4 +1,4 @@
-/** Computes a member when it is first read. The value is kept beside the object, which may have been frozen by then. */
+/** Defines a property that is computed when it is first read. A closure keeps the value, since the object may be frozen. */
 export function onFirstRead(holder: Record<string, unknown>, name: string, compute: () => unknown): void {
   let made: { value: unknown } | undefined
   Object.defineProperty(holder, name, {

@@ -3,18 +3,18 @@ import { strictText, utf8 } from '../../lib/base64url.ts'
 
 /** The cookie of a session that is in a store. */
 export interface SessionReference {
-  /** The session key: a secret random name. */
+  /** The session key, which is secret. */
   readonly sessionKey: string
   /** Tag of provider and client. */
   readonly client: string
-  /** When the cookie was written, seconds since the epoch: it ends by itself, so it has to be written again in time. */
+  /** When the cookie was written, in seconds since the epoch. Cookies expire, so it is written again in time. */
   readonly writtenAt: number
 }
 
 const VERSION = '1'
 const PARTS = /^1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,})\.([0-9a-z]{1,11})$/
 
-/** Before encryption: version, client tag, session key and time, with dots between them. */
+/** Encodes a reference for encryption: version, client tag, session key and time, separated by dots. */
 export function encodeReference({ client, sessionKey, writtenAt }: SessionReference): Bytes {
   return utf8([VERSION, client, sessionKey, writtenAt.toString(36)].join('.'))
 }

@@ -1,9 +1,9 @@
-/** A scope is a set written as a string (RFC 6749 section 3.3): order and repetition have no meaning. */
+/** Splits a scope, which is a set (RFC 6749 section 3.3): order and repetition have no meaning. */
 function splitScope(scope: string | undefined): string[] {
   return scope?.split(/\s+/).filter((part) => part !== '') ?? []
 }
 
-/** Both together, in the order in which they are first named. */
+/** Returns the union of scopes, in the order of their first occurrence. */
 export function unitedScope(...scopes: (string | undefined)[]): string {
   return [...new Set(scopes.flatMap(splitScope))].join(' ')
 }

@@ -52,7 +52,7 @@ export interface AccessTokenSet {
 
 /** An entry of `accessTokens` as it is stored. */
 export interface StoredAccessTokenSet extends AccessTokenSet {
-  /** The verification of a factor brought it, which a refresh may not bring again. */
+  /** It was obtained by the verification of a factor; a refresh may not obtain it again. */
   verified?: true
 }
 
@@ -67,17 +67,17 @@ export interface ConnectionTokenSet {
 }
 
 export interface InternalSessionData {
-  /** The provider's session id (`sid` claim of the ID token); absent when it sent none. */
+  /** The provider's session id (`sid` claim of the ID token), if it sent one. */
   sid?: string
   /** When the user logged in, seconds since the epoch; the absolute lifetime counts from here. */
   createdAt: number
 }
 
-/** `internal` as a session store gets it and has to give it back: what the library needs beside what applications see. */
+/** `internal` as session stores get and return it, with further properties for the library. */
 export interface StoredInternalData extends InternalSessionData {
   /** When use was last recorded, seconds since the epoch. */
   usedAt?: number
-  /** Key of the record in the store: a store that gives it for another key is not believed. */
+  /** Id of the record. A record that a store returns for another id is rejected. */
   id?: string
   /** Tag of provider and client. */
   client?: string

@@ -54,34 +54,34 @@ export interface Update {
   readonly internal?: InternalSessionData
 }
 
-type Members = Readonly<Record<string, unknown>>
+type Properties = Readonly<Record<string, unknown>>
 
 /** Reads an own property: `constructor` and `__proto__` count only if they were set. */
-function own(members: Members, name: string): unknown {
-  return Object.hasOwn(members, name) ? members[name] : undefined
+function own(properties: Properties, name: string): unknown {
+  return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
 /**
  * Merges two changes of the same object, property by property. Unchanged properties come from `current`, changed ones from
  * `changes`. A property that is absent in `changes` is removed, unless another writer has changed it meanwhile.
  */
-function merged(current: Members, found: Members, changes: Members): Record<string, unknown> {
+function merged(current: Properties, found: Properties, changes: Properties): Record<string, unknown> {
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
-  const members = [...names].flatMap((name) => {
+  const properties = [...names].flatMap((name) => {
     const [now, then, changed] = [current, found, changes].map((of) => own(of, name))
     const untouched = same(changed, then)
     const gone = changed === undefined && same(now, then)
     const value = untouched || (changed === undefined && !gone) ? now : changed
     return value === undefined ? [] : [[name, value] as const]
   })
-  return Object.fromEntries(members)
+  return Object.fromEntries(properties)
 }
 
 /** Properties that belong to one access token. */
 const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
 
 /** Like `merged`, but takes the properties of a changed access token from `changes` together. */
-function mergedTokens(current: Members, found: Members, changes: Members): Record<string, unknown> {
+function mergedTokens(current: Properties, found: Properties, changes: Properties): Record<string, unknown> {
   const all = merged(current, found, changes)
   if (same(changes['accessToken'], found['accessToken'])) return all
   const others = Object.entries(all).filter(([name]) => !OF_ACCESS_TOKEN.includes(name))
@@ -89,7 +89,7 @@ function mergedTokens(current: Members, found: Members, changes: Members): Recor
   return Object.fromEntries([...others, ...mine])
 }
 
-function isObject(value: unknown): value is Members {
+function isObject(value: unknown): value is Properties {
   return typeof value === 'object' && value !== null
 }
 

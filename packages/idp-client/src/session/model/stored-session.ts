@@ -1,33 +1,33 @@
 import type { AuthenticationClaims } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
-/** A session as it is stored: the application's view and what only the library knows. */
+/** A session as it is stored: the data of the application, and further properties for the library. */
 export interface StoredSession {
   readonly data: SessionData
-  /** The session key: a secret random name, for bindings of our own; never sent anywhere in clear. */
+  /** The session key: a secret random name, which is only sent encrypted. */
   readonly sessionKey: string
   /** When use was last recorded, seconds since the epoch. */
   readonly usedAt: number
-  /** Tag of provider and client that it belongs to; absent on sessions made by the testing entry. */
+  /** Tag of its provider and client; absent in sessions that the entry `testing` creates. */
   readonly client?: string
   /** Fingerprint of the authentication that the login requested; absent if every login requests the same. */
   readonly requestedAuthentication?: string
-  /** Scope beyond the configured one that the application asked for, not a login link; guards count nothing else. */
+  /** Scope beyond the configured one that the application requested. Guards ignore what a login link requested. */
   readonly ownScope?: string
   /**
-   * The audience of the main token set was configured, chosen by the application, or by a login link where none is
-   * configured. Sessions of earlier versions, which do not tell, may have one that a link chose instead.
+   * The audience of the main token set is the configured one, or was chosen by the application, or by a login link if none
+   * is configured. Absent in sessions of earlier versions, whose audience a link may have chosen.
    */
   readonly ownAudience?: true
-  /** The authentication that was proven in this session; absent: see the stored ID token. */
+  /** The authentication that was proven in this session. If absent, that of the stored ID token. */
   readonly authentication?: AuthenticationClaims
-  /** The access token that the latest redemption brought: it is not left out when the session is too large. */
+  /** The access token of the latest redemption, which is not left out if the session is too large. */
   readonly newAccessToken?: string
-  /** The older copy that the browser or the store has: the next response that can should bring the new one. */
+  /** The older copy in the browser or the store; the next response that can set cookies replaces it. */
   readonly stale?: SessionData
 }
 
-/** A session, and a copy of it as it was read, which later changes do not affect. */
+/** A session, and a copy as it was read, which later changes do not affect. */
 export interface Snapshot {
   readonly session: StoredSession
   readonly initial: () => SessionData
@@ -45,7 +45,7 @@ export function copySession(session: StoredSession): StoredSession {
   return { ...session, data: JSON.parse(JSON.stringify(session.data)) as SessionData }
 }
 
-/** A value as JSON can keep it; undefined when it cannot. */
+/** Returns a value after a round trip through JSON; undefined if that fails. */
 export function asJson(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value))
@@ -58,7 +58,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether a value from a cookie, a store or a hook has the properties that every session must have. */
+/** Returns whether a value from a cookie, a store or a hook has the properties that every session must have. */
 export function isSessionData(value: unknown): value is SessionData {
   if (!isObject(value)) return false
   const { user, tokenSet, internal } = value
