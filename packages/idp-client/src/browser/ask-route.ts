@@ -61,7 +61,7 @@ export async function requestRoute<Body>(
       status,
     })
   const advice = 'is it enabled, in the proxy, and known to <IdpProvider> or configure()?'
-  throw browserError('INTERNAL_ERROR', `Status ${status} is no answer of the ${route} route: ${advice}`, {
+  throw browserError('INTERNAL_ERROR', `Invalid response (${status}) of the ${route} route: ${advice}`, {
     status,
   })
 }

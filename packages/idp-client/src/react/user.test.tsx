@@ -185,7 +185,7 @@ describe('useUser', () => {
     answer = (_request, response) => response.end('<!doctype html><p>welcome</p>')
     mount(app())
     await until(() => text() !== 'loading')
-    expect(last().error?.message).toContain('no answer of the profile route')
+    expect(last().error?.message).toContain('Invalid response (200) of the profile route')
     answer = (request) => request.socket.destroy()
     await acting(() => last().invalidate())
     expect(last().error?.message).toBe('The profile route cannot be reached.')
