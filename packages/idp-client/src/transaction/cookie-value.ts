@@ -46,10 +46,10 @@ export function transactionCookies(jar: CookieJar, prefix: string): NamedValue[]
   return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
 }
 
-/** Returns the names of the oldest cookies to delete so that `written` and the others fit into `TOTAL_BYTES`. */
-export function namesToEvict(others: readonly NamedValue[], written: NamedValue): string[] {
+/** Returns the names of the oldest cookies to delete so that `added` and the others fit into `TOTAL_BYTES`. */
+export function namesToEvict(others: readonly NamedValue[], added: NamedValue): string[] {
   const oldestFirst = [...others].sort((a, b) => readStart(a.value) - readStart(b.value))
-  let total = oldestFirst.reduce((sum, cookie) => sum + measureBytes(cookie), measureBytes(written))
+  let total = oldestFirst.reduce((sum, cookie) => sum + measureBytes(cookie), measureBytes(added))
   const evicted: string[] = []
   for (const cookie of oldestFirst) {
     if (total < TOTAL_BYTES) break

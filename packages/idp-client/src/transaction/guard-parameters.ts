@@ -26,8 +26,8 @@ export interface GuardParts {
  */
 export async function sealGuardParameters(parts: GuardParts, parameters: GuardParameters): Promise<string> {
   const { client, config, sealer } = parts
-  const text = JSON.stringify({ v: 1, i: config.clock(), c: await client(), p: parameters })
-  return sealer.seal('guard', utf8(text))
+  const json = JSON.stringify({ v: 1, i: config.clock(), c: await client(), p: parameters })
+  return sealer.seal('guard', utf8(json))
 }
 
 /** Decrypts the requirements of a guard of this client, at most 10 minutes old. Empty for any other value; never throws. */

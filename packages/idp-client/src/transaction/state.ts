@@ -25,8 +25,8 @@ export async function newState(sealer: Sealer, note: StateNote): Promise<string>
   const { issuedAt, host, restarted, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
   const again = restarted ? { a: 1 } : {}
-  const text = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...again })
-  const sealed = await sealer.seal('state', utf8(text))
+  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...again })
+  const sealed = await sealer.seal('state', utf8(json))
   return `${randomToken(32)}.${sealed}`
 }
 

@@ -131,21 +131,21 @@ function packer(
   const { maxBytes, name } = config.session.cookie
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
-    const written = attributes(exchange, session)
+    const cookieAttributes = attributes(exchange, session)
     const { connectionTokenSets = [], ...data } = session.data
     const plain = encodeSession({ ...session, data: data as SessionData, client: await client() })
     const sealed = await sealer.seal('session', plain)
     const further = await connections.write(exchange, {
       sessionKey: session.sessionKey,
       entries: connectionTokenSets,
-      attributes: written,
+      attributes: cookieAttributes,
     })
     // A larger value would be rejected when it is read.
     if (sealed.length > MAX_SEALED_CHARACTERS || !further)
-      return { session, attributes: written, cookies: null, bytes: sealed.length }
-    const cookies = [...splitCookie(name, sealed, written), ...further]
+      return { session, attributes: cookieAttributes, cookies: null, bytes: sealed.length }
+    const cookies = [...splitCookie(name, sealed, cookieAttributes), ...further]
     const bytes = cookies.reduce((sum, each) => sum + each.name.length + 1 + each.value.length, 0)
-    return { session, attributes: written, cookies, bytes }
+    return { session, attributes: cookieAttributes, cookies, bytes }
   }
 
   return async (exchange, session, mustFit) => {
@@ -179,8 +179,8 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     initial,
 
     async save(exchange, given, { mustFit = false } = {}) {
-      const { attributes: written, bytes, cookies, session } = await pack(exchange, given, mustFit)
-      const { httpOnly: _always, maxAge, ...scope } = written
+      const { attributes: cookieAttributes, bytes, cookies, session } = await pack(exchange, given, mustFit)
+      const { httpOnly: _always, maxAge, ...scope } = cookieAttributes
       const kept = new Set(cookies.map(({ name }) => name))
       if ((await load(exchange))?.sessionKey === session.sessionKey)
         await clearReplaced(exchange, kept, session.sessionKey)

@@ -106,8 +106,8 @@ function withPending(current: StoredSession, { after, found, session }: PendingW
 
 function toSnapshot(session: StoredSession): Snapshot {
   // A string, because the application may modify the session.
-  const text = JSON.stringify(session.data)
-  return { session, initial: () => JSON.parse(text) as SessionData }
+  const json = JSON.stringify(session.data)
+  return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
 /** Returns a snapshot of a copy, because a store may return an object that it keeps. */
