@@ -1,5 +1,5 @@
 // Relative links must lead to a file and, if they name one, to a heading; every guide is linked from some page. The files
-// that the walks of the architecture page name must exist.
+// that the architecture page names must exist.
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
@@ -21,7 +21,7 @@ function linkProblem(page, text, to) {
   return anchors.includes(anchor) ? null : `links to ${to}: ${path} has no such heading`
 }
 
-const WALKS = 'docs/architecture.md'
+const ARCHITECTURE = 'docs/architecture.md'
 const SOURCE = 'packages/idp-client/src'
 
 /** Problems of the paths in backticks on a page, which are below the source folder. `exists` gets the whole path. */
@@ -50,7 +50,7 @@ if (isMain(import.meta)) {
     ...links
       .filter(({ problem }) => problem !== null)
       .map(({ page, line, problem }) => `${page}:${line} ${problem}`),
-    ...pathProblems(WALKS, readText(WALKS), (path) => existsSync(fromRoot(path))),
+    ...pathProblems(ARCHITECTURE, readText(ARCHITECTURE), (path) => existsSync(fromRoot(path))),
     ...guides.filter((path) => !linked.has(path)).map((path) => `${path}:1 no page links to it`),
   ]
   finish(problems, `${links.length} links on ${pages.length} pages`)
