@@ -68,7 +68,7 @@ function variables(): Record<string, string> {
   writeFileSync(fonts, `module.exports = ${JSON.stringify(FONTS)}`)
   return environment({
     NEXT_FONT_GOOGLE_MOCKED_RESPONSES: fonts,
-    // create-next-app remembers answers there, and --yes repeats them.
+    // create-next-app stores its settings there, and --yes uses them again.
     XDG_CONFIG_HOME: join(home, 'config'),
     npm_config_audit: 'false',
     npm_config_fund: 'false',

@@ -39,7 +39,7 @@ describe('four processes, one Redis', () => {
     const person = new Person('alice', cluster.url, provider)
     await person.logIn()
     const first = await person.send('/token')
-    if (!isAnswer(first)) throw new Error('the cluster does not answer')
+    if (!isAnswer(first)) throw new Error('the cluster does not respond')
     await until(Number(first.body['expiresAt']) + 1)
     provider.clearRequests()
     const answers = await Promise.all(Array.from({ length: 50 }, () => person.send('/token')))
@@ -59,7 +59,7 @@ describe('four processes, one Redis', () => {
     await phone.logIn()
     await desktop.logIn()
     const devices = await phone.send('/devices')
-    if (!isAnswer(devices)) throw new Error('the cluster does not answer')
+    if (!isAnswer(devices)) throw new Error('the cluster does not respond')
     const list = Object.values(devices.body) as { id: string; current: boolean }[]
     expect(list.map(({ current }) => current).sort()).toEqual([false, true])
     const other = list.find(({ current }) => !current)

@@ -81,7 +81,7 @@ function announceRefusal(): void {
   site.complaints.announce(/invalid_grant/)
 }
 
-/** Chooses the push message and waits until the page has asked for the first time whether it was approved. */
+/** Chooses the push message and waits until the page has sent its first request for the approval. */
 async function choosePush(page: Page, { complaints } = site): Promise<void> {
   visitor.announce(400, '/auth/mfa/verify')
   complaints.announce(/authorization_pending/)

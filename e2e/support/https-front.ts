@@ -14,7 +14,7 @@ export interface SentBody {
 export interface HttpsFront {
   /** `https://localhost:<port>` */
   readonly url: string
-  /** Where requests go from now on, an http URL; before the first call everything is answered with 503. */
+  /** Sets the http URL to which requests are forwarded; before the first call every response is 503. */
   forwardTo(url: string): void
   /** From now on the browser gets no `Set-Cookie` line, as if it kept no cookies of this site. */
   withholdCookies(): void

@@ -2,7 +2,7 @@ import type { DevProvider } from 'idp-dev-provider'
 import type { Locator, Page } from 'playwright-core'
 import { signIn } from './visitor.ts'
 
-/** The page with the transfers, as a person uses it. */
+/** The page with the transfers, as a user sees it. */
 
 export const dialogue = (page: Page): Locator => page.getByRole('dialog')
 

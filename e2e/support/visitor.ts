@@ -131,7 +131,7 @@ export async function forget({ context }: Visitor, url: string): Promise<void> {
   await context.clearCookies({ domain: new URL(url).hostname })
 }
 
-/** Brings a tab to the front, as a person does who clicks on it. */
+/** Brings a tab to the front, like a click on it. */
 export async function takeFocus(page: Page): Promise<void> {
   await page.bringToFront()
   // Headless tabs believe that they always have the focus, so none of them is told that it got it.

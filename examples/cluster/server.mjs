@@ -2,7 +2,7 @@
 import cluster from 'node:cluster'
 import { startWorker } from './worker.mjs'
 
-// Every process accepts connections itself, so that one that dies takes none along that another could have answered.
+// Every process accepts connections itself, so that a process that ends breaks only its own connections.
 cluster.schedulingPolicy = cluster.SCHED_NONE
 
 const port = Number(process.env.PORT ?? 3000)

@@ -84,7 +84,7 @@ function createApplication(idp) {
   app.delete('/devices/:id', idp.withApiAuthRequired(), async (req, res) => {
     const { user } = await idp.getSession()
     const mine = await idp.sessions.listBySubject(user.sub)
-    // Only the user's own sessions, whatever id is asked for.
+    // Only the user's own sessions, for any requested id.
     if (!mine.some(({ id }) => id === req.params.id)) return res.status(404).json({ code: 'NOT_FOUND' })
     await idp.sessions.revoke(req.params.id)
     res.json({})

@@ -70,7 +70,7 @@ function discover() {
 async function load() {
   const base = (/^https?:\/\//.test(domain) ? domain : `https://${domain}`).replace(/\/$/, '')
   const response = await fetch(`${base}/.well-known/openid-configuration`)
-  if (!response.ok) throw new Error(`discovery answered with status ${response.status}`)
+  if (!response.ok) throw new Error(`discovery responded with status ${response.status}`)
   const { issuer, jwks_uri } = await response.json()
   return { issuer, keys: createRemoteJWKSet(new URL(jwks_uri)) }
 }
@@ -132,7 +132,7 @@ async function answer(request, path) {
   if (!route) return { status: 404 }
   const { content, methods, onlyBound } = route
   if (!methods.split(', ').includes(request.method)) return { status: 405, headers: { allow: methods } }
-  // The browser asks before it sends a token to another origin. Only the application gets an answer that it can use.
+  // A browser sends a preflight before it sends a token to another origin. Only the application is allowed.
   if (request.method === 'OPTIONS') return { status: 204 }
   const { status, challenge, sub } = await authorize(request, new URL(path, publicUrl()), onlyBound)
   const headers = onlyBound ? { 'dpop-nonce': currentNonce() } : {}

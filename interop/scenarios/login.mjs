@@ -44,7 +44,7 @@ export const login = [
       ok(!first.filled.includes('otp'), 'the login needs no second factor')
       const page = await browser.open(`${app.url}/gold`, context.provider.user)
       equal(page.status, 200)
-      ok(page.filled.includes('otp'), 'the provider asked for the second factor')
+      ok(page.filled.includes('otp'), 'the provider required the second factor')
       ok(page.text.includes('granted'))
       equal((await browser.open(`${app.url}/gold`)).url.origin, app.url, 'the next visit needs no login')
     },
@@ -59,7 +59,7 @@ export const login = [
       await until('the login to be too old', async () => Date.now() / 1000 > authTime + 4)
       const page = await browser.open(`${app.url}/recent`, context.provider.user)
       equal(page.status, 200)
-      ok(page.filled.includes('password'), 'the provider asked for the password')
+      ok(page.filled.includes('password'), 'the provider required the password')
       ok(page.text.includes('granted'))
       ok((await context.whoami(browser, app)).authTime > authTime)
     },

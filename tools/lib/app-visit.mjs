@@ -75,7 +75,10 @@ export async function expectDenied(base, { pages, apis }, ca) {
   const browser = new Browser(base, ca)
   for (const page of pages) {
     const answer = await browser.get(page)
-    ok(answer.status >= 300 && answer.status < 400, `${page} answers ${answer.status} without a session`)
+    ok(
+      answer.status >= 300 && answer.status < 400,
+      `${page} responds with ${answer.status} without a session`,
+    )
     equal(pathOf(answer.location, base), '/auth/login', `${page} leads to the login`)
   }
   for (const api of [...apis, '/auth/profile']) {
@@ -83,24 +86,24 @@ export async function expectDenied(base, { pages, apis }, ca) {
   }
 }
 
-/** A person logs in, sees protected pages, and logs out; `greeting` is the first page of the quick start. */
+/** A user logs in, sees protected pages, and logs out; `greeting` is the first page of the quick start. */
 export async function expectLogin(base, { pages, apis, greeting }, provider, { ca, user = 'alice' } = {}) {
   const browser = new Browser(base, ca)
   if (greeting) match((await browser.get(greeting)).text, /href="\/auth\/login"/, greeting)
   const returnTo = pages[0]
   const begin = await browser.get(`/auth/login?returnTo=${encodeURIComponent(returnTo)}`)
-  equal(begin.status, 302, `login answers ${begin.status}: ${begin.text.slice(0, 300)}`)
+  equal(begin.status, 302, `login responds with ${begin.status}: ${begin.text.slice(0, 300)}`)
   const { location } = await provider.login(begin.location, { user })
   const { origin, pathname, search } = new URL(location)
   equal(origin, base, 'the provider sends the browser back to the address that it used')
   const back = await browser.get(pathname + search)
-  equal(back.status, 302, `callback answers ${back.status}: ${back.text.slice(0, 300)}`)
+  equal(back.status, 302, `callback responds with ${back.status}: ${back.text.slice(0, 300)}`)
   equal(pathOf(back.location, base), returnTo, 'the callback leads back')
 
   const profile = await browser.get('/auth/profile')
   equal(profile.status, 200, 'profile')
   const { sub } = JSON.parse(profile.text)
-  ok(sub, 'the profile names the person')
+  ok(sub, 'the profile names the user')
   for (const page of pages) {
     const answer = await browser.get(page)
     equal(answer.status, 200, page)
@@ -124,7 +127,7 @@ export async function expectClosed(base, { pages, apis }) {
   const browser = new Browser(base)
   for (const path of [...pages, ...apis]) {
     const { status, text } = await browser.get(path)
-    ok(status >= 500, `${path} answers ${status} without a configuration`)
+    ok(status >= 500, `${path} responds with ${status} without a configuration`)
     ok(!text.includes('signed in as'), `${path} shows nothing`)
   }
   equal((await browser.get('/')).status, 200, 'the public page works without a configuration')

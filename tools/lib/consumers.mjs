@@ -27,7 +27,7 @@ const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
 /** The same application with the middleware on the edge runtime, in place of the route handler or the proxy. */
 const onEdge = (paths) => [
   ['builds with middleware.ts on the edge runtime', buildOnEdge],
-  ['a person logs in and out there', (context) => serve(context, nextStart, loginSteps(paths))],
+  ['a user logs in and out there', (context) => serve(context, nextStart, loginSteps(paths))],
   [
     'middleware and server refresh one session in turn',
     (context) => serve(context, nextStart, expectTwoRealms),
@@ -47,7 +47,7 @@ export const consumers = {
       ['types resolve as in bundlers', ({ folder }) => tsc(folder, 'tsconfig.bundler.json')],
       ['every entry loads by require', ({ folder }) => requireEntries(folder)],
       ['the command prints a secret', ({ folder }) => secretCommand(folder)],
-      ['a person logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
+      ['a user logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
       ['the same while the provider is reached by a corporate proxy', throughProxy],
     ],
   },
@@ -57,7 +57,7 @@ export const consumers = {
       ['types resolve beside those of Express 4', ({ folder }) => tsc(folder, 'tsconfig.json')],
       ['guards and middleware work on every host', ({ folder }) => mustNode(folder, ['--test'])],
       ...['express-4.18', 'express-4.21', 'express-5', 'koa', 'fastify', 'nest', 'node-http'].map((host) => [
-        `a person logs in and out on ${host}`,
+        `a user logs in and out on ${host}`,
         (context) => serve(context, ['server.mjs', host], loginSteps(nodePaths)),
       ]),
     ],
@@ -74,7 +74,7 @@ export const consumers = {
   },
   'next-16': nextConsumer('next-16', [
     ['every guard denies without variables', denyWithoutVariables],
-    ['a person logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
+    ['a user logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
     ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
     ...onEdge(nextPaths),
   ]),
@@ -93,7 +93,7 @@ function nextConsumer(name, more = [], paths = nextPaths) {
     copies: ['next-app', name],
     steps: [
       ['builds without any of our variables, types included', buildNext],
-      ['a person logs in and out', (context) => serve(context, nextStart, loginSteps(paths))],
+      ['a user logs in and out', (context) => serve(context, nextStart, loginSteps(paths))],
       ...more,
     ],
   }
@@ -178,7 +178,7 @@ async function denyWithoutVariables({ folder }) {
   await running({ folder, args: nextStart, env, base }, () => expectClosed(base, nextPaths))
 }
 
-/** Starts a program, waits until it answers, does the work, which gets what is printed, and stops it. */
+/** Starts a program, waits until it responds, runs the work with its output, and stops it. */
 export async function running({ folder, args, env, base }, work) {
   const server = startServer(args, { cwd: folder, env })
   try {

@@ -13,7 +13,7 @@ async function tokenFrom(browser, path) {
 const isSession = (line) => /^__session=[^;]/.test(line)
 
 /**
- * The session of one person, refreshed by the middleware on the edge runtime and by the server in turn: each finds the refresh
+ * The session of one user, refreshed by the middleware on the edge runtime and by the server in turn: each finds the refresh
  * token of the other. Then requests in which the middleware rolls the session that the server refreshes: the newer refresh
  * token is the one that the browser keeps, or the next refresh would fail.
  *

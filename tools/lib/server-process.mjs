@@ -46,15 +46,15 @@ export function startServer(args, { cwd, env, show }) {
 }
 
 /**
- * Waits until a URL answers with a status below 500.
+ * Waits until a URL responds with a status below 500.
  *
  * @throws when the server ended before, or after two minutes
  */
 export async function untilAnswers(url, server) {
   const deadline = performance.now() + 120_000
-  let last = 'no answer'
+  let last = 'no response'
   while (performance.now() < deadline) {
-    if (server.hasEnded()) throw new Error(`the server ended before it answered\n${server.output()}`)
+    if (server.hasEnded()) throw new Error(`the server ended before it responded\n${server.output()}`)
     try {
       const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(60_000) })
       await response.arrayBuffer()

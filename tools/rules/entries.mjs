@@ -4,7 +4,7 @@ export const budgets = {
   // 1400 refuse addresses that cannot be, and report what does not fit the host; 1500 name the remedy of each failure; 400
   // choose how the client authenticates; 300 keep what a session has no room for; 800 keep no request reachable, and hold
   // what processes that do not last may do; 200 give applications a copy of the session; 300 keep apart what an
-  // application and a login link asked for.
+  // application and a login link requested.
   '.': 45_800,
   // Needed at once: the user's state, the paths, the window that opens in a click. Requests load later.
   './browser': 2_000,

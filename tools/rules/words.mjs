@@ -21,6 +21,11 @@ export const phrases = [
   ['cures?', 'fix, remedy'],
   ['hears? of', 'receive, be notified of'],
   ['obeys?|obeyed', 'process, apply'],
+  ['answer(?:s|ed|ing)?', 'response, respond'],
+  ['leases?', 'lock'],
+  ['persons?', 'user'],
+  ['on (?:its|their) way', 'pending'],
+  ['asked for', 'requested'],
 ]
 
 /** How a comment does not begin: its first sentence says what a function does or returns, or what a value is. */

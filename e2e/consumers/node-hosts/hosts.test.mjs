@@ -64,7 +64,7 @@ for (const host of Object.keys(hosts)) {
     test('[F4] a guard or handler that throws ends in the error handling of the host', async () => {
       for (const path of ['/broken', '/undecided']) {
         const { status, text } = await get(path, { cookie })
-        ok(status >= 500, `${path} answers ${status}`)
+        ok(status >= 500, `${path} responds with ${status}`)
         notEqual(text, 'let in')
       }
     })

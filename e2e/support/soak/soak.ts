@@ -19,11 +19,11 @@ export interface SoakReport {
   logins: number
   logouts: number
   updates: number
-  /** Redemptions that the provider answered. */
+  /** Redemptions with a response of the provider. */
   refreshes: number
   /** Requests whose connection broke: they were in a process that was killed. */
   lostAnswers: number
-  /** Requests that were never answered: must be 0. */
+  /** Requests without a response: must be 0. */
   hung: number
   kills: number
   /** Typed errors by code. */
@@ -36,7 +36,7 @@ export interface SoakReport {
   lostSessions: number
   /** Sessions that were there again after their logout. */
   resurrected: number
-  /** Answers with another user's data. */
+  /** Responses with another user's data. */
   foreign: number
   untyped: number
 }
@@ -87,7 +87,7 @@ class Visitor {
     this.#pace = around.pace
   }
 
-  /** The answer, if it is a good one; everything else is counted. */
+  /** Returns the response if it is a success; counts everything else. */
   async #ask(path: string, init?: RequestInit): Promise<Answer | undefined> {
     const answer = await this.person.send(path, init)
     return this.#judged(answer)
@@ -256,7 +256,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   async function kill(share: number): Promise<void> {
     await at(share)
     let pid: number | undefined
-    // An answer of a process that is dead by now may come in late; one that lives shows itself soon.
+    // A response of a process that has ended may arrive late; a running process responds soon.
     while (pid === undefined) {
       pid = [...processes].find((candidate) => !dead.has(candidate))
       if (pid === undefined) await new Promise((resolve) => setTimeout(resolve, 50))

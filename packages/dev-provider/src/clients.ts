@@ -26,7 +26,7 @@ export interface ClientOptions {
   readonly privateKeyAlg?: SigningAlg
   /** Default RS256. */
   readonly idTokenSigningAlg?: SigningAlg
-  /** Answers of the UserInfo endpoint are JWTs signed so, with `application/jwt`. Default: plain JSON. */
+  /** Responses of the UserInfo endpoint are JWTs with this algorithm, as `application/jwt`. Default: plain JSON. */
   readonly userinfoSigningAlg?: SigningAlg
   readonly redirectUris?: readonly string[]
   /** An asterisk stands for any run of characters without a slash, in `/v2/logout` only. */
@@ -35,7 +35,7 @@ export interface ClientOptions {
   readonly apps?: readonly string[]
   readonly requirePar?: boolean
   readonly requireDpop?: boolean
-  /** ID tokens always carry `auth_time`, not only when `max_age` was asked for. Default false. */
+  /** ID tokens always carry `auth_time`, not only if `max_age` was requested. Default false. */
   readonly requireAuthTime?: boolean
   /** Shown on the login page; default the client id. */
   readonly name?: string

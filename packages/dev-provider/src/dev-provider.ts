@@ -38,7 +38,7 @@ export interface DevProvider {
   readonly settings: DevProviderSettings
 
   /**
-   * Does what a person would do at the given authorization URL, and returns the way back to the application.
+   * Performs the steps of a user at the given authorization URL, and returns the redirect to the application.
    *
    * @throws DevProviderError when the provider shows an error page instead
    */
@@ -54,11 +54,11 @@ export interface DevProvider {
   clearRequests(): void
 
   readonly faults: Faults
-  /** Changes JSON answers of an endpoint; returns its removal. `times` counts changed answers. */
+  /** Changes JSON responses of an endpoint; returns a function that removes the change. `times` counts changed responses. */
   rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
-  /** Changes the text of answers, for what JSON values cannot express. */
+  /** Changes the text of responses, for what JSON values cannot express. */
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
-  /** Changes ID tokens on their way out, and signs them again as told; returns its removal. */
+  /** Changes ID tokens before they are sent, and signs them again as configured; returns a function that removes the change. */
   tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
 
   readonly clock: VirtualClock

@@ -30,7 +30,7 @@ export interface Front {
   readonly rewrites: Rewrites
 }
 
-/** Handles one request: log it, apply a fault, answer it, rewrite the answer. */
+/** Handles one request: logs it, applies a fault, produces the response, and rewrites it. */
 export async function handle(
   front: Front,
   request: IncomingMessage,
@@ -162,7 +162,7 @@ function withInterval(state: ProviderState, answer: Answer): Answer {
 }
 
 /**
- * oidc-provider asks for confirmation with a form, both at logout and when another person signs in over an
+ * oidc-provider asks for confirmation with a form, both at logout and when another user signs in over an
  * existing session. Hosted providers do not ask; the form is sent right here.
  */
 async function confirmLogout(state: ProviderState, call: Call, answer: Answer): Promise<Answer> {

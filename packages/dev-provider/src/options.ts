@@ -25,7 +25,7 @@ export interface DevProviderSettings {
   /** Lifetime of the provider's own browser session in seconds; default 14 days. */
   sessionTtl: number
   /**
-   * Every refresh answers with a new refresh token; presenting a used one revokes the whole family
+   * Every refresh returns a new refresh token; presenting a used one revokes the whole family
    * (RFC 9700, section 2.2.2). Default true.
    */
   rotateRefreshTokens: boolean
@@ -109,7 +109,7 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly connections?: readonly string[]
   /** ID token algorithm of the default client; default RS256. */
   readonly idTokenSigningAlg?: SigningAlg
-  /** Answers of the UserInfo endpoint to the default client are JWTs signed so; default plain JSON. */
+  /** Responses of the UserInfo endpoint to the default client are JWTs with this algorithm; default plain JSON. */
   readonly userinfoSigningAlg?: SigningAlg
   /** Client authentication of the default client. `client_secret_basic` (default) also accepts the post form. */
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod

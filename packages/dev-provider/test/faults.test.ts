@@ -136,7 +136,7 @@ describe('large and slow responses', () => {
     expect(await response.text()).toMatch(/^<svg .*<\/svg>$/)
   })
 
-  test.each<Fault>([{ kind: 'hang' }, { kind: 'hang', commit: true }])('%o never answers', async (fault) => {
+  test.each<Fault>([{ kind: 'hang' }, { kind: 'hang', commit: true }])('%o never responds', async (fault) => {
     provider.faults.set('jwks', fault)
     await expect(fetch(jwksUrl(), { signal: AbortSignal.timeout(150) })).rejects.toThrow(/timeout/)
     expect(provider.requests('jwks')[0]?.status).toBe('commit' in fault ? 200 : undefined)

@@ -9,7 +9,7 @@ export const RECOVERY = 'http://auth0.com/oauth/grant-type/mfa-recovery-code'
 
 type Types = readonly { readonly type: string }[]
 
-/** Body of the answer `mfa_required`. */
+/** Body of a response with `mfa_required`. */
 export interface Demand {
   readonly mfa_token: string
   readonly mfa_requirements: { readonly challenge?: Types; readonly enroll?: Types }

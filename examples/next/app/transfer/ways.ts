@@ -20,7 +20,7 @@ export type Outcome =
     }
   | { readonly kind: 'factor'; readonly challenge: MfaChallenge }
   | { readonly kind: 'problem'; readonly message: string }
-  /** The browser is on its way to the provider. */
+  /** The browser is being redirected to the provider. */
   | { readonly kind: 'leaving' }
 
 /** Calls the server, which may require a second factor first. */

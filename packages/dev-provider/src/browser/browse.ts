@@ -13,7 +13,7 @@ export type VisitResult =
   | { readonly kind: 'redirect'; readonly location: string }
   /** A form that a browser would post elsewhere (`response_mode=form_post`). */
   | { readonly kind: 'form'; readonly form: Form }
-  /** A page of the provider that waits for a person, or an error page. */
+  /** A page of the provider that waits for input, or an error page. */
   | { readonly kind: 'page'; readonly url: string; readonly status: number; readonly html: string }
 
 /** Actions on the page on which an account is connected. */

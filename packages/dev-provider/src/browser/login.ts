@@ -32,7 +32,7 @@ function describe(result: Extract<VisitResult, { kind: 'page' }>): string {
   return `status ${result.status}, "${title}"${code === undefined ? '' : `, error ${code}`}`
 }
 
-/** Does what a person does between the redirect to the provider and the way back. */
+/** Performs the steps of a user between the redirect to the provider and the redirect back. */
 export async function logIn(browser: Browser, url: string, options: LoginOptions): Promise<LoginResult> {
   const { jar, connect = 'accept', account, otp } = options
   const result = await browser.visit(url, {

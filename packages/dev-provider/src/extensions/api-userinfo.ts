@@ -25,7 +25,7 @@ export async function apiUserinfo(state: ProviderState, call: Call): Promise<Ans
   return answerWith(state, String(claims['client_id']), { sub: user.sub, ...Object.fromEntries(granted) })
 }
 
-/** Plain JSON, or what oidc-provider does for clients that are registered for signed answers (Core, section 5.3.2). */
+/** Plain JSON, or what oidc-provider does for clients that are registered for signed responses (Core, section 5.3.2). */
 async function answerWith(
   state: ProviderState,
   clientId: string,

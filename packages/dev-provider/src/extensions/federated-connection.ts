@@ -20,7 +20,7 @@ interface Parameters {
 
 const NAMES = ['connection', 'login_hint', 'requested_token_type', 'subject_token', 'subject_token_type']
 
-/** The person whom the subject token belongs to, if it is a live one of this client. */
+/** Returns the user of the subject token, if it is a valid one of this client. */
 async function subjectOf(
   state: ProviderState,
   token: string,

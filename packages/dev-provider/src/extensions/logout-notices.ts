@@ -7,7 +7,7 @@ export interface LogoutNotice {
   readonly clientId: string
   readonly url: string
   readonly token: string
-  /** Status of the application's answer; absent when it could not be reached. */
+  /** Status of the application's response; absent if it could not be reached. */
   readonly status?: number
 }
 

@@ -5,7 +5,7 @@ import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
 /**
  * How the provider treats the scope `offline_access`. `listed`: a refresh token needs it, and the metadata has it.
  * `unlisted`: the metadata lacks it, and every login brings a refresh token. `refused`: as `unlisted`, and a request
- * for it is answered with `invalid_scope`, as at Spring Authorization Server and Amazon Cognito.
+ * for it is rejected with `invalid_scope`, as at Spring Authorization Server and Amazon Cognito.
  */
 export type OfflineAccess = (typeof OFFLINE_ACCESS)[number]
 export const OFFLINE_ACCESS = ['listed', 'unlisted', 'refused'] as const

@@ -32,7 +32,7 @@ const NAMES = [
 
 type Context = TokenEndpointGrantContext<Parameters>
 
-/** The person a token stands for: one of our own tokens, or whatever the option `acceptSubjectToken` knows. */
+/** The user of a token: one of this provider, or one that the option `acceptSubjectToken` accepts. */
 async function personOf(state: ProviderState, token: string, type: string): Promise<User | undefined> {
   const own = await verifyOwnToken(state, token)
   const opaque = own ? undefined : await state.engine.AccessToken.find(token)
@@ -90,7 +90,7 @@ async function issue(
   })
 }
 
-/** RFC 8693: exchanges a token of ours, or a foreign one, for tokens of the same person. */
+/** RFC 8693: exchanges a token of this provider, or a foreign one, for tokens of the same user. */
 export function registerTokenExchange(state: ProviderState, engine: Provider): void {
   engine.registerGrantType<Parameters>(
     GRANT_TYPES.tokenExchange,

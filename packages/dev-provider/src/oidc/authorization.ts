@@ -7,7 +7,7 @@ import type { AuthorizationFacts, ProviderState } from './state.ts'
 
 type Grant = NonNullable<KoaContextWithOIDC['oidc']['grant']>
 
-/** Internal parameter that carries the scopes as the client asked for them through the interaction. */
+/** Internal parameter that carries the requested scopes through the interaction. */
 export const REQUESTED_SCOPE = 'requested_scope'
 
 /** Parameters that hosted providers understand beside the standard ones; all are accepted, few have an effect. */
@@ -32,7 +32,7 @@ function words(text: string | undefined): Set<string> {
 /**
  * Widens the scope of a request to everything that a refresh token may later be used for. oidc-provider
  * grants `offline_access` only with a consent screen (never with `prompt=none`) and refuses to refresh for a
- * scope that was not requested at login; hosted providers do both. What the client asked for is kept in
+ * scope that was not requested at login; hosted providers do both. The requested scope is kept in
  * {@link REQUESTED_SCOPE} and limits what the first tokens get.
  *
  * @throws InvalidScope when the scope has what this provider refuses
@@ -77,7 +77,7 @@ export function factsOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: stri
   }
 }
 
-/** Fills a grant with what was asked for, plus everything of the APIs that were not (refresh for another one). */
+/** Adds to a grant what was requested, plus everything of the APIs that were not (refresh for another one). */
 export async function saveGrant(
   state: ProviderState,
   grant: Grant,
@@ -95,7 +95,7 @@ export async function saveGrant(
 
 /**
  * Consent is implicit: every authorization gets a grant of its own, so that revoking one family of refresh
- * tokens leaves other logins of the same person alone.
+ * tokens does not affect other logins of the same user.
  */
 export async function createGrant(state: ProviderState, ctx: KoaContextWithOIDC): Promise<Grant | undefined> {
   const { account, client, provider } = ctx.oidc

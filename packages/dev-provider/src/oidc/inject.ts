@@ -43,7 +43,7 @@ export async function inject(
   }
 }
 
-/** Returns oidc-provider's answer to a call instead of sending it. */
+/** Returns oidc-provider's response to a call instead of sending it. */
 export function engineAnswer(state: ProviderState, call: Call): Promise<Answer> {
   return inject(state, call, state.engine.callback())
 }

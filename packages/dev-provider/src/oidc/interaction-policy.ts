@@ -4,7 +4,7 @@ import { demandMembership } from '../extensions/organizations.ts'
 import type { ProviderState } from './state.ts'
 
 /**
- * When a person is asked something. Consent is implicit, so it is asked for only by `prompt=consent`; an
+ * When the user has to interact. Consent is implicit, so it is required only by `prompt=consent`; an
  * `acr_values` that the session does not have leads to another login (step-up).
  */
 export function createPolicy(state: ProviderState): interactionPolicy.DefaultPolicy {
@@ -12,7 +12,7 @@ export function createPolicy(state: ProviderState): interactionPolicy.DefaultPol
   const policy = base()
   policy.remove('consent')
   policy.get('login')?.checks.add(
-    new Check('acr_values', 'another level of authentication was asked for', ({ oidc }) => {
+    new Check('acr_values', 'another level of authentication was requested', ({ oidc }) => {
       const wanted = oidc.params?.['acr_values']
       if (typeof wanted !== 'string' || !oidc.session?.accountId || oidc.result?.login) {
         return Check.NO_NEED_TO_PROMPT
@@ -24,7 +24,7 @@ export function createPolicy(state: ProviderState): interactionPolicy.DefaultPol
     }),
   )
   policy.get('login')?.checks.add(
-    new Check('second_step', 'a second step was asked for', ({ oidc }) => {
+    new Check('second_step', 'a second step was requested', ({ oidc }) => {
       const { params = {}, result, session } = oidc
       const signedIn = session?.accountId !== undefined && !result?.login
       return signedIn && asksSecondStep(state, params) && !tookSecondStep(state, session)
@@ -35,7 +35,7 @@ export function createPolicy(state: ProviderState): interactionPolicy.DefaultPol
   for (const name of ['consent', 'select_account', 'create']) {
     policy.add(new Prompt({ name, requestable: true }))
   }
-  // The last of all: only who has passed everything else is refused, so another person can still sign in.
+  // The last check: it rejects only users who have passed all others, so that another user can still sign in.
   policy.add(
     new Prompt(
       { name: 'organization' },

@@ -18,12 +18,12 @@ type RefreshToken = InstanceType<Provider['RefreshToken']>
 /** A DPoP proof that was checked; `undefined` when none was sent. */
 export type Proof = Awaited<ReturnType<typeof validateDpop>>
 
-/** How and when the person proved who they are. */
+/** How and when the user authenticated. */
 export interface Authentication {
   readonly amr: string[]
   /** Seconds since the epoch. */
   readonly authTime: number
-  /** Claims that the application asked for by name. */
+  /** Claims that the application requested by name. */
   readonly claims: ClaimsParameter
 }
 

@@ -46,7 +46,7 @@ function expiryOf({ clock, settings }: ProviderState, name: string, body: Record
   return clock.now() + Number(body['expires_in'] ?? 0)
 }
 
-/** Remembers the tokens of an answer of the token endpoint for the page that lists them. */
+/** Stores the tokens of a token response for the page that lists them. */
 export function recordIssued(state: ProviderState, ctx: KoaContextWithOIDC): void {
   const body: unknown = ctx.body
   if (!isRecord(body)) return

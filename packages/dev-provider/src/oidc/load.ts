@@ -29,7 +29,7 @@ export async function withoutNotices<T>(work: () => T | Promise<T>): Promise<T> 
   }
 }
 
-/** oidc-provider, loaded at first use: the command line answers `--help` without it. */
+/** oidc-provider, loaded at first use: the command line prints `--help` without it. */
 export function loadOidcProvider(): Promise<OidcModule> {
   return withoutNotices(() => import('oidc-provider'))
 }

@@ -6,19 +6,19 @@ import type { Fault } from './faults.ts'
 import type { Answer } from './message.ts'
 import { withBody } from './message.ts'
 
-/** Produces the provider's real answer; what a fault does not call is never carried out. */
+/** Produces the provider's real response; a fault that does not call it prevents the request's effect. */
 export type Produce = () => Promise<Answer>
 
 const MIB = 1_048_576
 const DRIP_MS = 50
 
-/** Sends an answer as it is. */
+/** Sends a response unchanged. */
 export function send(response: ServerResponse, answer: Answer): void {
   response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length })
   response.end(answer.body)
 }
 
-/** Answers a request under a fault. */
+/** Responds to a request with a fault. */
 export async function sendFaulty(response: ServerResponse, fault: Fault, produce: Produce): Promise<void> {
   switch (fault.kind) {
     case 'delay': {
@@ -50,7 +50,7 @@ export async function sendFaulty(response: ServerResponse, fault: Fault, produce
   }
 }
 
-/** Faults that are a variation of the real answer. */
+/** Faults that are a variation of the real response. */
 async function distort(
   response: ServerResponse,
   fault: Extract<

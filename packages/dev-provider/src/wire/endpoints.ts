@@ -51,7 +51,7 @@ export const ACCOUNT_PATHS = {
   list: '/me/v1/connected-accounts/accounts',
 } as const
 
-/** The page on which a person connects an account, from the origin. */
+/** The page on which a user connects an account, relative to the origin. */
 export const CONNECT_PATH = '/connect/account'
 
 export const INTERACTION_PATH = '/interaction'

@@ -13,7 +13,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-/** Returns the failure that an answer carries, or reads it from the JSON body. */
+/** Returns the failure that is attached to a response, or reads it from the JSON body. */
 export function readFailure(answer: Answer): Failure | undefined {
   if (answer.failure || answer.status < 400) return answer.failure
   const body = jsonOf(answer) ?? {}

@@ -7,7 +7,7 @@ export type Fault =
    * Responds correctly, but only after that many milliseconds; with `commit` the provider carries the request out first.
    */
   | { readonly kind: 'delay'; readonly ms: number; readonly commit?: boolean }
-  /** Another answer: a 5xx, a 429 with `Retry-After`, a proxy's HTML. Status 200 and no body by default. */
+  /** Another response: a 5xx, a 429 with `Retry-After`, a proxy's HTML. Status 200 and no body by default. */
   | {
       readonly kind: 'respond'
       readonly status?: number
@@ -15,11 +15,11 @@ export type Fault =
       readonly body?: string
     }
   /**
-   * Resets the connection before any header (default), in the middle of the body, or instead of the answer
+   * Resets the connection before any header (default), in the middle of the body, or instead of the response
    * to a request that the provider has carried out (`commit`).
    */
   | { readonly kind: 'reset'; readonly at?: 'headers' | 'body' | 'commit' }
-  /** Never answers; with `commit` after the provider has carried the request out. */
+  /** Never responds; with `commit` after the provider has processed the request. */
   | { readonly kind: 'hang'; readonly commit?: boolean }
   /** A complete response that holds the first half of the real body. */
   | { readonly kind: 'truncate' }
@@ -29,7 +29,7 @@ export type Fault =
   | { readonly kind: 'null' }
   /** Status 200 and the JSON text `[]`. */
   | { readonly kind: 'array' }
-  /** The real answer, labelled as `text/html` or as the given type. */
+  /** The real response, labelled as `text/html` or as the given type. */
   | { readonly kind: 'label'; readonly contentType?: string }
   /** Status 200 and a valid JSON object of so many bytes, streamed; default 64 MiB. */
   | { readonly kind: 'huge'; readonly bytes?: number }
@@ -39,13 +39,13 @@ export type Fault =
   | { readonly kind: 'brokenGzip' }
   /** Redirects to the given place, or to itself. Status 302 by default. */
   | { readonly kind: 'redirect'; readonly location?: string; readonly status?: number }
-  /** The real answer, byte by byte from the status line on; default every 50 ms. */
+  /** The real response, byte by byte from the status line on; default every 50 ms. */
   | { readonly kind: 'slowHeaders'; readonly ms?: number }
   /** The real headers at once, the body byte by byte; default every 50 ms. */
   | { readonly kind: 'slowBody'; readonly ms?: number }
-  /** The real answer with a header of so many bytes; default 200 000. */
+  /** The real response with a header of so many bytes; default 200 000. */
   | { readonly kind: 'hugeHeader'; readonly bytes?: number }
-  /** The real answer as keep-alive, after which the connection is closed without a word. */
+  /** The real response as keep-alive, after which the connection is closed. */
   | { readonly kind: 'closeAfterAnswer' }
 
 export interface FaultOptions {

@@ -94,7 +94,7 @@ export function redirectAnswer(location: string, status = 303): Answer {
   return { status, headers: { location, 'cache-control': 'no-store' }, body: Buffer.alloc(0) }
 }
 
-/** The JSON object in an answer, or `undefined` when there is none. */
+/** Returns the JSON object in a response, or `undefined`. */
 export function jsonOf(answer: Answer): Record<string, unknown> | undefined {
   return jsonObject(String(answer.headers['content-type'] ?? ''), answer.body)
 }
@@ -113,7 +113,7 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The answer with another body, its length header corrected. */
+/** Returns the response with another body and a correct Content-Length. */
 export function withBody(answer: Answer, body: string | Buffer): Answer {
   const bytesOfBody = Buffer.from(body)
   return {

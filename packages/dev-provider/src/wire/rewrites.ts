@@ -11,10 +11,10 @@ import type { LoggedRequest } from './request-log.ts'
 /** JSON objects as they go over the wire; a member set to `undefined` is left out. */
 export type JsonObject = Record<string, unknown>
 
-/** Changes a JSON answer: in place, or by returning another value. */
+/** Changes a JSON response: in place, or by returning another value. */
 export type JsonRewrite = (body: JsonObject, request: LoggedRequest) => unknown
 
-/** Changes the text of an answer, for what JSON values cannot express (duplicate keys, `__proto__`). */
+/** Changes the text of a response, for what JSON values cannot express (duplicate keys, `__proto__`). */
 export type TextRewrite = (body: string, request: LoggedRequest) => string
 
 /** How a changed ID token is signed. */
@@ -66,7 +66,7 @@ async function forge(token: string, change: IdTokenChange, keys: KeyRing): Promi
   })
 }
 
-/** Changes to real answers, applied in the order in which they were set. */
+/** Changes to real responses, applied in the order in which they were set. */
 export function createRewrites(keys: KeyRing): Rewrites {
   const rules: Rules<Rewrite> = createRules()
 

@@ -158,7 +158,7 @@ function refuseHostPrefix(fields: CookieFields, cookie: CookieSettings, addIssue
   }
 }
 
-/** All attributes but name and lifetime; contradictions that browsers answer with silence are refused here. */
+/** All attributes but name and lifetime; rejects contradictions, because browsers ignore such cookies silently. */
 export function resolveCookie(
   fields: CookieFields,
   around: CookieContext,

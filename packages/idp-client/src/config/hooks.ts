@@ -15,7 +15,7 @@ export type BeforeSessionSavedHook = (
 export interface ConnectedAccount {
   id: string
   connection: string
-  /** `offline`; not every answer has it. */
+  /** `offline`; absent in some responses. */
   access_type?: string
   scopes: string[]
   created_at?: string
@@ -32,7 +32,7 @@ export interface OnCallbackContext {
   /** Same-origin path to go to; recovered from the state where the transaction is lost, absent where nothing is known. */
   returnTo?: string
   responseType?: 'code' | 'connect_code'
-  /** `popup`: the answer is a page that tells the window which opened the popup. */
+  /** `popup`: the response is a page that posts the outcome to the window that opened the popup. */
   challengeMode?: 'redirect' | 'popup'
   appBaseUrl?: string
   connectedAccount?: ConnectedAccount

@@ -119,7 +119,7 @@ export interface MfaVerifyOobOptions {
   bindingCode?: string | undefined
 }
 
-/** One of the codes for the day when the device is lost; it is used up, and the answer brings a new one. */
+/** A recovery code, for a lost device. It can be used once; the response has a new one. */
 export interface MfaVerifyRecoveryCodeOptions {
   mfaToken: string
   recoveryCode: string

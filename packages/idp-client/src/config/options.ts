@@ -48,31 +48,31 @@ export interface SessionRecord {
   session: SessionData
 }
 
-/** A lease that one process holds; `release` before its end frees it, and does nothing once another one has it. */
+/** A lock that one process holds. `release` before it expires frees it, and has no effect once another process holds it. */
 export interface SessionLock {
   release(): Promise<void>
 }
 
 /**
- * Keeps sessions outside the cookie, which then carries only an encrypted random name. Every `id` is a hash of that
- * name (43 characters of `A-Z a-z 0-9 _ -`), so that who reads the store cannot make a cookie of it. What is stored is
- * plain JSON; `internal` has members beyond those that applications see, which have to come back unchanged. The three
- * required members suffice; https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md says what each optional one is for. A member that
- * rejects makes the operation fail with `SESSION_STORE_FAILED`.
+ * Stores sessions outside the cookie, which then contains only an encrypted session key. Every `id` is a hash of that
+ * key (43 characters of `A-Z a-z 0-9 _ -`), so that a reader of the store cannot create a cookie. Sessions are plain
+ * JSON; `internal` has properties that applications do not see, which must be returned unchanged. The three required
+ * methods suffice; https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md describes the optional ones. If a method
+ * rejects, the operation fails with `SESSION_STORE_FAILED`.
  */
 export interface SessionDataStore {
-  /** The session under `id`, or null when there is none (any more). */
+  /** Returns the session of `id`, or null. */
   get(id: string): Promise<SessionData | null>
   /** Creates or replaces the record. */
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
-  /** Deleting an id that does not exist is no error. */
+  /** Deletes the record; an unknown id is not an error. */
   delete(id: string): Promise<void>
-  /** Deletes the session with this `sid`, or without `sid` all of `sub` that began before `iat`. Without it the back-channel logout route answers 501. */
+  /** Deletes the session with this `sid`, or without `sid` all of `sub` that began before `iat`. Without it the back-channel logout route responds with 501. */
   deleteByLogoutToken?(logoutToken: LogoutToken): Promise<void>
   /**
-   * Replaces the record by what the pure, synchronous `change` makes of the current one, atomically: no write of
-   * another process comes between (`change` may be called again). Gives what was stored; null, and nothing is written,
-   * when there is no record. Without it two processes that write at once may lose one of the writes.
+   * Replaces the record with the result of the pure, synchronous `change`, atomically: no other process writes in
+   * between (`change` may be called again). Returns the stored session, or null, without a write, if there is no record.
+   * Without it, one of two concurrent writes of different processes may be lost.
    */
   update?(
     id: string,
@@ -80,13 +80,13 @@ export interface SessionDataStore {
     expiry: SessionExpiry,
   ): Promise<SessionData | null>
   /**
-   * Takes the lease of `id` for that many milliseconds; null when another process holds it. Never waits. Without it two
-   * processes may redeem the same refresh token at once.
+   * Acquires the lock of `id` for that many milliseconds; returns null if another process holds it. Never waits. Without
+   * it two processes may redeem the same refresh token at the same time.
    */
   lock?(id: string, milliseconds: number): Promise<SessionLock | null>
-  /** The live sessions of a user, in any order. */
+  /** Returns the live sessions of a user, in any order. */
   listBySubject?(sub: string): Promise<readonly SessionRecord[]>
-  /** Deletes every session of a user; gives how many there were. */
+  /** Deletes every session of a user; returns their number. */
   deleteBySubject?(sub: string): Promise<number>
   /**
    * Remembers a name until `expiresAt`; true when it was not known before. For names that count once, such as the `jti`
@@ -207,7 +207,7 @@ export interface AuthorizationParameters {
   /**
    * Space-delimited; must contain `openid`. Default and null: `openid profile email offline_access`, without
    * `offline_access` where the provider lists its scopes and that is not among them. A map from
-   * audience to scope sends the entry of the audience asked for, and needs `audience`.
+   * audience to scope sends the entry of the requested audience, and requires `audience`.
    */
   scope?: string | null | Readonly<Record<string, string>> | undefined
   /** Identifier of the API that access tokens are for. Default: none. */

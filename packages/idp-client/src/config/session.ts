@@ -42,7 +42,7 @@ export function resolveSession(
 
 interface TransactionSurroundings extends CookieContext {
   readonly sessionCookieName: string
-  /** The provider answers by a POST from its own site (`response_mode=form_post`). */
+  /** The provider responds with a POST from its own site (`response_mode=form_post`). */
   readonly crossSitePost: boolean
 }
 

@@ -56,7 +56,7 @@ export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   static override readonly errorBrand = 'AccountApiError'
   declare readonly name: 'AccountApiError'
   readonly endpoint = 'account'
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   readonly status: number
   /** This and the following are members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */
   readonly type: string | undefined

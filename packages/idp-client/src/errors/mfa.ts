@@ -8,7 +8,7 @@ export interface MfaRequirements {
   readonly enroll?: readonly { readonly type: string }[]
 }
 
-/** Body of a 403 answer, and JSON form of the error. */
+/** Body of a 403 response, and JSON form of the error. */
 export interface MfaRequiredBody {
   error: 'mfa_required'
   error_description: string

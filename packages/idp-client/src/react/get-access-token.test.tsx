@@ -29,7 +29,7 @@ let server: Server
 let origin: string
 let sub: string | null
 let expiresIn: number
-/** Answers in place of a token. */
+/** Responses other than a token. */
 let instead: Answer | undefined
 let asked: string[]
 let cookies: (string | undefined)[]

@@ -101,7 +101,7 @@ test('[B11] a redemption gets the time at which its lock ends, which leaves time
     })
   }
   const [left = 0, none] = untils
-  // Two requests, two attempts to write and a second make the lease; an attempt and a second of it are for the write.
+  // Two requests, two attempts to write and a second make up the lock; an attempt and a second of it are for the write.
   expect(Math.round(left / 1000)).toBe(12)
   expect(none).toBeUndefined()
 })
@@ -139,7 +139,7 @@ describe('tokens that the store rejected', () => {
     down.clear()
     const [{ id = '', session: record } = {}] = await store.listBySubject('alice')
     if (!record) throw new Error('there is a record')
-    // The answer was lost, not the write: another process redeemed what it found.
+    // The response was lost, not the write: another process redeemed the stored token.
     const tokenSet = { ...record.tokenSet, accessToken: 'of r3', refreshToken: 'r3' }
     await store.set(id, { ...record, tokenSet }, { expiresAt: one.clock.now + 3600 })
     const exchange = cookies.exchange()
@@ -330,7 +330,7 @@ test('[I3] one of two live sessions in a request is used in any order, and nothi
     await updateSession(one.engine, exchange, { ...data, values: values.length })
     expect(await store.get(await idOf('bob'))).toMatchObject({ user: { sub: 'bob' }, values: values.length })
     await updateSession(one.engine, exchange, data)
-    // The cookie of the answer names the session that was chosen.
+    // The cookie of the response names the selected session.
     const [cookie] = exchange.cookies.pending()
     const again = {
       ...cookies.exchange(),

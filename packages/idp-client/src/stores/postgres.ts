@@ -64,9 +64,9 @@ function createLeases(query: Query, table: string): Leases {
   /** Acquires a name that is free or expired; `until` is an expression of `$3`. */
   async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
     const rows = await query(
-      `insert into ${table} as lease (name, token, expires_at) values (${NAME}, $2, ${until})
+      `insert into ${table} as held (name, token, expires_at) values (${NAME}, $2, ${until})
 on conflict (name) do update set token = excluded.token, expires_at = excluded.expires_at
-where not lease.${LIVE} returning name`,
+where not held.${LIVE} returning name`,
       name,
       token,
       value,

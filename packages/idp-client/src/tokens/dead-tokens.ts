@@ -7,13 +7,13 @@ import { tokenKey } from './token-family.ts'
 /** Maximum number of dead tokens that are remembered. */
 const MAX_TOKENS = 20_000
 
-/** Seconds for which nothing is written of a session whose refresh token was refused. */
+/** Seconds for which a session whose refresh token was rejected is not written. */
 const QUIET_SECONDS = 60
 
 /**
- * Refresh tokens in cookies that the provider refused with `invalid_grant`, with when. Another process may have redeemed
- * the token first, and its cookie may be on its way: a cookie of this process would take its place. So the token is
- * remembered instead of removed.
+ * Refresh tokens in cookies that the provider rejected with `invalid_grant`, with the time. Another process may have
+ * redeemed the token first, and its response may still be pending: a cookie of this process would replace its cookie. So
+ * the token is remembered instead of removed.
  */
 const deadTokens = (): Lru<string, number> =>
   processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_TOKENS))

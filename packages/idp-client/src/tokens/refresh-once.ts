@@ -130,7 +130,7 @@ const redemptions = (): Redemptions =>
   processWide('queue:redemptions/1', () => ({ turns: new KeyedMutex<TokenFamily>(), late: 0 }))
 
 const overdue = (): OAuthError =>
-  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has not been answered.' })
+  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
 /** Waits for a late response, at most so many milliseconds. */
 async function within<T>(milliseconds: number, response: Promise<T>): Promise<T> {

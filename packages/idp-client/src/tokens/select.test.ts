@@ -65,7 +65,7 @@ describe('selection of a stored token', () => {
   })
 
   describe('[I2] a token for one audience is never returned for another', () => {
-    // Whatever is asked for, the scope of every token covers it: only the audience tells them apart.
+    // The scope of every token covers every request: only the audience differs.
     const OTHER = 'https://other.example'
     const wide = {
       scope: 'openid profile email offline_access a b',

@@ -40,7 +40,7 @@ test('different keys are independent', async () => {
 
 test('a run that fails is used up as well, and both callers get the failure', async () => {
   const use = { key: randomToken(), request: 'r' }
-  const fail = () => Promise.reject(new Error('lost answer'))
+  const fail = () => Promise.reject(new Error('lost response'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   vi.advanceTimersByTime(60_000)

@@ -216,11 +216,11 @@ describe('with another middleware', () => {
     const continued = await client().middleware(request)
     const response = continueWith(
       continued,
-      new Response('own answer', { headers: { 'set-cookie': 'app=1' } }),
+      new Response('own response', { headers: { 'set-cookie': 'app=1' } }),
     )
     expect(cookieNames(response)).toEqual(['app', '__session'])
     expect(response.headers.get('cache-control')).toBe(NO_STORE)
-    expect(await response.text()).toBe('own answer')
+    expect(await response.text()).toBe('own response')
   })
 
   test('operations in it read staged changes, and write to its response and the forwarded request', async () => {

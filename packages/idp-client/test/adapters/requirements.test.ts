@@ -103,7 +103,7 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-/** The answer of a real server, redirects not followed. */
+/** Returns the response of a real server, without following redirects. */
 async function answerOf(serving: RequestListener, cookie: string): Promise<Outcome> {
   listener = serving
   const { port } = server.address() as AddressInfo

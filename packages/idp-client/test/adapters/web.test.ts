@@ -9,7 +9,7 @@ import { runContract } from './run-contract.ts'
 interface Call {
   readonly request: Request
   readonly query: URLSearchParams
-  /** Headers that the handler's answer will have. */
+  /** Headers of the handler's response. */
   readonly headers: Headers
   /** Arguments of the explicit style; none in the ambient one. */
   readonly explicit: [] | [Request]

@@ -116,7 +116,7 @@ export const application: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'a session store that nobody answers for',
+    mistake: 'a session store that does not respond',
     remedy: 'SESSION_STORE_UNREACHABLE',
     make: async (bench) => loginWith({ sessionStore: await unreachable() })(bench),
   },

@@ -85,7 +85,7 @@ describe('tabs', () => {
     await vi.waitFor(() => expect(tabs.map(shown)).toEqual([null, null, null]))
     await delivered()
     await delivered()
-    // The last window answers for all, since the requests of all of them go through the same global.
+    // The fetch of the last window serves all, because all of them use the same global.
     expect(tabs.map(({ states }) => states.filter(({ user }) => user === null))).toEqual(
       tabs.map(() => [{ user: null, isLoading: false, error: null }]),
     )

@@ -192,7 +192,7 @@ describe('state', () => {
       login = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page)?.[1]?.replaceAll('&amp;', '&')
     }
     expect(pages).toHaveLength(2)
-    // The person may try again, and that attempt may be restarted again.
+    // The user may try again, and that attempt may be restarted again.
     expect(pages[1]).toContain('href="/auth/login?returnTo=%2Fkept">Try again</a>')
     expect(
       world.provider

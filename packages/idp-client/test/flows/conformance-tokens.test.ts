@@ -356,12 +356,12 @@ describe('a provider that fails while tokens expire', () => {
   const json = { 'content-type': 'application/json' }
   test.each<[string, Fault]>([
     ['a page', { kind: 'respond', body: '<h1>portal</h1>', headers: { 'content-type': 'text/html' } }],
-    ['half of an answer', { kind: 'respond', body: '{"access_token":"a', headers: json }],
+    ['half of a response', { kind: 'respond', body: '{"access_token":"a', headers: json }],
     ['no access_token', { kind: 'respond', body: '{"token_type":"Bearer"}', headers: json }],
     ['no token_type', { kind: 'respond', body: '{"access_token":"a"}', headers: json }],
     ['another type', { kind: 'respond', body: '{"access_token":"a","token_type":"mac"}', headers: json }],
     ['too much', { kind: 'respond', body: `{"access_token":"${'a'.repeat(2_000_000)}"}`, headers: json }],
-  ])('a refresh is answered with %s: a typed error with its cause, likewise', async (_what, fault) => {
+  ])('a refresh with the response %s is a typed error with its cause too', async (_what, fault) => {
     const { browser, client, recover } = await failed(fault)
     await expect(client.getAccessToken(browser.request('/'), new Response())).rejects.toMatchObject({
       name: 'AccessTokenError',

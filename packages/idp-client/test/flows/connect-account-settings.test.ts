@@ -121,7 +121,7 @@ test('no request is sent where no cookie can be written', async () => {
   const readOnly = { ...cookies.exchange(), canWrite: () => false }
   const input = { options: { connection: 'github' }, source: 'application', correlationId: 'id' } as const
   const refused = await rejectionOf(
-    connectAccount(engine, readOnly, input, () => expect.fail('no token is asked for')),
+    connectAccount(engine, readOnly, input, () => expect.fail('no token is requested')),
   )
   expect(refused).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
 })

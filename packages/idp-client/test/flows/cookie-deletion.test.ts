@@ -64,7 +64,7 @@ const plan = place.chain(({ origin, prefix, isBasePath }) => {
       }),
       { maxLength: 4 },
     ),
-    /** Whether each login was begun with an answer by form_post. */
+    /** For each login, whether it uses form_post. */
     logins: fc.array(origin.startsWith('https:') ? fc.boolean() : fc.constant(false), { maxLength: 4 }),
   })
 })

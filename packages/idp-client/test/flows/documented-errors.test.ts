@@ -119,7 +119,7 @@ function shapeIn(text: string): Shape {
   return JSON.parse(written.replace(/(?<!:)"(\w+)"(\??)(?!\s*:)/g, '"$1$2":0')) as Shape
 }
 
-/** Whether an answer is of the shape: nothing is missing, nothing is there beside it. */
+/** Whether a response has exactly the properties of the shape. */
 function expectShape(value: unknown, shape: Shape): void {
   const body = value as Record<string, unknown>
   const names = Object.keys(shape).map((name) => name.replace('?', ''))

@@ -7,7 +7,7 @@ import { START, startWorld } from '../support/app.ts'
 import { pageText, tableBelow } from '../support/tables.ts'
 import { skipTime } from '../support/timers.ts'
 
-/* Where the contract leaves a point open, the answer is what the reference says; these tests hold it to that. */
+/* The reference decides the open points of the specification; these tests check that. */
 const page = (name: string): string => pageText(`reference/${name}.md`)
 
 let world: World
@@ -118,7 +118,7 @@ describe('[S137] states of a login', () => {
     expect(await codeOf(await browser.send(callback, json))).toBe(code)
   }
 
-  /** Brings each documented event about, and looks for its state in what the callback answers. */
+  /** Causes each documented event, and reads its state from the response of the callback. */
   const events: Readonly<Record<string, () => Promise<void>>> = {
     'none, the login route, or startInteractiveLogin': async () => {
       const { browser } = await pending()

@@ -7,9 +7,9 @@ type Fault = Parameters<DevProvider['faults']['set']>[1]
 
 /* Every wire fault of a provider; the time-out is short, so that the suite is. */
 const faults: Record<string, Fault> = {
-  'answers never': { kind: 'hang' },
-  'answers never after it acted': { kind: 'hang', commit: true },
-  'answers too late': { kind: 'delay', ms: 3000 },
+  'never responds': { kind: 'hang' },
+  'never responds after it processed the request': { kind: 'hang', commit: true },
+  'responds too late': { kind: 'delay', ms: 3000 },
   'drips headers': { kind: 'slowHeaders' },
   'drips the body': { kind: 'slowBody' },
   '500 JSON': {

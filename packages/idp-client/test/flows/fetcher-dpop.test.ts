@@ -57,7 +57,7 @@ function streamOf(text: string): RequestInit {
 describe('proofs', () => {
   test('a fetch that never ends one branch of a body does not delay the retry', async () => {
     const api = await apiWith('any')
-    // As hosts do that serve one answer to several callers: cancelling one half of a tee settles with the other only.
+    // Like hosts that return one response to several callers: cancelling one branch of a tee settles only with the other.
     const kept: Response[] = []
     const sharing: typeof fetch = async (input, init) => {
       const response = await fetch(input, init)

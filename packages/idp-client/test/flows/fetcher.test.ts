@@ -416,7 +416,7 @@ describe('requests and responses', () => {
       (async () => {
         const init: RequestInit & { duplex: 'half' } = { method: 'POST', body: readable, duplex: 'half' }
         const response = await fetchWithAuth('/', init)
-        // The first part was answered before the second one exists: nothing waits for a whole body.
+        // The first chunk is returned before the second one exists: bodies are not buffered.
         expect(arrived).toEqual(['one'])
         const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
         expect((await reader?.read())?.value).toBe('got one;')

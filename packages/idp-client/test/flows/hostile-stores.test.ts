@@ -211,7 +211,7 @@ describe('concurrent requests', () => {
     await browser.send(callback)
     const request = browser.request('/')
     await update(world.client, request, { cart: ['book'] })
-    // Once as it left the browser before the first answer, once with what that brought.
+    // Once with the cookies from before the first response, once with those that it set.
     const cookie = `${twin.headers.get('cookie')}; ${browser.request('/').headers.get('cookie')}`
     for (const again of [
       twin,

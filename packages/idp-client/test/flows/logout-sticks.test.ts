@@ -22,7 +22,7 @@ function pass(seconds: number): void {
 /** A request that a browser has sent, and what becomes of it. */
 interface Flight {
   readonly kind: 'page' | 'profile' | 'token' | 'small update' | 'large update'
-  /** Whether it is answered after the logout. */
+  /** Whether its response arrives after the logout. */
   readonly late: boolean
   /** Which machine it reached. */
   readonly machine: 0 | 1

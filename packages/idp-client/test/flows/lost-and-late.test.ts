@@ -150,7 +150,7 @@ describe('a late refresh does not undo a change', () => {
     const before = await Promise.all(requests.slice(0, 15).map((request) => client.middleware(request)))
     const during = requests.slice(15).map((request) => client.middleware(request))
     await browser.send('/auth/logout')
-    // Whatever was on its way reaches the browser after the logout, the oldest last.
+    // All pending responses reach the browser after the logout, the oldest last.
     for (const answer of [...(await Promise.all(during)), ...before.reverse()]) browser.store(answer)
     expect(browser.cookies.has('__session')).toBe(true)
     expect(await client.getSession(browser.request('/'))).toBeNull()
@@ -312,7 +312,7 @@ test('refreshes that were never written by Server Components are limited in numb
 })
 
 test('a scope from the query does not replace the token of the login', async () => {
-  // A provider that grants what it knows of the scope that was asked for (RFC 6749 section 3.3).
+  // A provider that grants the known part of the requested scope (RFC 6749 section 3.3).
   const narrowing: typeof fetch = (input, init) => {
     const body = new URLSearchParams(String(init?.body ?? ''))
     if (!isRefresh({ body: Object.fromEntries(body) }) || !body.has('scope')) return fetch(input, init)

@@ -30,7 +30,7 @@ afterEach(() => {
   for (const token of raw) expect(events, 'the token of the provider in an event').not.toContain(token)
 })
 
-/** The platform's fetch; something happens between the provider's answer to a verification and its arrival. */
+/** The global fetch, with a function that runs between the provider's response to a verification and its arrival. */
 function interrupted(during: { verification: () => Promise<void> }): typeof globalThis.fetch {
   return async (input, init) => {
     const response = await fetch(input, init)

@@ -63,7 +63,7 @@ describe('a login for an organization', () => {
     ['the id in another case', 'org_globex', { org_id: 'ORG_GLOBEX' }],
     ['another name', 'globex', { org_id: 'org_acme', org_name: 'acme' }],
     ['no organization', 'org_globex', { org_id: undefined, org_name: undefined }],
-    ['an id only, where a name was asked for', 'globex', { org_name: undefined }],
+    ['an id only, if a name was requested', 'globex', { org_name: undefined }],
     ['a list of names', 'globex', { org_name: ['globex'] }],
   ])('that brings %s is refused', async (_what, organization, claims) => {
     named(claims)
@@ -125,7 +125,7 @@ describe('a refresh', () => {
     expect(error).toMatchObject({ name: 'AccessTokenError', code: 'FAILED_TO_REFRESH_TOKEN' })
     const { cause } = error as IdpError
     expect(cause).toMatchObject({ name: 'OAuthError', code: 'ID_TOKEN_INVALID' })
-    // Nothing of the answer was kept, not its refresh token either.
+    // Nothing of the response was stored, not even its refresh token.
     expect(await tokensOf(browser)).toEqual(before)
     return cause as IdpError
   }
@@ -146,7 +146,7 @@ describe('a refresh', () => {
     ['no organization any more', { org_id: undefined, org_name: undefined }],
     ['no name any more', { org_name: undefined }],
     ['null', { org_id: null }],
-  ])('to %s: the whole answer is refused', async (_what, claims) => {
+  ])('to %s: the whole response is rejected', async (_what, claims) => {
     const browser = await signedIn()
     named(claims)
     expect((await refusedBy(browser)).message).toMatch(/org_(id|name) is not that of the ID token before/)

@@ -18,7 +18,7 @@ function pass(seconds: number): void {
 
 type Visit = NonNullable<Parameters<DevProvider['login']>[1]>
 
-/** One person with one browser in front of one guarded page and one guarded API. */
+/** One user with one browser, for one guarded page and one guarded API. */
 class Visitor {
   readonly #browser: Browser
   readonly #page: (request: Request) => Response | Promise<Response>
@@ -63,7 +63,7 @@ class Visitor {
     return { status: response.status, challenge, body: { ...body, ...opened } }
   }
 
-  /** A login, with single sign-on at the provider; the answer of the callback. */
+  /** A login with single sign-on at the provider; returns the response of the callback. */
   async logIn(parameters: Record<string, string> = {}): Promise<Response> {
     const query = new URLSearchParams({ ...parameters, returnTo: '/vault?a=1' })
     return world.login(this.#browser, `?${query}`, this.#visit)

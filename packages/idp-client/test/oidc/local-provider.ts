@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { JWK, JWTHeaderParameters } from 'jose'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 
-/** A provider of three endpoints on loopback whose every answer a test can replace. Shares no code with the library. */
+/** A provider with three endpoints on loopback; tests can replace every response. Shares no code with the library. */
 
 export type EndpointKey = 'discovery' | 'jwks' | 'token'
 
@@ -68,9 +68,9 @@ export class LocalProvider {
   metadata: Record<string, unknown> = {}
   /** The keys that the JWKS endpoint publishes. */
   published: unknown[] = []
-  /** Merged into the token answer; undefined removes a member. */
+  /** Merged into the token response; undefined removes a property. */
   tokens: Record<string, unknown> = {}
-  /** Makes the ID token of the next answers. */
+  /** Creates the ID token of the next responses. */
   idToken: () => Promise<string> = (): Promise<string> => this.sign()
   /** Time of the claims it makes, seconds. */
   clock: () => number = nowInSeconds

@@ -3,16 +3,16 @@ import { gzipSync } from 'node:zlib'
 import type { Answer, Recorded } from './local-provider.ts'
 import { json } from './local-provider.ts'
 
-/** Ways in which an answer can be wrong on the wire, for any endpoint that answers with a JSON object. */
+/** Faults in the transport of a response, for any endpoint that responds with a JSON object. */
 export interface Fault {
   readonly title: string
-  /** `good` gives the right answer, for faults that only disturb it. */
+  /** `good` sends the valid response, for faults that only change its transport. */
   readonly answer: (response: ServerResponse, request: Recorded, good: Answer) => void | Promise<void>
   /** Ends by httpTimeout, so the test sets a short one. */
   readonly timeout?: boolean
-  /** The answer is odd but usable. */
+  /** The response is unusual but usable. */
   readonly tolerated?: boolean
-  /** Another attempt may succeed: no answer, 429, 5xx. */
+  /** Another attempt may succeed: no response, 429, 5xx. */
   readonly transient?: boolean
   readonly status?: number
 }
@@ -38,7 +38,7 @@ function bomb(): Buffer {
   return gzipSync(Buffer.alloc(64 * 1_048_576, ' '))
 }
 
-/** Hands the answer to `good` but changes its text on the way. */
+/** Sends the response of `good` with its text changed. */
 const rewritten =
   (change: (text: string) => string, headers: Record<string, string> = {}): Fault['answer'] =>
   async (response, request, good) => {
@@ -54,7 +54,7 @@ const rewritten =
 const html = '<html><body>Sign in to the network</body></html>'
 
 export const faults: readonly Fault[] = [
-  { title: 'never answers', answer: () => {}, timeout: true, transient: true },
+  { title: 'never responds', answer: () => {}, timeout: true, transient: true },
   {
     title: 'headers dripped byte by byte',
     answer: (response) => drip(response.socket as unknown as ServerResponse, 'HTTP/1.1 200 OK\r\nX-Slow: a'),

@@ -4,7 +4,7 @@ import { startWorld } from './app.ts'
 
 export const json = { headers: { accept: 'application/json' } }
 
-/** `code` of a failure that was answered as JSON. */
+/** Returns the `code` of a JSON error response. */
 export async function codeOf(response: Response): Promise<unknown> {
   return ((await response.json()) as { error: { code: unknown } }).error.code
 }
@@ -17,7 +17,7 @@ export interface ConnectWorld extends World {
   beginConnect(browser: Browser, query?: string): Promise<string>
   /** From there back to the callback, which is not sent yet. */
   decide(url: string, options?: Parameters<World['authorize']>[1]): Promise<string>
-  /** A complete connection; the answer of the callback route. */
+  /** A complete connection; returns the response of the callback route. */
   connect(browser: Browser, query?: string): Promise<Response>
 }
 
@@ -37,7 +37,8 @@ export async function startConnectWorld(
   async function beginConnect(browser: Browser, query = '?connection=github'): Promise<string> {
     const response = await browser.send(`/auth/connect${query}`)
     const location = response.headers.get('location')
-    if (response.status !== 302 || location === null) throw new Error(`connect answered ${response.status}`)
+    if (response.status !== 302 || location === null)
+      throw new Error(`connect responded with ${response.status}`)
     return location
   }
   const decide: ConnectWorld['decide'] = (url, choice = {}) => world.authorize(url, choice)

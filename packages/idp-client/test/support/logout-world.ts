@@ -97,7 +97,7 @@ export async function startLogoutWorld(
     async signedIn(user = 'alice') {
       const browser = world.newBrowser()
       const { status } = await world.login(browser, '', { user })
-      if (status !== 302) throw new Error(`the login answered ${status}`)
+      if (status !== 302) throw new Error(`the login responded with ${status}`)
       return browser
     },
 

@@ -20,7 +20,7 @@ export interface RedisServer {
 }
 
 export interface RedisOptions {
-  /** Whether every write is on disk before it is answered. Default: nothing ever is. */
+  /** Whether every write is on disk before the response. Default: nothing is written to disk. */
   readonly persistent?: boolean
   /** Whether it is a cluster, of this one node. */
   readonly cluster?: boolean

@@ -21,7 +21,7 @@ interface Details {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer of the account API that says no (RFC 9457), thrown to where it is sent. */
+/** An error response of the account API (RFC 9457), thrown to the code that sends it. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly status: keyof typeof TITLES

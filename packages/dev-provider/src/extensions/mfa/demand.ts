@@ -137,7 +137,7 @@ export function demandMfaOf(state: ProviderState, ctx: KoaContextWithOIDC, sourc
   })
 }
 
-/** oidc-provider answers with the members that OAuth defines; `mfa_required` has two more. */
+/** oidc-provider responds with the properties that OAuth defines; `mfa_required` has two more. */
 export function addDemandMembers(ctx: KoaContextWithOIDC, error: Error): void {
   const body: unknown = ctx.body
   if (!isRecord(body) || !('mfa_token' in error) || !('mfa_requirements' in error)) return

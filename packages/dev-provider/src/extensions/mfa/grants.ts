@@ -146,7 +146,7 @@ function words(text: string): readonly string[] {
   return text.split(' ').filter((word) => word !== '')
 }
 
-/** The scopes that the tokens get: what the refused request asked for, or some of it. */
+/** The scopes of the tokens: those of the refused request, or some of them. */
 function scopeOf(
   state: ProviderState,
   ctx: Context,
@@ -188,7 +188,7 @@ async function verify(state: ProviderState, ctx: Context, check: Check): Promise
 
   const { kind, factorId, parameters } = check(state, ctx, mfa)
   if (mfa.missing.length > 0 && !mfa.missing.includes(kind)) {
-    throw refusal(state, 403, 'invalid_grant', 'another factor was asked for')
+    throw refusal(state, 403, 'invalid_grant', 'another factor was requested')
   }
   const { factors, contexts } = state.mfa
   if (factorId !== undefined) factors.use(user.sub, factorId)

@@ -70,7 +70,7 @@ export function pendingLogin(state: ProviderState, interaction: Interaction): Pe
     : undefined
 }
 
-/** How the person signed in once the second step is taken. */
+/** The authentication after the second step. */
 function secondStepTaken(interaction: Interaction, sub: string): NonNullable<InteractionResults['login']> {
   const asked = acrValues(interaction.params)
   const acr = asked.find((value) => MULTI_FACTOR_ACRS.includes(value)) ?? asked[0] ?? MULTI_FACTOR

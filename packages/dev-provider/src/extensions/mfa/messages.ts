@@ -3,7 +3,7 @@ import type { ProviderState } from '../../oidc/state.ts'
 import type { Factor, FactorKind, OobChannel } from './factors.ts'
 import type { Message, MfaContext } from './state.ts'
 
-/** Seconds for which a message can be answered. */
+/** Seconds for which a message can be approved or denied. */
 const MESSAGE_TTL = 300
 
 /** `oob_channel` of hosted providers. */
@@ -41,7 +41,7 @@ export function sendMessage(
   return message
 }
 
-/** Messages of a user that wait for an answer, the newest first. */
+/** Pending messages of a user, the newest first. */
 export function pendingMessages({ clock, mfa }: ProviderState, sub: string): readonly Message[] {
   return [...mfa.messages.values()]
     .reverse()

@@ -34,7 +34,7 @@ export interface Mfa {
   authenticators(user: string): readonly Factor[]
   /** The code of an authenticator app at the provider's time. */
   totp(secret: string): string
-  /** Messages that wait for an answer, the newest first. */
+  /** Pending messages, the newest first. */
   inbox(user: string): readonly InboxMessage[]
   /** Takes all factors and messages of a user away. */
   reset(user: string): void

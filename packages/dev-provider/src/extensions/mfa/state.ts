@@ -1,7 +1,7 @@
 import type { FactorDirectory, FactorKind, OobChannel } from './factors.ts'
 import { createFactorDirectory } from './factors.ts'
 
-/** Which kinds of factors the answer `mfa_required` names, in the words of hosted providers. */
+/** Types of factors in a response with `mfa_required`, under the names of hosted providers. */
 export interface MfaRequirements {
   readonly challenge?: readonly { readonly type: string }[]
   readonly enroll?: readonly { readonly type: string }[]
@@ -71,7 +71,7 @@ export interface MfaState {
 /** Wrong codes after which an `mfa_token`, or a login, is of no use any more. */
 export const MAX_WRONG_CODES = 10
 
-/** Claims that tell of a further factor; ID tokens have them once there was one, asked for or not. */
+/** Claims about a further factor; ID tokens have them once one was verified, requested or not. */
 export const STEP_UP_CLAIMS = { amr: null, auth_time: { essential: true } } as const
 
 export function createMfaState(now: () => number): MfaState {

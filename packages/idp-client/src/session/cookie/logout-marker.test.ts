@@ -46,7 +46,7 @@ async function loggedOut(made: ReturnType<typeof sessionsOf>, ended = sessionAt(
   return { cookies, ended, late: (session = ended) => save(made.sessions, withoutMarker(cookies), session) }
 }
 
-/** The cookies of a browser as a request carried them that was sent before the logout, answers included. */
+/** The cookies of a browser before the logout, for responses that arrive late. */
 function withoutMarker(cookies: Cookies): Cookies {
   const before = new Cookies()
   before.take = (exchange) => cookies.take(exchange)

@@ -232,7 +232,7 @@ describe('lifetime', () => {
     one.clock.now += 400
     const exchange = cookies.exchange()
     await touchSession(one.engine, exchange)
-    // The answer is lost: the record knows of the use, the browser does not.
+    // The response is lost: the use is in the record, but not in the cookie.
     cookies.stored.clear()
     for (const [name, cookie] of stale) cookies.stored.set(name, cookie)
     const next = cookies.exchange()

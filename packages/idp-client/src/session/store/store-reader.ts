@@ -42,8 +42,8 @@ const MAX_REFERENCES = 16
 const MAX_READS = 5
 
 const UNTRIED =
-  `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the store was not ` +
-  'asked for the others. Give each application on this host its own session.cookie.name.'
+  `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the others were not ` +
+  'read. Give each application on this host its own session.cookie.name.'
 
 /** Decrypts all cookies of the name: a sibling domain or another path may have set some, too. */
 async function readReferences(

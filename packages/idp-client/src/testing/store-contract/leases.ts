@@ -18,7 +18,7 @@ const exclusive = rule(
     claimEqual(acquired.length, 1, 'how many of twenty get the lock')
     claimEqual(await store.lock(id, LONG), null, 'a later caller')
     const other = await store.lock(newId(), LONG)
-    claim(other !== null, 'the lease of another id is free')
+    claim(other !== null, 'the lock of another id is free')
     await Promise.all([...acquired, other].map((lock) => lock.release()))
   },
 )
@@ -29,7 +29,7 @@ const released = rule(
     const id = newId()
     for (let round = 0; round < 3; round++) {
       const lock = await store.lock(id, LONG)
-      claim(lock !== null, `the lease is free (round ${round + 1})`)
+      claim(lock !== null, `the lock is free (round ${round + 1})`)
       claimEqual(await store.lock(id, LONG), null, 'a caller before it is released')
       await lock.release()
       if (round === 1) await lock.release()
@@ -39,8 +39,8 @@ const released = rule(
 
 const ends = rule({ title: 'lock: a lock that is not released expires', needs: locks }, async (store) => {
   const id = newId()
-  claim((await store.lock(id, 300)) !== null, 'the lease is free')
-  await until(async () => (await store.lock(id, LONG)) !== null, 'a lease ends after its time')
+  claim((await store.lock(id, 300)) !== null, 'the lock is free')
+  await until(async () => (await store.lock(id, LONG)) !== null, 'a lock expires')
 })
 
 const late = rule(
@@ -48,8 +48,8 @@ const late = rule(
   async (store) => {
     const id = newId()
     const first = await store.lock(id, 300)
-    claim(first !== null, 'the lease is free')
-    await until(async () => (await store.lock(id, LONG)) !== null, 'a lease ends after its time')
+    claim(first !== null, 'the lock is free')
+    await until(async () => (await store.lock(id, LONG)) !== null, 'a lock expires')
     await first.release()
     claimEqual(await store.lock(id, LONG), null, 'a caller after the late release')
   },
@@ -60,8 +60,8 @@ const apart = rule({ title: 'lock: neither changes nor needs a session', needs: 
   const session = createSession()
   await store.set(id, session, later())
   const lock = await store.lock(id, LONG)
-  claim(lock !== null, 'the lease of a session is free')
-  claimSame(await store.get(id), session, 'the session while the lease is taken')
+  claim(lock !== null, 'the lock of a session is free')
+  claimSame(await store.get(id), session, 'the session while the lock is held')
   await store.set(id, { ...session, written: true }, later())
   await lock.release()
   claimSame(await store.get(id), { ...session, written: true }, 'the session after the release')
@@ -136,13 +136,13 @@ const noMixture = rule(
     const session = createSession()
     claimEqual(await store.once(id, later()), true, 'a new name')
     const lock = await store.lock(id, LONG)
-    claim(lock !== null, 'the lease of that text is free')
+    claim(lock !== null, 'the lock of that string is free')
     claim(!(await isThere(store, id)), 'no session has that id')
     await store.set(id, session, later())
     await lock.release()
     claimSame(await store.get(id), session, 'the session')
     await store.delete(id)
-    claimEqual(await store.once(id, later()), false, 'the name after lease and session are gone')
+    claimEqual(await store.once(id, later()), false, 'the name after lock and session are deleted')
   },
 )
 
