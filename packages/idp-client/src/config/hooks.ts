@@ -3,8 +3,8 @@ import type { SessionData } from '../session/model/session-data.ts'
 
 /**
  * Runs before a session is saved at login, connect, refresh and MFA verification (not when use is recorded, not on
- * `updateSession`), always with all claims of the ID token in `session.user`. What it returns is saved, except
- * `internal`, which cannot be changed. Without this hook the protocol's own claims are removed from `user`.
+ * `updateSession`), always with all claims of the ID token in `session.user`. The session that it returns is saved,
+ * except `internal`, which it cannot change. Without this hook the protocol's own claims are removed from `user`.
  */
 export type BeforeSessionSavedHook = (
   session: SessionData,
@@ -23,13 +23,13 @@ export interface ConnectedAccount {
 }
 
 export interface OnCallbackContext {
-  /** The new session with all ID-token claims, not yet saved; null when the attempt failed. */
+  /** The new session with all claims of the ID token, not saved yet; null if the attempt failed. */
   session: SessionData | null
-  /** The callback request as this host knows it. */
+  /** The request object of the host, such as `req` of Express. */
   request: unknown
-  /** Present when the attempt failed. */
+  /** Present if the attempt failed. */
   error?: IdpError
-  /** Same-origin path to go to; recovered from the state where the transaction is lost, absent where nothing is known. */
+  /** Same-origin path to redirect to; from `state` if the transaction is lost, absent if it is in neither. */
   returnTo?: string
   responseType?: 'code' | 'connect_code'
   /** `popup`: the response is a page that posts the outcome to the window that opened the popup. */
@@ -39,11 +39,11 @@ export interface OnCallbackContext {
 }
 
 export interface OnCallbackAnswer {
-  /** Another same-origin target. */
+  /** Another same-origin path to redirect to. */
   returnTo?: string
   /**
-   * For a login in a popup: the nonce by which the script of its page may run, where the application puts a
-   * `Content-Security-Policy` of its own on that page. Base64 alphabet. Default: a random one, in our policy.
+   * Nonce of the script in the page of a popup, for applications that set their own `Content-Security-Policy` on that page.
+   * Base64 alphabet. Default: a random one, in the policy of the library.
    */
   cspNonce?: string
 }
@@ -56,8 +56,8 @@ export type OnCallbackResult = OnCallbackAnswer | Response | undefined
 export type OnCallbackReturn = OnCallbackResult | void
 
 /**
- * Runs after every login attempt, also a failed one; once more, with `error`, when the session that it was told of could
- * then not be saved (`beforeSessionSaved` threw, the store rejected). Throwing, or a `Response` with status 400 or more,
- * means that no session is written.
+ * Runs after every login attempt, also a failed one. Runs again with `error` if the session of the first call could not be
+ * saved (`beforeSessionSaved` threw, the store failed). If it throws, or returns a `Response` with status 400 or more, no
+ * session is saved.
  */
 export type OnCallbackHook = (context: OnCallbackContext) => OnCallbackReturn | Promise<OnCallbackReturn>
