@@ -1,18 +1,21 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
+import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 
 /**
  * Revokes the session's refresh token at the provider (RFC 7009) and removes it from the session, which stays valid
  * until it expires. Returns false, without a change, if the provider supports no revocation. Throws `AccessTokenError`
- * `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the session still has the token).
+ * `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the session still has the token);
+ * `SESSION_NOT_WRITABLE`, before anything is revoked.
  */
 export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Promise<boolean> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const { refreshToken } = session.data.tokenSet
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const [{ revokeToken }, { getProvider }] = await Promise.all([
     import('../oidc/revoke.ts'),
     import('../oidc/provider.ts'),

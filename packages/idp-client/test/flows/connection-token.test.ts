@@ -144,6 +144,14 @@ describe('revokeRefreshToken', () => {
     })
   })
 
+  test('without a response for the cookie nothing is revoked', async () => {
+    const browser = await signedIn()
+    await expect(world.client.revokeRefreshToken(browser.request('/'))).rejects.toMatchObject({
+      code: 'SESSION_NOT_WRITABLE',
+    })
+    expect(world.provider.requests('revocation')).toEqual([])
+  })
+
   test('a provider that fails: typed error, the token stays', async () => {
     const browser = await signedIn()
     world.provider.faults.set('revocation', { kind: 'respond', status: 503 })
