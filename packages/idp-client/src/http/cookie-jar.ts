@@ -34,7 +34,7 @@ export interface StagedCookie {
 export type ReceivedCookies = ReadonlyMap<string, string | readonly string[]>
 
 /** Decodes percent-encoding of host writers (Next.js turns a colon into `%3A`); malformed values are unchanged. */
-function decode(value: string): string {
+export function decodeCookieValue(value: string): string {
   if (!value.includes('%')) return value
   try {
     return decodeURIComponent(value)
@@ -60,14 +60,14 @@ export class CookieJar {
   /** Returns the first value of the name. */
   get(name: string): string | undefined {
     const [first] = this.#values(name)
-    return first === undefined ? undefined : decode(first)
+    return first === undefined ? undefined : decodeCookieValue(first)
   }
 
   /**
    * Returns every value of the name. A browser sends several if cookies of other domains or paths have the same name.
    */
   all(name: string): readonly string[] {
-    return this.#values(name).map(decode)
+    return this.#values(name).map(decodeCookieValue)
   }
 
   /** Returns the values after the staged writes. */

@@ -3,6 +3,7 @@ import type { NextRequest, NextResponse } from 'next/server.js'
 import * as nextServer from 'next/server.js'
 import type { Binding } from '../../binding.ts'
 import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
+import { decodeCookieValue } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
 import type { RequestCookies, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
@@ -24,16 +25,20 @@ export function sharing<T>({ cookies, slots }: RequestCookies, callback: () => T
   return cookieContext.run({ cookies, slots }, callback)
 }
 
-/** Returns the cookies of the request, overridden by those that the proxy wrote, which only `cookies()` shows. */
-function readCookies(header: string | null, host: HostCookies): ReceivedCookies {
+/**
+ * Returns the cookies of the request, overridden by those that the proxy wrote, which only `cookies()` shows. It has one
+ * decoded value per name: an unchanged cookie keeps all received values.
+ */
+export function readCookies(header: string | null, host: Pick<HostCookies, 'getAll'>): ReceivedCookies {
   const merged = parseCookies(header)
   for (const { name, value } of host.getAll()) {
-    if (header === null || !header.includes(`${name}=${value}`)) merged.set(name, value)
+    const received = [merged.get(name) ?? []].flat()
+    if (!received.some((each) => decodeCookieValue(each) === value)) merged.set(name, value)
   }
   return merged
 }
 
-function toRequestView(requestHeaders: Headers): RequestView {
+function toAmbientView(requestHeaders: Headers): RequestView {
   return {
     headers: requestHeaders,
     // Components do not get the method; a Server Action is recognized by its header.
@@ -65,7 +70,7 @@ export async function bindAmbient(): Promise<Binding> {
   const requestHeaders: Headers = await headers()
   const host: HostCookies = await cookies()
   const state = requestState(requestHeaders, () => ({
-    request: toRequestView(requestHeaders),
+    request: toAmbientView(requestHeaders),
     ...(cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host))),
   }))
   const canWrite = (): boolean => canSetCookies(host)
