@@ -28,9 +28,9 @@ export interface Engine {
   readonly transactions: TransactionStorage
   /** Tag of provider and client: what is sealed for one client never counts for another that shares the secret. */
   client(): Promise<string>
-  /** Where the application lives as the browser of this request sees it, without trailing slash. */
+  /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
-  /** Reports auth routes that are mounted elsewhere than the base path says. */
+  /** Reports auth routes that are mounted at another path than the base path. */
   checkMount(exchange: Exchange): void
 }
 

@@ -235,7 +235,7 @@ export abstract class IdpClientBase<
 
   /**
    * Redirects the user to connect an account of another provider (a connection), whose tokens
-   * `getAccessTokenForConnection` returns afterwards. Return the response as it is: it carries cookies. Throws
+   * `getAccessTokenForConnection` returns afterwards. Return the response unchanged: it sets cookies. Throws
    * `ConnectAccountError`: `MISSING_CONNECTION`, `MISSING_SESSION`, `FAILED_TO_INITIATE` (see its `cause`);
    * `MfaRequiredError`; `SESSION_NOT_WRITABLE` where cookies cannot be set (a Server Component).
    */
@@ -334,7 +334,7 @@ export abstract class IdpClientBase<
   }
 
   /**
-   * Asks a user on another device to sign in or approve something (OpenID Connect CIBA, poll mode), and waits for the
+   * Requests a login or an approval of a user on another device (OpenID Connect CIBA, poll mode), and waits for the
    * decision, at most as long as the provider granted. Needs no session and changes none. Throws
    * `BackchannelAuthenticationError`; `signal` ends the wait early.
    */

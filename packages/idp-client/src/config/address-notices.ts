@@ -34,7 +34,7 @@ function ignoresHeaders(config: AddressConfig, request: RequestView): boolean {
   return believed !== null && believed !== findAddressMistake(config, request)
 }
 
-/** A proxy on this machine that terminates TLS says so; on other hosts some do not. */
+/** A proxy on this machine that terminates TLS sends a forwarded header; on other hosts some do not. */
 function speaksPlainHttp({ appBaseUrl }: AddressConfig, { headers, url }: RequestView): boolean {
   if (appBaseUrl.kind !== 'static' || url?.protocol !== 'http:') return false
   const expected = new URL(appBaseUrl.url)
@@ -43,7 +43,7 @@ function speaksPlainHttp({ appBaseUrl }: AddressConfig, { headers, url }: Reques
   return !/https/i.test(`${headers.get('x-forwarded-proto')} ${headers.get('forwarded')}`)
 }
 
-/** Reports, once per process, what a request tells of the way to this application that the options do not fit. */
+/** Reports, once per process, headers of a request that do not match the options. */
 export function reportAddress(config: AddressConfig, request: RequestView): void {
   if (ignoresHeaders(config, request)) config.log.once(FORWARDED, 'FORWARDED_HEADERS_IGNORED')
   if (speaksPlainHttp(config, request)) config.log.once(PLAIN_HTTP, 'HTTPS_BASE_URL')

@@ -53,18 +53,18 @@ function fixed(field: Field, value: unknown, addIssue: AddIssue): AppBaseUrl | n
   return null
 }
 
-/** The base URLs that are configured; empty when only requests will tell. */
+/** The configured base URLs; empty if they are inferred from requests. */
 export function toUrls(appBaseUrl: AppBaseUrl): readonly string[] {
   if (appBaseUrl.kind === 'static') return [appBaseUrl.url]
   return appBaseUrl.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
 }
 
-/** Protocols under which the application may be reached; empty when only requests will tell. */
+/** Protocols of the application; empty if they are inferred from requests. */
 export function toProtocols(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
   return new Set(toUrls(appBaseUrl).map((url) => new URL(url).protocol))
 }
 
-/** Origins under which the application may be reached; empty when only requests will tell. */
+/** Origins of the application; empty if they are inferred from requests. */
 export function toOrigins(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
   return new Set(toUrls(appBaseUrl).map((url) => new URL(url).origin))
 }
@@ -114,7 +114,10 @@ export function isLoopback(host: string): boolean {
   )
 }
 
-/** First entry of a forwarded header: the proxy nearest to the browser wrote it. Undefined when the header says nothing. */
+/**
+ * Returns the first entry of a forwarded header, which the proxy nearest to the browser wrote; undefined if the
+ * header is empty.
+ */
 function forwarded(request: RequestView, name: string): string | undefined {
   const value = request.headers.get(name)
   if (value === null || value.trim() === '') return undefined
@@ -139,7 +142,7 @@ function resolveHost(config: BaseUrlConfig, request: RequestView): string {
 /** Returns the scheme between browser and application according to the request. */
 function statedScheme(config: BaseUrlConfig, request: RequestView): 'http' | 'https' {
   const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-proto')?.toLowerCase() : undefined
-  // A host that tells no URL (a Server Component) and no proxy leave plain http, which only local servers speak.
+  // Without a URL from the host (a Server Component) or a proxy, the protocol is http, which only local servers use.
   const scheme = proxied ?? request.url?.protocol.slice(0, -1) ?? 'http'
   if (scheme === 'http' || scheme === 'https') return scheme
   throw unknown('The protocol that the request names is neither http nor https.')
@@ -164,7 +167,7 @@ export function resolveBaseUrl(config: BaseUrlConfig, request: RequestView | nul
   const host = resolveHost(config, request)
   const presumed = config.production && !isLoopback(host) ? 'https' : statedScheme(config, request)
   if (appBaseUrl.kind === 'inferred') return toOrigin(presumed, host)
-  // A listed http origin was listed on purpose: what the request says is believed when https is not listed.
+  // An http origin in the list is intended: the protocol of the request is used if https is not in the list.
   const listed = (scheme: string): string | undefined =>
     appBaseUrl.entries.find(({ origin }) => origin === toOrigin(scheme, host))?.url
   const url = listed(presumed) ?? listed(statedScheme(config, request))

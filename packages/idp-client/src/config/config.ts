@@ -11,7 +11,7 @@ export type RouteKey = keyof RoutesOptions
 /** Paths without base path, each beginning with exactly one slash and not ending with one. */
 export type RoutePaths = Readonly<Record<RouteKey, string>>
 
-/** Where the application lives as a browser sees it. A URL here has no trailing slash, query or fragment. */
+/** URL of the application as a browser sees it. A URL here has no trailing slash, query or fragment. */
 export type AppBaseUrl =
   | { readonly kind: 'static'; readonly url: string }
   | {
@@ -29,7 +29,7 @@ export type ClientAuth =
       readonly key: string | CryptoKey
       /** The algorithms of the key; the provider's metadata selects one. */
       readonly algorithms: readonly string[]
-      /** One of them, if it was configured: then the provider is not asked. */
+      /** The configured method; without it the metadata of the provider decides. */
       readonly algorithm?: string
       readonly keyId?: string
       /** Absent: the issuer. */
@@ -120,7 +120,9 @@ export type LogoutStrategy = 'auto' | 'oidc' | 'v2' | 'local'
 export interface Settings {
   /** `NODE_ENV` is `production`. */
   readonly production: boolean
-  /** `NODE_ENV` is `development` or `test`: failure pages say why, and exceptions of hooks are printed. */
+  /**
+   * `NODE_ENV` is `development` or `test`: failure pages show the diagnosis, and exceptions of hooks are printed.
+   */
   readonly development: boolean
   readonly routes: RoutePaths
   /** Routes that pass through because their option is off. */
@@ -149,7 +151,7 @@ export interface Config extends Settings {
   readonly signInReturnToPath: string
   readonly session: SessionConfig
   readonly transaction: TransactionConfig
-  /** Absent: sessions live in the cookie. */
+  /** Absent: sessions are stored in the cookie. */
   readonly sessionStore?: SessionDataStore
   /** Milliseconds. */
   readonly sessionLockTimeout: number
@@ -161,7 +163,7 @@ export interface Config extends Settings {
     readonly beforeSessionSaved?: BeforeSessionSavedHook
     readonly onCallback?: OnCallbackHook
   }
-  /** False in production whatever the option says. */
+  /** Always false in production. */
   readonly allowInsecureRequests: boolean
   /** Milliseconds. */
   readonly httpTimeout: number
@@ -188,7 +190,7 @@ export type ProblemKind =
 
 export interface Problem {
   readonly kind: ProblemKind
-  /** Our own text: names option and variable and says how to put it right. Never a value. */
+  /** Text of the library: names option and variable, and the fix. Never contains a value. */
   readonly message: string
   /** The remedy, if it differs from that of every invalid option. */
   readonly remedy?: Remedy

@@ -17,7 +17,7 @@ function toPathPrefixes(basePath: string, appBaseUrl: AppBaseUrl | null): readon
   return urls.map((url) => new URL(url).pathname.replace(/\/+$/, ''))
 }
 
-/** Tells of cookies whose path keeps them from routes that need them: a logout would leave them where they are. */
+/** Reports cookies whose path does not contain the routes that need them: a logout could not delete them. */
 export function noteOutOfReach(
   { appBaseUrl, settings }: { readonly appBaseUrl: AppBaseUrl | null; readonly settings: Settings },
   { session, transaction }: Pick<Config, 'session' | 'transaction'>,

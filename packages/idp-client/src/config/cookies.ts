@@ -65,7 +65,7 @@ function readDomain(
   return domain
 }
 
-/** The reason why a cookie must be Secure, in words that continue "because"; undefined without one. */
+/** Returns why a cookie must be Secure, to follow "because" in a message; undefined if it need not be. */
 function demandForSecure(name: string, sameSite: SameSite): string | undefined {
   if (/^__(?:host|secure)-/i.test(name))
     return 'browsers take cookies with such a name only when they are Secure'

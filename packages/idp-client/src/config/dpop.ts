@@ -64,7 +64,7 @@ function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
   return none
 }
 
-/** A fetcher may ask for proofs while `useDPoP` is off, so keys are looked for in any case; then nothing needs them. */
+/** Fetchers may use DPoP while `useDPoP` is off, so keys are always read; then they are optional. */
 function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, addIssue: AddIssue): DpopKeys {
   if (!isPresent(options.dpopKeyPair)) return pairFromVariables(env, enabled ? addIssue : () => {})
   if (!enabled)

@@ -55,10 +55,10 @@ const variables = {
   NEXT_PUBLIC_MFA_VERIFY_ROUTE: (): Value => process.env.NEXT_PUBLIC_MFA_VERIFY_ROUTE,
 } as const
 
-/** Every variable that the library knows: a row of the table above. */
+/** Name of a variable: a row of the table above. */
 export type VariableName = keyof typeof variables
 
-/** Environment variables as text without surrounding blanks; an empty one is absent. */
+/** Values of environment variables, trimmed; an empty one is absent. */
 export type Env = { readonly [Name in VariableName]?: Value }
 
 /** The names of all variables; the reference of variables is checked against it. */
@@ -71,7 +71,7 @@ export function toHostVariable(variable: VariableName): VariableName | undefined
 
 const hostPrefixes: readonly HostPrefix[] = ['NEXT_PUBLIC_']
 
-/** A runtime without `process`, or one that asks for a permission to read it, has no variables. */
+/** Without `process`, or if reading it throws (it may require a permission), there are no variables. */
 function attempt(read: () => string | undefined): string | undefined {
   try {
     return read()?.trim() || undefined
@@ -80,7 +80,9 @@ function attempt(read: () => string | undefined): string | undefined {
   }
 }
 
-/** Reads all variables now: `FRAMEWORK_PUBLIC_*` always, those with a prefix of a host only when the host asks. */
+/**
+ * Reads all variables now: `FRAMEWORK_PUBLIC_*` always, those with the prefix of a host only for that host.
+ */
 export function readEnv(
   host: { readonly publicPrefixes: readonly HostPrefix[] } = { publicPrefixes: [] },
 ): Env {
@@ -100,8 +102,9 @@ interface Runtime {
 }
 
 /**
- * Whether this is a page of a browser: there is a document, but neither Node.js (whose tests bring a document along) nor
- * an edge runtime. Read from the global object, because Next warns of everything but `process.env` in an edge build.
+ * Returns whether this is a page of a browser: there is a document, but neither Node.js (where tests may define
+ * one) nor an edge runtime. Reads the global object, because Next.js warns about everything but `process.env` in an
+ * edge build.
  */
 export function isBrowser(): boolean {
   const { document, process: host } = globalThis as Runtime

@@ -15,8 +15,8 @@ export type TypedAccessToken = ({ token: string } | { accessToken: string }) & {
 }
 
 /**
- * Brings the access token of one call of a fetcher; asked anew for each call, with the token options of that call. What
- * it throws reaches the caller. A bare string says nothing about the type: `useDPoP` decides then.
+ * Returns the access token for one call of a fetcher; called again for each call, with its token options. Its
+ * exception is thrown to the caller. A plain string has no type: `useDPoP` decides then.
  */
 export type AccessTokenFactory = (
   options: GetAccessTokenOptions,
@@ -57,7 +57,7 @@ function wrong(detail: string): InvalidConfigurationError {
   })
 }
 
-/** An access token in plain text can be taken by anybody on the way: RFC 6750 section 5.3 demands TLS. */
+/** Anyone on the network path could read an access token in plain text: RFC 6750 section 5.3 requires TLS. */
 function isConfidential({ protocol, host }: URL, allowInsecureRequests: boolean): boolean {
   if (protocol === 'https:') return true
   return protocol === 'http:' && (allowInsecureRequests || isLoopback(host))
@@ -119,7 +119,7 @@ export function resolveFetcher(options: FetcherOptions, config: Config): Fetcher
   }
 }
 
-/** Appends a path to the base, whatever it looks like: `//host` must not become another origin. */
+/** Appends any path to the base: `//host` must not become another origin. */
 function continued({ href }: URL, path: string): string {
   if (path === '' || path.startsWith('?') || path.startsWith('#')) return href + path
   return `${href.endsWith('/') ? href.slice(0, -1) : href}/${path.replace(/^\/+/, '')}`

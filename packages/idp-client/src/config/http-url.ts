@@ -31,7 +31,7 @@ export function parseHttpUrl(value: string): URL | null {
   return path.includes('/undefined') ? null : new URL(text)
 }
 
-/** Returns the probable mistake in a URL that `parseHttpUrl` rejected; continues the sentence that says what it must be. */
+/** Returns the probable mistake in a URL that `parseHttpUrl` rejected, to follow "must be …" in a message. */
 export function toHint(value: unknown, severalUrls: string): string {
   if (typeof value !== 'string') return ''
   if (value.includes(',')) return `; ${severalUrls}`

@@ -65,7 +65,7 @@ function listedFactor({ authenticatorTypes: types, oobChannels: channels }: Give
   return { type, channels: [first, ...others] }
 }
 
-/** There are two ways to say the same; with both it would be a guess which of them counts. */
+/** Two options set the same value; if both are given, it is ambiguous. */
 function readFactor(options: Given): Factor {
   const { authenticatorTypes, factorType, oobChannels } = options
   if (factorType === undefined) return listedFactor(options)

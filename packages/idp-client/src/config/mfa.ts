@@ -30,7 +30,7 @@ export interface Authenticator {
 /** Options of `challenge`. */
 export interface MfaChallengeOptions {
   mfaToken: string
-  /** `oob` sends something to the user; `otp` only asks whether a code of an authenticator app will do. */
+  /** `oob` sends something to the user; `otp` only checks that a code of an authenticator app is accepted. */
   challengeType: 'otp' | 'oob'
   /** Which of several factors; default: the provider's choice. */
   authenticatorId?: string | undefined
@@ -79,7 +79,7 @@ export type MfaEnrollOptions = MfaEnrollOtpOptions | MfaEnrollOobOptions | MfaEn
 export interface MfaOtpEnrollment {
   authenticatorType: 'otp'
   id?: string
-  /** Base32, for those who cannot scan. */
+  /** Base32, for users who cannot scan the QR code. */
   secret: string
   /** `otpauth://` URI, to be shown as a QR code. */
   barcodeUri: string

@@ -35,7 +35,10 @@ export type WithDefault<Row extends { readonly default?: unknown }> = Row & {
   readonly default: NonNullable<Row['default']>
 }
 
-/** An option that the resolver of its group reads. The members of a `group` are options, those of an `object` are not. */
+/**
+ * An option that the resolver of its group reads. The properties of a `group` are options, those of an `object` are
+ * not.
+ */
 export interface OtherRow {
   readonly kind: 'function' | 'group' | 'object' | 'CryptoKey' | 'string or CryptoKey' | 'string or list'
   readonly variable?: VariableName
@@ -44,9 +47,10 @@ export interface OtherRow {
 export type OptionRow = TextRow | FlagRow | NumberRow | ChoiceRow | OtherRow
 
 /**
- * One row per option: its kind, range, default and variable, each stated here only. The readers, the known keys and the
- * reference of options follow from it, in this order; its type and text stand in `options.ts`. Browsers keep no cookie
- * longer than 400 days, 34560000 s (RFC 6265bis section 5.5), and timers take 31 bits, 2147483647 ms.
+ * One row per option: its kind, range, default and variable, each stated here only. The readers, the known keys and
+ * the reference of options are derived from it, in this order; type and docstring are in `options.ts`. Browsers
+ * keep no cookie longer than 400 days, 34560000 s (RFC 6265bis section 5.5), and timers accept 31 bits, 2147483647
+ * ms.
  */
 export const optionRows = {
   // Provider and client.
@@ -252,7 +256,10 @@ type RowFor<Value> = [Value] extends [boolean]
         : ChoiceRow<Value>
       : OtherRow
 
-/** A row that no option has, one that is missing, and one whose kind is another than that of its type do not compile. */
+/**
+ * Does not compile if a row has no option, an option has no row, or the kind of a row differs from the type of its
+ * option.
+ */
 optionRows satisfies {
   readonly [Path in keyof Rows | OptionPath]: Path extends OptionPath
     ? RowFor<ValueAt<IdpClientOptions, Path>>

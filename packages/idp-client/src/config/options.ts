@@ -23,7 +23,7 @@ export const customClock: unique symbol = Symbol.for('idp-client.clock')
 
 /** Claims of the provider's back-channel logout token (OIDC Back-Channel Logout 2.4); at least one of `sid` and `sub`. */
 export interface LogoutToken {
-  /** The user whose sessions end when `sid` is absent. */
+  /** Subject of the user whose sessions end if `sid` is absent. */
   sub?: string
   /** The provider's session id, as in `session.internal.sid`: only that session ends. */
   sid?: string
@@ -41,7 +41,7 @@ export interface SessionExpiry {
   expiresAt: number
 }
 
-/** One of a user's sessions, as `listBySubject` of a store gives it. */
+/** A session of a user, as `listBySubject` of a store returns it. */
 export interface SessionRecord {
   /** The key that the session was stored under. */
   id: string
@@ -94,9 +94,9 @@ export interface SessionDataStore {
    */
   once?(name: string, expiry: SessionExpiry): Promise<boolean>
   /**
-   * Returns the latest `iat` of the logout tokens that named this `sid` in `deleteByLogoutToken` during the last ten minutes;
-   * null without one. Remember it before deleting: a login that is completed meanwhile asks after its session was stored.
-   * Without it each process remembers for itself.
+   * Returns the latest `iat` of the logout tokens that named this `sid` in `deleteByLogoutToken` during the last
+   * ten minutes; null without one. Store it before deleting: a login that is being completed calls this after its
+   * session was stored. Without it each process remembers only its own.
    */
   endedAt?(sid: string, iss?: string): Promise<number | null>
 }
@@ -148,7 +148,7 @@ export interface SessionCookieOptions {
   maxBytes?: number | undefined
 }
 
-/** How long sessions live and which cookie carries them. */
+/** Lifetime and cookie of sessions. */
 export interface SessionConfiguration {
   /**
    * Activity extends the session, up to `absoluteDuration`. `false`: only the absolute limit applies.

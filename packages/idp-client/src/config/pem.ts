@@ -1,7 +1,7 @@
-/** PEM labels (RFC 7468) of the two kinds of key text that options and variables take. */
+/** PEM labels (RFC 7468) of the two types of keys in options and variables. */
 export type PemLabel = 'PRIVATE KEY' | 'PUBLIC KEY'
 
-/** Variables often hold the line breaks of a PEM text as the two characters `\n`. */
+/** Variables often contain the line breaks of PEM text as the two characters `\n`. */
 export function unescapePem(text: string): string {
   return text.replaceAll('\\r', '').replaceAll('\\n', '\n').trim()
 }
@@ -9,7 +9,7 @@ export function unescapePem(text: string): string {
 /** The kinds of keys that something here signs with. */
 export type KeyKind = 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
 
-/** DER of the object identifiers that tell the kind (RFC 3279, RFC 5480, RFC 8410), as hexadecimal text. */
+/** DER of the object identifiers of key types (RFC 3279, RFC 5480, RFC 8410), in hexadecimal. */
 const identifiers: readonly (readonly [string, KeyKind])[] = [
   ['06092a864886f70d010101', 'RSA'],
   ['06082a8648ce3d030107', 'P-256'],
@@ -18,10 +18,10 @@ const identifiers: readonly (readonly [string, KeyKind])[] = [
   ['06032b6570', 'Ed25519'],
 ]
 
-/** The identifier stands in the first bytes; further on the same bytes could be part of a key. */
+/** The identifier is in the first bytes; later the same bytes could be part of a key. */
 const HEAD = 48
 
-/** The bytes in a PEM text as hexadecimal text; empty when they are no base64. */
+/** Returns the bytes of PEM text in hexadecimal; an empty string if they are not base64. */
 function toHex(pem: string): string {
   try {
     const binary = atob(pem.replace(/-----[^-]+-----/g, '').replace(/\s+/g, ''))
@@ -42,8 +42,8 @@ const POINT = 130
 const BARE_PRIVATE_KEY = 140
 
 /**
- * Whether two PEM texts of P-256 keys are not one pair. A private key that does not name its public half is given the
- * benefit of the doubt: the first use shows it.
+ * Returns whether PEM texts of two P-256 keys are known not to be a pair. If the private key does not contain its
+ * public key, only the first use shows it.
  */
 export function isOtherPair(publicKey: string, privateKey: string): boolean {
   const secret = toHex(privateKey)
@@ -51,8 +51,8 @@ export function isOtherPair(publicKey: string, privateKey: string): boolean {
 }
 
 /**
- * Why `text` is no PEM text with this label, in words that continue the name of the option; null when it is one.
- * Whether the bytes inside are a usable key shows only when it is imported, at the first use.
+ * Returns why `text` is not PEM text with this label, to follow the name of the option in a message; null if it is.
+ * Whether the key is usable is known only when it is imported, at the first use.
  */
 export function pemFault(text: string, label: PemLabel): string | null {
   const found = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text)?.[1]

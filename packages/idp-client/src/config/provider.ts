@@ -5,7 +5,9 @@ import type { IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
 import { getField, invalid, isSet, readFlag, readText, waysToSet } from './readers.ts'
 
-/** Plain http to the provider: never in production, and said so, since the option would otherwise seem to work. */
+/**
+ * Plain http to the provider: never in production, which is reported, because the option would seem to work.
+ */
 export function resolveInsecure(options: IdpClientOptions, production: boolean, addIssue: AddIssue): boolean {
   const wanted = readFlag(getField('allowInsecureRequests', options), addIssue)
   if (wanted && production) {

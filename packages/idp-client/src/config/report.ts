@@ -18,13 +18,16 @@ export function configurationError(problems: readonly Problem[]): InvalidConfigu
   })
 }
 
-/** Stands for this evaluation of the module. A host evaluates it several times in one process: `next build`, hot reload. */
+/**
+ * Identifies this evaluation of the module. A host may evaluate it several times in one process: `next build`, hot
+ * reload.
+ */
 const evaluation = Symbol('evaluation')
 
-/** Maximum number of texts that are remembered. They are our own, with values of the configuration. */
+/** Maximum number of remembered messages, which are of the library, with values of the configuration. */
 const MAX_TEXTS = 100
 
-/** Whether another evaluation of this module in the process has reported the same text. */
+/** Returns whether another evaluation of this module in the process has reported the same message. */
 function isRepeated(message: string): boolean {
   const reported = processWide('mark:reported-configuration/1', () => new Lru<string, symbol>(MAX_TEXTS))
   const by = reported.get(message)
@@ -33,11 +36,11 @@ function isRepeated(message: string): boolean {
 }
 
 /**
- * Tells what construction found: a `NOTICE` for each oddity, then at most one `CONFIGURATION` warning that lists all
- * that is missing or wrong.
+ * Reports the issues of the construction: a `NOTICE` for each minor one, then at most one `CONFIGURATION` warning
+ * that lists everything that is missing or invalid.
  *
- * @throws InvalidConfigurationError when an option (not a variable) is wrong: that is a mistake in the code, which must
- * not reach production.
+ * @throws InvalidConfigurationError if an option (not a variable) is invalid: a mistake in the code, which must not
+ * reach production
  */
 export function report({ settings, problems }: Resolved): void {
   for (const { kind, message, remedy = 'INVALID_CONFIGURATION' } of problems) {

@@ -82,8 +82,8 @@ function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): strin
 }
 
 /**
- * One function for the whole process: clients that fetch through the same function share what was fetched. It looks up
- * the global at each call, since frameworks put their own in place after this module was loaded.
+ * One function for the whole process: clients with the same `fetch` share cached documents. It reads the global at
+ * each call, because frameworks replace it after this module was loaded.
  */
 function defaultFetch(): typeof globalThis.fetch {
   return processWide('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))

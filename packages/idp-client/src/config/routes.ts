@@ -82,7 +82,9 @@ function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTabl
   }
 }
 
-/** Option → variable → default, per route. Switched-off routes keep their path, so that they can be told apart. */
+/**
+ * Option → variable → default, per route. Disabled routes keep their path, so that they can be recognized.
+ */
 export function resolveRoutes(
   options: IdpClientOptions,
   env: Env,

@@ -9,6 +9,6 @@ export interface GetAccessTokenOptions {
   scope?: string
   /** API that the token is for; default the one of the login. Further ones need the provider's refresh-token policy. */
   audience?: string
-  /** Whether `scope` is added to the configured one (default) or stands alone. */
+  /** Whether `scope` is added to the configured one (default) or replaces it. */
   mergeScopes?: boolean
 }

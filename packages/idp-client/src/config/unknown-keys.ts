@@ -34,7 +34,7 @@ const aliases: Readonly<Record<string, string>> = {
 
 const toLastPart = (path: string): string => path.slice(path.lastIndexOf('.') + 1)
 
-/** The name that a misspelt one was probably meant to be. */
+/** Returns the most similar known name. */
 export function nearestName(misspelt: string, names: readonly string[]): string | undefined {
   const key = misspelt.toLowerCase()
   const tolerance = key.length > 5 ? 2 : 1
@@ -45,7 +45,9 @@ export function nearestName(misspelt: string, names: readonly string[]): string 
   return near[0]?.name
 }
 
-/** The option that was probably meant: a known alias, a misspelt neighbour, or the same name at its right place. */
+/**
+ * Returns the probably intended option: a known alias, the most similar name, or the same name at its correct path.
+ */
 function suggestion(path: string, prefix: string): string | undefined {
   if (Object.hasOwn(aliases, path)) return aliases[path]
   const key = toLastPart(path)

@@ -464,5 +464,5 @@ export const codes = {
 
 codes satisfies Readonly<Record<string, CodeEntry>>
 
-/** A code of this library, upper-case; the server's own `error` stands in the `cause`. */
+/** Error code of this library, upper-case. The `error` of the provider is in the `cause`. */
 export type Code = keyof typeof codes

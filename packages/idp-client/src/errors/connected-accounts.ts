@@ -39,7 +39,7 @@ export interface AccountApiFailure {
   readonly validationErrors?: readonly AccountApiValidationError[]
 }
 
-/** One entry of `validation_errors`; text of the provider. */
+/** An entry of `validation_errors`: untrusted text of the provider. */
 export interface AccountApiValidationError {
   readonly field?: string
   readonly detail?: string
@@ -58,7 +58,7 @@ export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   readonly endpoint = 'account'
   /** HTTP status of the response. */
   readonly status: number
-  /** This and the following are members of problem JSON (RFC 9457) as the provider wrote them: untrusted text. */
+  /** This and the following are properties of the problem JSON (RFC 9457): untrusted text of the provider. */
   readonly type: string | undefined
   readonly title: string | undefined
   readonly detail: string | undefined

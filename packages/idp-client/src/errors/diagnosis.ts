@@ -9,12 +9,12 @@ import type { StoreOperation } from './session.ts'
 import { fieldName } from './session.ts'
 
 /**
- * Everything that may be told about a failure: our own sentences, codes from closed sets, numbers, names of options and
+ * The reportable facts about a failure: texts of the library, codes from closed sets, numbers, names of options and
  * session fields, the URL of discovery. Never text of the provider, of a request or of a user.
  */
 export interface Diagnosis {
   readonly error: Code
-  /** The failure and its reason, in our own words; the message of the error. */
+  /** The failure and its reason: the message of the error. */
   readonly detail: string
   /** Names what helps: a row of the troubleshooting guide. */
   readonly remedy: Remedy
@@ -83,7 +83,7 @@ function collectFields(errors: readonly IdpError[]): Diagnosis['fields'] {
 /* Names of classes, and types where something else than an object was thrown. */
 const CLASS = /^[A-Za-z_$][\w$]{0,40}$/
 
-/** Returns the class name of a thrown value; nothing of its text. */
+/** Returns the class name of a thrown value, without its message. */
 export function toClassName(thrown: unknown): string {
   if (typeof thrown !== 'object' || thrown === null) return typeof thrown
   const kind: unknown = thrown.constructor

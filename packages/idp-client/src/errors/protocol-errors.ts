@@ -1,6 +1,6 @@
 /**
- * Registered values of `error`: the only words of a provider that events, log lines and pages repeat. Everything else is
- * told as `other`.
+ * Registered values of `error`: the only strings of a provider that events, log lines and pages contain. Any other
+ * value is reported as `other`.
  */
 const REGISTERED: ReadonlySet<string> = new Set([
   // RFC 6749
@@ -50,7 +50,7 @@ const REGISTERED: ReadonlySet<string> = new Set([
   'login_required',
   'registration_not_supported',
   'unmet_authentication_requirements',
-  // Not registered, but part of what `idp.mfa` speaks.
+  // Not registered, but used by the MFA API.
   'mfa_required',
 ])
 

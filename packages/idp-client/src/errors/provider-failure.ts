@@ -8,7 +8,10 @@ const NAMES: ReadonlySet<string> = new Set([
   'OAuthError',
 ])
 
-/** Whether an error tells what came of asking the provider, rather than of the configuration or of this application. */
+/**
+ * Returns whether an error comes from a request to the provider, rather than from the configuration or the
+ * application.
+ */
 export function isProviderFailure(error: unknown): error is IdpError {
   return isIdpError(error) && NAMES.has(error.name)
 }

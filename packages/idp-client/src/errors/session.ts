@@ -34,7 +34,7 @@ export interface SessionTooLarge {
   fields: Readonly<Record<string, number>>
 }
 
-/* Claims are named by provider and application: words and namespaces of some length, never an address or a token. */
+/* Names of claims: words and namespaces of limited length, never an address or a token. */
 const FIELD = /^(?=.{1,80}$)[A-Za-z][A-Za-z0-9]{0,23}(?:[_.:/-]{1,3}[A-Za-z0-9]{1,24})*\/?$/
 
 /** The name of a field as messages and events repeat it. */
@@ -55,7 +55,7 @@ export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   readonly bytes: number
   /** With `SESSION_TOO_LARGE`, see there; else empty. */
   readonly fields: Readonly<Record<string, number>>
-  /** With `SESSION_STORE_FAILED`: what the store was asked, and how its driver names the failure. */
+  /** With `SESSION_STORE_FAILED`: the operation, and how the driver names the failure. */
   readonly operation: StoreOperation | undefined
   readonly reason: string | undefined
 

@@ -19,7 +19,7 @@ export interface AuthorizationDetail {
   [property: string]: unknown
 }
 
-/** The user who is to approve: exactly one of three hints (OpenID Connect CIBA section 7.1). */
+/** The user to approve the request: exactly one of three hints (OpenID Connect CIBA section 7.1). */
 export type BackchannelHint =
   | {
       /**
@@ -190,7 +190,7 @@ function toBackchannelError(cause: unknown): unknown {
 }
 
 /**
- * Asks a user to approve on another device and waits for the decision (OpenID Connect CIBA, poll mode):
+ * Requests the approval of a user on another device and waits for the decision (OpenID Connect CIBA, poll mode):
  * 1. validates the options before any request;
  * 2. sends the backchannel authentication request;
  * 3. polls the token endpoint, no faster than the provider allows, until the user decides or the request expires;

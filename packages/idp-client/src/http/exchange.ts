@@ -6,7 +6,9 @@ import type { JsonBody } from './json-body.ts'
 export interface RequestView {
   readonly headers: Headers
   readonly method: string
-  /** The absolute URL as this process received it; null where the host tells none (a Server Component). */
+  /**
+   * The absolute URL as this process received it; null if the host does not provide one (a Server Component).
+   */
   readonly url: URL | null
   /**
    * Path of the request with the prefixes that the host itself manages (base path, locale) removed. Absent: derived
@@ -35,6 +37,6 @@ export function requestCookies(received: ReceivedCookies): RequestCookies {
 /** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */
 export interface Exchange extends RequestCookies {
   readonly request: RequestView
-  /** Whether staged cookies can reach the browser; asked before something irrevocable is spent. */
+  /** Whether staged cookies can reach the browser; checked before a refresh token or a code is redeemed. */
   canWrite(): boolean
 }

@@ -135,9 +135,9 @@ function toBody({ development, diagnosis, id }: FailureReport): unknown {
 }
 
 /**
- * Returns the page for a failed login, callback, connect or logout: our own words, links to continue, and a correlation
- * id; in development also cause and fix. It loads nothing, runs no script, cannot be framed, and contains no input of
- * the request.
+ * Returns the page for a failed login, callback, connect or logout: a text of the library, links to continue, and a
+ * correlation id; in development also cause and fix. It loads nothing, runs no script, cannot be framed, and
+ * contains no input of the request.
  */
 export function failurePage(failure: Failure): Response {
   const { status, homeUrl, restartUrl, retryUrl } = failure

@@ -43,8 +43,8 @@ export interface LogEventDetails {
 }
 
 /**
- * Events of the library. Every property is a name from a closed set, a driver's name for a failure, a number, or our
- * own text about options, so that no token, cookie, e-mail address or other input can get into a log.
+ * Events of the library. Every property is a name from a closed set, a driver's name for a failure, a number, or a
+ * text of the library about options, so that no token, cookie, e-mail address or other input can get into a log.
  */
 export type LogEvent = {
   readonly [EventCode in keyof LogEventDetails]: LogEventDetails[EventCode] & {

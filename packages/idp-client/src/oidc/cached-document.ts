@@ -1,7 +1,7 @@
 import type { Clock } from '../lib/clock.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
-/** Seconds for which a loaded value is used without asking again. */
+/** Seconds for which a loaded value is used without another request. */
 const LIFETIME = 600
 /** Seconds between attempts while the provider is down and an old value serves. */
 const RETRY_PAUSE = 30
@@ -28,8 +28,8 @@ const within = (seconds: number, then: number | undefined, now: number): boolean
   then !== undefined && Math.abs(now - then) < seconds
 
 /**
- * One document of the provider with its age: loaded when needed, once for all who wait, again after 600 s. When that
- * fails the old value serves on; a failure itself is never remembered.
+ * A cached document of the provider: loaded on demand, once for all concurrent callers, and again after 600 s. If
+ * that fails, the cached value is returned; a failure is never cached.
  */
 export class CachedDocument<T> {
   #held: Held<T> | undefined

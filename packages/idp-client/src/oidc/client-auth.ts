@@ -72,7 +72,7 @@ function assertionAuths(auth: Assertion): (metadata: Metadata) => ClientAuth {
   }
 }
 
-/** The client as `oauth4webapi` needs it: its assertions tell the provider's time. */
+/** Returns the client for `oauth4webapi`; its assertions use the time of the provider. */
 export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): Client {
   const client: Client = { client_id: config.clientId }
   const skew = serverTime(config) - systemClock()
@@ -118,7 +118,7 @@ export function clientAuthentications({
       : ClientSecretPost(secret)
 }
 
-/* Registered names (IANA, OAuth Token Endpoint Authentication Methods): all that is repeated of what a provider says. */
+/* Registered names (IANA, OAuth Token Endpoint Authentication Methods): only these are repeated from the metadata. */
 const REGISTERED_METHODS: ReadonlySet<string> = new Set([
   'none',
   'client_secret_basic',
@@ -134,7 +134,7 @@ function listed(names: readonly string[] | undefined, isKnown: (name: string) =>
   return names.filter(isKnown).join(', ') || 'none of those that this library knows'
 }
 
-/** Says how the client authenticated, and what the provider advertises: for a provider that refuses what it offers. */
+/** Returns how the client authenticated and which methods the provider advertises, for an error message. */
 export function describeAuthentication(
   { clientAuth }: Pick<Config, 'clientAuth'>,
   metadata: Metadata,
@@ -149,7 +149,9 @@ export function describeAuthentication(
   return `Sent: ${sent}, aud ${audience}, ${keyId}; advertised: ${methods}, with ${algorithms}.`
 }
 
-/** The same for an endpoint that takes JSON: members of the body, a fresh assertion or the secret. */
+/**
+ * Returns the client authentication for a JSON endpoint, as properties of the body: a new assertion or the secret.
+ */
 export async function clientCredentials(
   {
     authentication,

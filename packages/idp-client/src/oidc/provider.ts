@@ -46,10 +46,10 @@ const documents = (): Lru<string, CachedDocument<unknown>> =>
   processWide('cache:provider-documents/4', () => new Lru(MAX_DOCUMENTS))
 
 /**
- * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part of
- * the key; the cache does not keep it alive.
+ * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part
+ * of the key; the cache does not keep it alive.
  *
- * @param kind tells the type of the document
+ * @param kind type of the document
  */
 function cachedDocument<T>(
   kind: 'metadata' | 'keys',

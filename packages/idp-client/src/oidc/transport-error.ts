@@ -103,7 +103,7 @@ export class TransportError extends Error {
   }
 }
 
-/** Error codes of Node.js, undici and OpenSSL: upper case, with words too short and digits too few for a token. */
+/** Error codes of Node.js, undici and OpenSSL: upper case, with words and digits too short for a token. */
 const SYSTEM_CODE = /^(?=.{2,48}$)[A-Z]{1,20}(?:_[A-Z0-9]{1,20})*$|^E2BIG$/
 
 /**

@@ -11,7 +11,7 @@ export interface UseUserOptions {
 export interface UserResult {
   /** `null` during the first request and if no user is signed in; after a failure, the last known user. */
   readonly user: User | null
-  /** True until the first response, also on the server unless `IdpProvider` knows the user. */
+  /** True until the first response, also on the server unless `IdpProvider` has the user. */
   readonly isLoading: boolean
   /**
    * Error of the last request; `null` after a successful one. 401 and 204 are not failures. Also set, once for all

@@ -44,7 +44,9 @@ export const later = (): { expiresAt: number } => ({ expiresAt: systemClock() + 
 /** An expiry that a case can wait for. */
 export const soon = (): { expiresAt: number } => ({ expiresAt: systemClock() + 1 })
 
-/** Creates a session of a unique user, without `sid` unless one is passed; `members` override its properties. */
+/**
+ * Creates a session of a unique user, without `sid` unless one is passed; `members` override its properties.
+ */
 export function createSession(
   internal: Partial<StoredInternalData> = {},
   members: Partial<SessionData> = {},
