@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { asIdpError } from '../log/failure.ts'
-import { knownState, missingTransaction } from '../transaction/known-state.ts'
+import { toMissingTransactionError, verifyState } from '../transaction/known-state.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
 import type { Transaction } from '../transaction/transaction.ts'
@@ -98,7 +98,7 @@ export async function callback(
   const { correlationId: id, parameters } = input
   let known: { state: string; note: StateNote }
   try {
-    known = await knownState(engine.sealer, parameters)
+    known = await verifyState(engine.sealer, parameters)
   } catch (thrown) {
     const context = { request: input.request, appBaseUrl: engine.baseUrl(exchange) }
     return failAttempt(engine.config, { context, error: asIdpError(thrown), id })
@@ -108,7 +108,7 @@ export async function callback(
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
     const { host } = new URL(engine.baseUrl(exchange))
-    const error = missingTransaction(engine.config, host, note, lookup)
+    const error = toMissingTransactionError(engine.config, host, note, lookup)
     return handleLostTransaction(engine, exchange, { note, error, input })
   }
   const { transaction, sealed } = lookup

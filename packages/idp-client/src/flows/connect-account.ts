@@ -11,7 +11,7 @@ import { getProvider } from '../oidc/provider.ts'
 import { subjectTag } from '../session/model/claims.ts'
 import type { TokenSource } from '../tokens/token-request.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
-import { newState } from '../transaction/state.ts'
+import { createState } from '../transaction/state.ts'
 
 /** Options of `connectAccount`. */
 export interface ConnectAccountOptions {
@@ -79,7 +79,7 @@ export async function connectAccount(
   const returnTo = toReturnPath(config, appBaseUrl, requestedPath)
   const startedAt = config.clock()
   const { host } = new URL(appBaseUrl)
-  const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo })
+  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo })
   const codeVerifier = newCodeVerifier()
   const parameters = toParameters(input)
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }

@@ -23,8 +23,8 @@ import {
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
 import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
-import { fingerprintOfRequest } from '../transaction/requested-authentication.ts'
-import { newState } from '../transaction/state.ts'
+import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
+import { createState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 
 export interface LoginInput {
@@ -161,7 +161,7 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   const organization = parameters.get('organization')
   const own = isFromQuery ? request.guard?.scope : scope
   const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
-  const requestedAuthentication = await fingerprintOfRequest(
+  const requestedAuthentication = await toRequestFingerprint(
     { parameters, ownScope },
     effectiveAuthorization(config, {}),
   )
@@ -203,7 +203,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const host = new URL(appBaseUrl).host
   // A restarted popup would end on a page of the application instead of closing.
   const restarted = input.restarted || popup !== undefined ? { restarted: true as const } : {}
-  const state = await newState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
+  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
   const url = await authorizationUrl(getProvider(engine.config), {

@@ -12,7 +12,7 @@ import { mainAudience } from '../tokens/select.ts'
 import { effectiveAuthorization, effectiveScope, extendedScope } from '../transaction/authorization.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
 import { GUARD_PARAMETER, sealGuardParameters } from '../transaction/guard-parameters.ts'
-import { fingerprintOfRequest } from '../transaction/requested-authentication.ts'
+import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet } from './requirements.ts'
 
@@ -98,7 +98,7 @@ async function toFingerprint(config: Config, { guard, scope }: GuardLogin): Prom
   const requestedScope = extendedScope(authorization, authorization.audience, unitedScope(scope, guardScope))
   const { parameters } = effectiveAuthorization(config, { ...changes, scope: requestedScope })
   const ownScope = beyondScope(guardScope, effectiveScope(authorization, authorization.audience))
-  return fingerprintOfRequest({ parameters, ownScope }, effectiveAuthorization(config, {}))
+  return toRequestFingerprint({ parameters, ownScope }, effectiveAuthorization(config, {}))
 }
 
 /** Returns the query parameters of the login route for a login. */

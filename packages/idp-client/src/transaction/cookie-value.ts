@@ -20,7 +20,7 @@ export function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
 }
 
-export function sealedPart(value: string): string {
+export function readSealedPart(value: string): string {
   return value.slice(value.indexOf(':') + 1)
 }
 
@@ -30,7 +30,11 @@ function without(transaction: Transaction, names: readonly (keyof LoginTransacti
 }
 
 /** Returns `<start>:<sealed>`, without the optional properties that do not fit into one cookie. */
-export async function cookieValue(sealer: Sealer, transaction: Transaction, name: string): Promise<string> {
+export async function createCookieValue(
+  sealer: Sealer,
+  transaction: Transaction,
+  name: string,
+): Promise<string> {
   let value = ''
   for (let given = 0; given <= EXPENDABLE.length; given++) {
     const kept = without(transaction, EXPENDABLE.slice(0, given).flat())
@@ -41,13 +45,13 @@ export async function cookieValue(sealer: Sealer, transaction: Transaction, name
 }
 
 /** Returns the transaction cookies of a request, whether they can be decrypted or not. */
-export function transactionCookies(jar: CookieJar, prefix: string): NamedValue[] {
+export function readTransactionCookies(jar: CookieJar, prefix: string): NamedValue[] {
   const names = jar.names().filter((name) => name.startsWith(prefix))
   return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
 }
 
 /** Returns the names of the oldest cookies to delete so that `added` and the others fit into `TOTAL_BYTES`. */
-export function namesToEvict(others: readonly NamedValue[], added: NamedValue): string[] {
+export function selectEvicted(others: readonly NamedValue[], added: NamedValue): string[] {
   const oldestFirst = [...others].sort((a, b) => readStart(a.value) - readStart(b.value))
   let total = oldestFirst.reduce((sum, cookie) => sum + measureBytes(cookie), measureBytes(added))
   const evicted: string[] = []

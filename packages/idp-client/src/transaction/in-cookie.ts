@@ -5,8 +5,8 @@ import { MAX_CANDIDATES } from '../http/chunks.ts'
 import type { CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { cookieValue, namesToEvict, sealedPart, transactionCookies } from './cookie-value.ts'
-import { restartGuard } from './restart-guard.ts'
+import { createCookieValue, readSealedPart, readTransactionCookies, selectEvicted } from './cookie-value.ts'
+import { createRestartGuard } from './restart-guard.ts'
 import type { TransactionLookup, TransactionStorage } from './storage.ts'
 import { decodeTransaction } from './transaction.ts'
 
@@ -36,7 +36,7 @@ export function createCookieTransactionStorage({
   }
 
   async function open(value: string, stateHash: string): Promise<TransactionLookup> {
-    const sealed = sealedPart(value)
+    const sealed = readSealedPart(value)
     const bytes = await sealer.open('transaction', sealed)
     const transaction = bytes && decodeTransaction(bytes)
     if (!transaction || !constantTimeEqual(transaction.client, await client())) return { kind: 'missing' }
@@ -50,11 +50,11 @@ export function createCookieTransactionStorage({
     async save(exchange, transaction) {
       const name = nameFor(transaction.stateHash)
       const scope = getScope(exchange, transaction.crossSitePost === true)
-      const value = await cookieValue(sealer, transaction, name)
-      const others = transactionCookies(exchange.cookies, cookie.prefix).filter(
+      const value = await createCookieValue(sealer, transaction, name)
+      const others = readTransactionCookies(exchange.cookies, cookie.prefix).filter(
         (other) => other.name !== name,
       )
-      for (const evicted of namesToEvict(others, { name, value })) {
+      for (const evicted of selectEvicted(others, { name, value })) {
         config.log.once(
           'Unfinished logins were dropped: their cookies would not fit into a request any more.',
         )
@@ -78,11 +78,11 @@ export function createCookieTransactionStorage({
 
     clearAll(exchange) {
       const scope = getScope(exchange, false)
-      for (const { name } of transactionCookies(exchange.cookies, cookie.prefix)) {
+      for (const { name } of readTransactionCookies(exchange.cookies, cookie.prefix)) {
         exchange.cookies.clear({ name, scope })
       }
     },
 
-    ...restartGuard(config, (exchange) => getScope(exchange, false)),
+    ...createRestartGuard(config, (exchange) => getScope(exchange, false)),
   }
 }

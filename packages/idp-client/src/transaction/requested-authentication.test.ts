@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { fingerprintOfRequest } from './requested-authentication.ts'
+import { toRequestFingerprint } from './requested-authentication.ts'
 
 const SCOPE = 'openid email offline_access'
 
@@ -8,7 +8,7 @@ const parametersOf = (given: Record<string, string>) => ({
 })
 
 const requestedAuthentication = (sent: Record<string, string>, configured: Record<string, string> = {}) =>
-  fingerprintOfRequest(parametersOf(sent), parametersOf(configured))
+  toRequestFingerprint(parametersOf(sent), parametersOf(configured))
 
 test('the same parameters have the same fingerprint, whatever other parameters are sent', async () => {
   const fingerprint = await requestedAuthentication({ max_age: '300', acr_values: 'a b', ui_locales: 'de' })
@@ -37,7 +37,7 @@ test('the scope is compared as a set, and offline_access is ignored', async () =
 test('a scope of the application differs from a configured one', async () => {
   const scope = 'openid a b'
   const own = (ownScope: string) =>
-    fingerprintOfRequest({ ...parametersOf({ scope }), ownScope }, parametersOf({}))
+    toRequestFingerprint({ ...parametersOf({ scope }), ownScope }, parametersOf({}))
   expect(await own('b a')).toBe(await own('a b'))
   expect(
     new Set([await own('a b'), await own('a'), await own(''), await requestedAuthentication({})]).size,

@@ -31,7 +31,7 @@ function comparable({ ownScope = '', parameters }: RequestedAuthentication): str
  * Returns a fingerprint of the parameters of an authorization request: equal for equal parameters, undefined for those of
  * every login with this configuration. It is stored in the session, so that a guard recognizes the login that it required.
  */
-export async function fingerprintOfRequest(
+export async function toRequestFingerprint(
   sent: RequestedAuthentication,
   configured: RequestedAuthentication,
 ): Promise<string | undefined> {

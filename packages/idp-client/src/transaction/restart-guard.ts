@@ -7,7 +7,7 @@ import type { TransactionStorage } from './storage.ts'
 const RESTART_SECONDS = 60
 
 /** Prevents a loop of automatic restarts with a short-lived cookie, which contains only a time and is not encrypted. */
-export function restartGuard(
+export function createRestartGuard(
   { clock, transaction }: Config,
   getScope: (exchange: Exchange) => CookieScope,
 ): Pick<TransactionStorage, 'mayRestart' | 'clearRestart'> {

@@ -21,7 +21,7 @@ const RETURN_TO_BYTES = 256
 const FORM = /^[\w-]{43}\./
 
 /** Creates a `state`: 256 random bits, and a note that is encrypted. */
-export async function newState(sealer: Sealer, note: StateNote): Promise<string> {
+export async function createState(sealer: Sealer, note: StateNote): Promise<string> {
   const { issuedAt, host, restarted, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
   const again = restarted ? { a: 1 } : {}
@@ -31,7 +31,7 @@ export async function newState(sealer: Sealer, note: StateNote): Promise<string>
 }
 
 /** Decrypts the note of a state. Returns null if it was not issued here; never throws. */
-export async function readState(sealer: Sealer, state: string): Promise<StateNote | null> {
+export async function decryptState(sealer: Sealer, state: string): Promise<StateNote | null> {
   if (!FORM.test(state)) return null
   const bytes = await sealer.open('state', state.slice(44))
   if (!bytes) return null

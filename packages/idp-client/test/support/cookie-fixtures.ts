@@ -16,7 +16,7 @@ import { openMfaContext, sealMfaContext } from '../../src/tokens/mfa-context.ts'
 import type { GuardParameters } from '../../src/transaction/guard-parameters.ts'
 import { openGuardParameters, sealGuardParameters } from '../../src/transaction/guard-parameters.ts'
 import type { StateNote } from '../../src/transaction/state.ts'
-import { newState, readState } from '../../src/transaction/state.ts'
+import { createState, decryptState } from '../../src/transaction/state.ts'
 import type { Transaction } from '../../src/transaction/transaction.ts'
 import { Cookies, engineFor } from './engine.ts'
 
@@ -76,7 +76,7 @@ function exchangeOf(values: Fixture['values']) {
 }
 
 async function tokenOf({ config, sealer, client }: Engine, format: Format): Promise<string> {
-  if (format.kind === 'state') return newState(sealer, format.content)
+  if (format.kind === 'state') return createState(sealer, format.content)
   if (format.kind === 'guard parameters')
     return sealGuardParameters({ config, sealer, client }, format.content)
   if (format.kind === 'mfa token') return sealMfaContext({ config, sealer, client }, format.content)
@@ -145,7 +145,7 @@ export async function read(fixture: Fixture): Promise<unknown> {
     case 'session in a store':
       return engine.sessions.load(exchangeOf(values))
     case 'state':
-      return readState(engine.sealer, value)
+      return decryptState(engine.sealer, value)
     case 'mfa token':
       return openMfaContext(engine, value)
     case 'guard parameters':

@@ -68,7 +68,7 @@ export async function listConnectionCookies(
   return own
 }
 
-export function connectionCookies(config: Config, sealer: Sealer): ConnectionCookies {
+export function createConnectionCookies(config: Config, sealer: Sealer): ConnectionCookies {
   const prefix = toPrefix(config.session.cookie.name)
 
   async function readOne(

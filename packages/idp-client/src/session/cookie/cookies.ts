@@ -43,7 +43,7 @@ export function toTimes({ data, usedAt }: StoredSession): SessionTimes {
   return { createdAt: data.internal.createdAt, usedAt }
 }
 
-export function sessionCookies(parts: SessionCookieParts): SessionCookies {
+export function createSessionCookies(parts: SessionCookieParts): SessionCookies {
   const { baseUrl, config } = parts
   const { cookie, ...rules } = config.session
   const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))

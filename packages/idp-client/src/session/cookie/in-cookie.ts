@@ -13,11 +13,11 @@ import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
-import { connectionCookies } from './connection-cookies.ts'
+import { createConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookies } from './cookies.ts'
-import { sessionCookies, toTimes } from './cookies.ts'
+import { createSessionCookies, toTimes } from './cookies.ts'
 import type { LogoutMarker } from './logout-marker.ts'
-import { logoutMarker } from './logout-marker.ts'
+import { createLogoutMarker } from './logout-marker.ts'
 
 export interface CookieSessionParts {
   readonly config: Config
@@ -160,9 +160,9 @@ function packer(
 /** Creates a storage that keeps sessions encrypted in cookies. It needs no store, and no state that processes share. */
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { client, config, sealer } = parts
-  const connections = connectionCookies(config, sealer)
-  const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = sessionCookies(parts)
-  const marker = logoutMarker({ config, sealer, client, scope })
+  const connections = createConnectionCookies(config, sealer)
+  const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
+  const marker = createLogoutMarker({ config, sealer, client, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 

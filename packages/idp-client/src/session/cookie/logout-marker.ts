@@ -63,7 +63,7 @@ function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'wr
   return data.internal.createdAt < writtenAt
 }
 
-export function logoutMarker({ client, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
+export function createLogoutMarker({ client, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
   const { cookie, ...rules } = config.session
   const name = `${cookie.name}__ended`
 

@@ -4,7 +4,7 @@ import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts
 import { memoryStore } from '../../stores/memory.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { isSessionData } from '../model/stored-session.ts'
-import { guardedStore } from './guarded-store.ts'
+import { createGuardedStore } from './guarded-store.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -14,9 +14,13 @@ afterEach(() => {
 function guarded(
   members: Partial<SessionDataStore>,
   options: IdpClientOptions = {},
-): ReturnType<typeof guardedStore> {
+): ReturnType<typeof createGuardedStore> {
   const { config } = engineFor(options).engine
-  return guardedStore(config, { ...memoryStore({ name: crypto.randomUUID() }), ...members }, isSessionData)
+  return createGuardedStore(
+    config,
+    { ...memoryStore({ name: crypto.randomUUID() }), ...members },
+    isSessionData,
+  )
 }
 
 test('waits for a session lock that is never released until the lock would expire, also with a slow store', async () => {

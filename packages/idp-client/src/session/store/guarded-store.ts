@@ -91,7 +91,7 @@ function emulatedUpdate(
  * Wraps the application's store. `isSession` returns whether a value is the record of an id: other values are never updated,
  * only replaced by a new login.
  */
-export function guardedStore(
+export function createGuardedStore(
   { httpTimeout, log, sessionLockTimeout }: Config,
   store: SessionDataStore,
   isSession: IsSession,

@@ -3,20 +3,20 @@ import type { SessionDataStore } from '../../config/options.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { SessionCookies } from '../cookie/cookies.ts'
-import { sessionCookies, toTimes } from '../cookie/cookies.ts'
+import { createSessionCookies, toTimes } from '../cookie/cookies.ts'
 import { endsAt } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { forgetProcessTokens } from '../process-tokens.ts'
 import type { DistributedSessionStorage, SessionCreation } from '../storage.ts'
-import { guardedStore } from './guarded-store.ts'
+import { createGuardedStore } from './guarded-store.ts'
 import { isRecordOf, recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
 import type { StoreReader } from './store-reader.ts'
-import { storeReader } from './store-reader.ts'
+import { createStoreReader } from './store-reader.ts'
 import type { StoreRecords } from './store-records.ts'
-import { storeRecords } from './store-records.ts'
+import { createStoreRecords } from './store-records.ts'
 
 export interface StoreSessionParts {
   readonly config: Config
@@ -74,10 +74,10 @@ async function createOnce(
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
   const { client, config, sealer } = parts
   const { cookie: _cookie, ...rules } = config.session
-  const store = guardedStore(config, parts.store, isRecordOf)
-  const records = storeRecords(store, (session) => endsAt(toTimes(session), rules))
-  const cookies = sessionCookies(parts)
-  const reader = storeReader({ client, config, records, sealer })
+  const store = createGuardedStore(config, parts.store, isRecordOf)
+  const records = createStoreRecords(store, (session) => endsAt(toTimes(session), rules))
+  const cookies = createSessionCookies(parts)
+  const reader = createStoreReader({ client, config, records, sealer })
   const stageCookie = cookieWriter(parts, cookies, reader)
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */

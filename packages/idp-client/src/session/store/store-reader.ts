@@ -63,7 +63,7 @@ async function readReferences(
   return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt)
 }
 
-export function storeReader(parts: StoreReaderParts): StoreReader {
+export function createStoreReader(parts: StoreReaderParts): StoreReader {
   const { config, records } = parts
   const { cookie: _cookie, ...rules } = config.session
   const getSlot = (exchange: RequestCookies): SessionSlot => sessionSlot(exchange, config)

@@ -183,7 +183,7 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
 }
 
 /** `endsAt` returns when a session ends, in seconds since the epoch, and its record may be deleted. */
-export function storeRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
+export function createStoreRecords(store: GuardedStore, endsAt: EndsAt): StoreRecords {
   const { flush, forget, recordUse, write } = writerTo(store, endsAt)
 
   return {
