@@ -137,7 +137,7 @@ test('[S259] the release policy names the versions that the packages require', (
   expect(peerDependencies).toEqual({ express: '*', next: '*', react: '*' })
   expect(version).toMatch(/^\d+\.\d+\.\d+(?:-[\w.]+)?$/)
   expect(policy).toContain('Semantic Versioning')
-  expect(policy).toContain(`| Node | ${engines.node.replace('>=', '')} and newer`)
+  expect(policy).toContain(`| Node.js | ${engines.node.replace('>=', '')} and newer`)
   const manifests = readdirSync(fromRoot('e2e/consumers'))
     .map((folder) => `e2e/consumers/${folder}/package.json`)
     .filter((file) => existsSync(fromRoot(file)))
