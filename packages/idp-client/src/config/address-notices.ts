@@ -10,7 +10,7 @@ const FORWARDED =
 
 const PLAIN_HTTP =
   'appBaseUrl (APP_BASE_URL) is https, but this server received a request for that host over plain http: the provider ' +
-  'sends browsers back to an https address where nobody may listen. On this machine use http://, or serve https.'
+  'sends browsers back to an https address where perhaps no server listens. On this machine use http://, or serve https.'
 
 const MOUNTED =
   'The auth routes are mounted below a path that the base path does not name, so callback URL and redirects miss it. Set ' +

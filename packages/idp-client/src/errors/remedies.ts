@@ -56,13 +56,13 @@ export const remedies = {
     'Call the operation where cookies can be written: a Server Action, a route handler, an API route or the proxy, before the headers are sent.',
   AMBIENT_REQUEST_MISSING: 'Pass the request, or call the operation inside middleware(request, next).',
   SESSION_TOO_LARGE:
-    'Read bytes and fields: drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
+    'See bytes and fields for the sizes; drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
   FAILED_TO_REFRESH_TOKEN:
     'With invalid_grant the refresh token was revoked, has expired or was redeemed elsewhere: the user has to log in again. Otherwise a later call may succeed; the session stays.',
   REFRESH_NOT_PERSISTABLE:
     'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
-    'Allow refresh tokens for this client at the provider, and request the scope that it wants for one, which is offline_access at many and none at others. Then send the user to the login route.',
+    'Allow refresh tokens for this client at the provider, and request the scope that it requires for them (offline_access at many providers, none at others). Then send the user to the login route.',
   FAILED_TO_REVOKE: 'Call it again: the session still has the refresh token.',
   FAILED_TO_EXCHANGE_REFRESH_TOKEN: 'The user may have to connect the account again.',
   MISSING_CONNECTION: 'Pass the name of the connection at the provider.',
@@ -141,7 +141,7 @@ export const remedies = {
   CERTIFICATE_HOST:
     'Use the host name that the TLS certificate was issued for in domain (IDP_DOMAIN), or reissue the certificate.',
   NOT_TLS:
-    'Use the port that speaks https in domain (IDP_DOMAIN); for a local provider on http, write http:// and set allowInsecureRequests.',
+    'Use the https port in domain (IDP_DOMAIN); for a local provider on http, write http:// and set allowInsecureRequests.',
   PROVIDER_UNAVAILABLE: "Check the provider's status; its log has the reason.",
   RATE_LIMITED: "Raise the provider's rate limit for this client, or send fewer requests.",
   PROVIDER_REDIRECTS: 'Set domain (IDP_DOMAIN) to the final address.',
@@ -185,7 +185,7 @@ export const remedies = {
 
   // Invalid tokens.
   CLOCKS_DIFFER:
-    'Synchronise the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
+    'Synchronize the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
   ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
   ID_TOKEN_ALGORITHM:
     "Configure the provider to sign this client's ID tokens with an algorithm that its metadata lists (id_token_signing_alg_values_supported), or set idTokenSignedResponseAlg (IDP_ID_TOKEN_SIGNED_RESPONSE_ALG) to the one that it uses.",
@@ -201,7 +201,7 @@ export const remedies = {
     'The ID token belongs to another login: start again. If it happens every time, something at the provider drops or changes the nonce.',
   ID_TOKEN_ORGANIZATION:
     'Enable organizations for this client at the provider, and compare the value of organization with the id or name of the organization.',
-  MAX_AGE_NOT_MET: 'Configure the provider to honour max_age and send auth_time, or remove max_age.',
+  MAX_AGE_NOT_MET: 'Configure the provider to apply max_age and send auth_time, or remove max_age.',
   USERINFO_TOKEN_REFUSED:
     'Request the scope openid and no audience of another API, so that UserInfo accepts the access token; or set fetchUserInfo to false.',
   USERINFO_SIGNED: 'Remove userinfo_signed_response_alg from the client at the provider.',

@@ -112,7 +112,7 @@ function describeDifference(issuer: unknown, configured: string): string {
 function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError {
   const url = discoveryUrl(address)
   const difference = describeDifference(issuer, address.url)
-  const detail = `Requested: ${url}. The issuer in the document is not the option domain (IDP_DOMAIN): it ${difference}.`
+  const detail = `Requested: ${url}. The issuer in the document does not equal the option domain (IDP_DOMAIN): it ${difference}.`
   const place = { endpoint: 'discovery', url } as const
   return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'DISCOVERY_ISSUER_MISMATCH', ...place })
 }

@@ -72,7 +72,7 @@ const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
   },
   {
     pattern: /^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/,
-    text: 'The server at that port does not speak the protocol of the URL',
+    text: 'The server at that port uses another protocol than the URL',
     remedy: 'NOT_TLS',
   },
   {

@@ -170,7 +170,7 @@ export const application: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'an https base URL in front of a server that speaks http',
+    mistake: 'an https base URL in front of a plain http server',
     remedy: 'HTTPS_BASE_URL',
     async make(bench) {
       const world = await bench.start({ appBaseUrl: 'https://localhost:3000' })

@@ -88,9 +88,9 @@ export const network: readonly Mistake[] = [
     },
   },
   { mistake: 'the port of another server', remedy: 'DISCOVERY_NOT_FOUND', make: onPortOfSomethingElse },
-  { mistake: 'https:// for a port that speaks http', remedy: 'NOT_TLS', make: onHttpPortByHttps },
+  { mistake: 'https:// for a plain http port', remedy: 'NOT_TLS', make: onHttpPortByHttps },
   {
-    mistake: 'http:// for a port that speaks https',
+    mistake: 'http:// for an https port',
     remedy: 'CONNECTION_LOST',
     async make(bench) {
       const { stop, url } = await serveTls(await selfSigned('localhost'))

@@ -69,7 +69,7 @@ export const tokens: readonly Mistake[] = [
     ),
   },
   {
-    mistake: 'a max_age that the provider does not honour',
+    mistake: 'a max_age that the provider does not apply',
     remedy: 'MAX_AGE_NOT_MET',
     make: tampered(
       (claims) => {

@@ -135,7 +135,7 @@ describe('[E2] an https base URL with a server that receives http', () => {
       'a proxy that says so as RFC 7239',
       { options, url: 'http://localhost:3000', headers: { forwarded: 'proto=https' } },
     ],
-    ['a server that speaks https', { options, url: 'https://localhost:3000' }],
+    ['an https server', { options, url: 'https://localhost:3000' }],
     ['another port inside', { options, url: 'http://localhost:8080' }],
     [
       'a proxy elsewhere, which need not say so',
