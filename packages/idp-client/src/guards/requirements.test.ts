@@ -188,7 +188,7 @@ describe('values that do not meet a requirement', () => {
     ['one whose payload is no JSON', 'e30.bm9uZQ.c2ln'],
     ['one whose payload is no object', idTokenOf('gold')],
     ['one whose payload is null', idTokenOf(null)],
-    ['one about nobody', idTokenOf({ acr: 'gold' })],
+    ['one without a subject', idTokenOf({ acr: 'gold' })],
   ])('%s does not count', (_what, idToken) => {
     const { idToken: _none, ...tokens } = sessionOf({}).tokenSet
     const session = { ...sessionOf({}), tokenSet: { ...tokens, ...(idToken ? { idToken } : {}) } }

@@ -7,8 +7,8 @@ import { startHost } from './hosts.ts'
 
 /** Hosts that keep no rule: every case must notice it by itself. */
 const brokenHosts: readonly (readonly [title: string, listener: RequestListener])[] = [
-  ['lets everybody in', (_request, response) => response.end('user=alice public')],
-  ['knows no path', (_request, response) => response.writeHead(404).end('{}')],
+  ['rejects no request', (_request, response) => response.end('user=alice public')],
+  ['has no path', (_request, response) => response.writeHead(404).end('{}')],
   [
     'redirects everything to its login',
     (_request, response) => response.writeHead(302, { location: '/auth/login?returnTo=/' }).end(),

@@ -218,14 +218,14 @@ function refusedBy(
 
 const rows: readonly Row[] = [
   {
-    title: 'everything is met',
+    title: 'all requirements are met',
     requirements: everything,
     cookie: () => cookieOf(strong, 'openid read:a'),
     page: 'in',
     api: 'in',
   },
   {
-    title: 'nobody is signed in',
+    title: 'no user is signed in',
     requirements: everything,
     cookie: async () => '',
     page: { login: everyParameter },
@@ -236,7 +236,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: 'one of five is not met, and the login asks for all',
+    title: 'one of five is not met, and the login requests all',
     requirements: everything,
     cookie: () => cookieOf(strong, 'openid'),
     page: { login: everyParameter },
@@ -247,7 +247,7 @@ const rows: readonly Row[] = [
     },
   },
   {
-    title: 'too old',
+    title: 'the authentication is too old',
     cookie: () => cookieOf({ ...strong, auth_time: NOW - 1000 }),
     ...refusedBy({ maxAge: 300 }, { max_age: '300', ...held }, [
       401,
@@ -256,7 +256,7 @@ const rows: readonly Row[] = [
     ]),
   },
   {
-    title: 'too weak',
+    title: 'the authentication is too weak',
     cookie: () => cookieOf({ ...strong, acr: 'bronze' }),
     ...refusedBy({ acr: 'gold' }, held, [
       401,
@@ -265,7 +265,7 @@ const rows: readonly Row[] = [
     ]),
   },
   {
-    title: 'without a second factor',
+    title: 'there was no second factor',
     cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 4000),
     ...refusedBy({ amr: ['pwd', 'otp'] }, held, [
       401,
@@ -274,12 +274,12 @@ const rows: readonly Row[] = [
     ]),
   },
   {
-    title: 'in another organization',
+    title: 'the session belongs to another organization',
     cookie: () => cookieOf({ ...strong, org_id: 'org_2', org_name: 'other' }),
     ...refusedBy({ organization: 'org_1' }, held, [403, 'WRONG_ORGANIZATION', null]),
   },
   {
-    title: 'a login without parameters of its own has just not helped',
+    title: 'a login without its own parameters has just not met the requirements',
     requirements: { amr: 'otp' },
     cookie: () => cookieOf({ auth_time: NOW - 100, amr: ['pwd'] }, 'openid', 5),
     page: { thrown: AUTHENTICATION },

@@ -110,7 +110,7 @@ describe('requests', () => {
   })
 
   test.each<[string, IdpClientOptions, Record<string, string>]>([
-    ['that nobody configured', { appBaseUrl: undefined }, { host: 'anything.internal:8080' }],
+    ['that is not configured', { appBaseUrl: undefined }, { host: 'anything.internal:8080' }],
     ['that cannot be inferred', { appBaseUrl: undefined }, { host: 'user@evil.example/' }],
     ['that the list does not have', { appBaseUrl: ['https://app.example'] }, { host: '10.0.0.7' }],
   ])('a base URL %s is not needed', async (_title, options, headers) => {

@@ -32,12 +32,14 @@ const never = { expiresAt: 99_999_999_999 }
 
 /** Faults of a store. The contract detects each, and each of its cases detects one. */
 const faults: Readonly<Record<string, Fault>> = {
-  'finds what nobody stored': (store) => ({ get: async (id) => (await store.get(id)) ?? someone }),
+  'returns a session for an unknown id': (store) => ({ get: async (id) => (await store.get(id)) ?? someone }),
   'rounds numbers': (store) => mangled(store, (text) => text.replace(/0\.1/g, '0')),
-  'knows only ASCII': (store) => mangled(store, (text) => text.replace(/[^ -~]/g, '?')),
-  'drops what its encoding has not': (store) => mangled(store, (text) => text.replace(/\\u[0d]\d*/g, '')),
-  'drops members named like a prototype': (store) => mangled(store, (text) => text.replace('__proto__', 'p')),
-  'cuts long sessions': (store) => ({
+  'stores only ASCII': (store) => mangled(store, (text) => text.replace(/[^ -~]/g, '?')),
+  'drops characters that its encoding lacks': (store) =>
+    mangled(store, (text) => text.replace(/\\u[0d]\d*/g, '')),
+  'drops properties named like a prototype': (store) =>
+    mangled(store, (text) => text.replace('__proto__', 'p')),
+  'truncates long sessions': (store) => ({
     set: async (id, session, expiry) => {
       if (JSON.stringify(session).length < 100_000) await store.set(id, session, expiry)
     },
@@ -46,14 +48,14 @@ const faults: Readonly<Record<string, Fault>> = {
     set: async (id, session, expiry) => store.set(id, { ...(await store.get(id)), ...session }, expiry),
   }),
   'deletes nothing': () => ({ delete: async () => {} }),
-  'refuses to delete nothing': (store) => ({
+  'rejects deleting an unknown id': (store) => ({
     delete: async (id) => {
       if (!(await store.get(id))) throw new ContractViolation('nothing to delete')
       await store.delete(id)
     },
   }),
   'ignores case': (store) => renamed(store, (id) => id.toLowerCase()),
-  'has one place for everybody': (store) => renamed(store, () => 'the only one'),
+  'stores one session for all ids': (store) => renamed(store, () => 'the only one'),
   'keeps references': () => {
     const sessions = new Map<string, SessionData>()
     return {
@@ -63,8 +65,8 @@ const faults: Readonly<Record<string, Fault>> = {
       },
     }
   },
-  'never forgets': (store) => ({ set: (id, session) => store.set(id, session, never) }),
-  'keeps to the first end': (store) => {
+  'never expires sessions': (store) => ({ set: (id, session) => store.set(id, session, never) }),
+  'keeps the first expiry': (store) => {
     const ends = new Map<string, { expiresAt: number }>()
     return {
       set: async (id, session, expiry) => {
@@ -83,29 +85,29 @@ const faults: Readonly<Record<string, Fault>> = {
       return next
     },
   }),
-  'gives what was there before the update': (store) => ({
+  'returns the session from before the update': (store) => ({
     update: async (id, change, expiry) => {
       const before = await store.get(id)
       await store.update(id, change, expiry)
       return before
     },
   }),
-  'updates what is not there': (store) => ({
+  'updates missing sessions': (store) => ({
     update: async (id, change, expiry) => {
       const next = change((await store.get(id)) ?? structuredClone(someone))
       await store.set(id, next, expiry)
       return next
     },
   }),
-  'swallows what a change throws': (store) => ({
+  'ignores an exception of the change': (store) => ({
     update: (id, change, expiry) => store.update(id, change, expiry).catch(() => null),
   }),
-  'gives the lock to everybody': () => ({ lock: async () => ({ release: async () => {} }) }),
-  'gives the lock to nobody': () => ({ lock: async () => null }),
-  'keeps locks that are released': (store) => ({
+  'gives the lock to every caller': () => ({ lock: async () => ({ release: async () => {} }) }),
+  'gives the lock to no caller': () => ({ lock: async () => null }),
+  'ignores the release of a lock': (store) => ({
     lock: async (id, milliseconds) => (await store.lock(id, milliseconds)) && { release: async () => {} },
   }),
-  'has locks without end': (store) => ({ lock: (id) => store.lock(id, 2 ** 31) }),
+  'has locks that never expire': (store) => ({ lock: (id) => store.lock(id, 2 ** 31) }),
   'frees the lock of another process': (store) => {
     let epoch = 0
     return {
@@ -124,7 +126,7 @@ const faults: Readonly<Record<string, Fault>> = {
       return lock
     },
   }),
-  'does not look at when a session began': (store) => ({
+  'ignores when a session began': (store) => ({
     deleteByLogoutToken: ({ iat: _iat, ...token }) => store.deleteByLogoutToken(token),
   }),
   'remembers the last logout token instead of the latest': (store) => {
@@ -137,10 +139,10 @@ const faults: Readonly<Record<string, Fault>> = {
       endedAt: async (sid, iss) => ended.get(`${iss} ${sid}`) ?? null,
     }
   },
-  'knows no name': () => ({ once: async () => true }),
-  'knows every name': () => ({ once: async () => false }),
-  'never forgets a name': (store) => ({ once: (name) => store.once(name, never) }),
-  'remembers a name in two steps': () => {
+  'finds every name new': () => ({ once: async () => true }),
+  'finds every name used': () => ({ once: async () => false }),
+  'never expires a name': (store) => ({ once: (name) => store.once(name, never) }),
+  'checks and stores a name in two steps': () => {
     const names = new Set<string>()
     return {
       once: async (name) => {
@@ -151,26 +153,26 @@ const faults: Readonly<Record<string, Fault>> = {
       },
     }
   },
-  'forgets a name with the session of that id': (store) => ({
+  'deletes a name with the session of that id': (store) => ({
     once: async (name, { expiresAt }) => {
       const known = await store.get(name)
       await store.set(name, someone, { expiresAt })
       return known === null
     },
   }),
-  'has one place for names and locks': (store) => ({
+  'mixes up names and locks': (store) => ({
     once: async (name, { expiresAt }) => (await store.lock(name, expiresAt)) !== null,
   }),
   'ignores logout tokens': () => ({ deleteByLogoutToken: async () => {} }),
-  'knows sub only': (store) => ({
+  'uses sub only': (store) => ({
     deleteByLogoutToken: ({ sid: _sid, ...rest }) => store.deleteByLogoutToken(rest),
   }),
-  'knows sid only': (store) => ({
+  'uses sid only': (store) => ({
     deleteByLogoutToken: async ({ sid }) => {
       if (sid !== undefined) await store.deleteByLogoutToken({ sid })
     },
   }),
-  'wants sid and sub': (store) => ({
+  'requires both sid and sub': (store) => ({
     deleteByLogoutToken: async (token) => {
       if (token.sub !== undefined) await store.deleteByLogoutToken(token)
     },
@@ -182,7 +184,7 @@ const faults: Readonly<Record<string, Fault>> = {
       if (first) await store.delete(first.id)
     },
   }),
-  'goes by the claims of the user': (store) => ({
+  'uses the claims of the user': (store) => ({
     set: (id, session, expiry) =>
       store.set(
         id,
@@ -190,21 +192,21 @@ const faults: Readonly<Record<string, Fault>> = {
         expiry,
       ),
   }),
-  'goes by internal only': (store) => ({
+  'uses internal only': (store) => ({
     set: (id, session, expiry) =>
       store.set(id, { ...session, internal: { sub: 'unknown', ...session.internal } as never }, expiry),
   }),
   'ignores the issuer': (store) => ({
     deleteByLogoutToken: ({ iss: _iss, ...rest }) => store.deleteByLogoutToken(rest),
   }),
-  'refuses unknown sessions': (store) => ({
+  'rejects unknown sessions': (store) => ({
     deleteByLogoutToken: async ({ sub, ...rest }) => {
       if (sub !== undefined && (await store.deleteBySubject(sub)) === 0)
         throw new ContractViolation('unknown')
       await store.deleteByLogoutToken({ ...rest })
     },
   }),
-  'ends everybody without a name': (store) => {
+  'ends all sessions for a token without names': (store) => {
     const ids = new Set<string>()
     return {
       set: (id, session, expiry) => store.set(ids.add(id) && id, session, expiry),
@@ -214,7 +216,7 @@ const faults: Readonly<Record<string, Fault>> = {
       },
     }
   },
-  'finds only what was written once': (store) => {
+  'loses sessions that were written twice': (store) => {
     const ids = new Set<string>()
     const unnamed = ({ internal, user, ...session }: SessionData): SessionData => ({
       ...session,
@@ -228,7 +230,7 @@ const faults: Readonly<Record<string, Fault>> = {
       },
     }
   },
-  'cuts subjects at the first space': (store) => {
+  'truncates subjects at the first space': (store) => {
     const cut = (sub: string): string => sub.split(' ', 1)[0] ?? ''
     return {
       set: (id, session, expiry) => {
@@ -242,7 +244,7 @@ const faults: Readonly<Record<string, Fault>> = {
     }
   },
   'lists nothing': () => ({ listBySubject: async () => [] }),
-  'lists what is over': (store) => {
+  'lists expired sessions': (store) => {
     const over: string[] = []
     return {
       set: async (id, session, expiry) => {

@@ -42,7 +42,7 @@ test.each([
   ['without a name', new Error('somebody@example.test')],
   ['with an address for a code', Object.assign(new Error('no'), { code: 'somebody@example.test' })],
   ['with the id of a session for a code', Object.assign(new Error('no'), { code: 'x'.repeat(43) })],
-  ['that is no error', 'somebody@example.test'],
+  ['that is not an error', 'somebody@example.test'],
   ['that is nothing', undefined],
 ])('a failure %s has no reason', async (_title, cause) => {
   const error = await failureOf(cause)

@@ -46,7 +46,7 @@ const wholeLife: ContractCase = {
 }
 
 const returnTo: ContractCase = {
-  title: 'returnTo survives the login exactly, from the login route and from the page guard',
+  title: 'returnTo is unchanged after the login, from the login route and from the page guard',
   async run(host) {
     const browser = new Browser(host)
     const target = browser.url('/page?q=a%20b&u=%C3%BC&next=%2Fpublic%3Fx%3D1')
@@ -199,7 +199,7 @@ const byCode: ContractCase = {
 }
 
 const formPost: ContractCase = {
-  title: 'form_post works across sites over https, and is refused over http',
+  title: 'form_post works across sites over https, and is rejected over http',
   async run(host) {
     const https = host.url.startsWith('https:')
     for (const style of host.styles) {

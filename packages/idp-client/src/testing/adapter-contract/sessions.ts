@@ -111,7 +111,7 @@ const chunks: ContractCase = {
 }
 
 const neighbours: ContractCase = {
-  title: "the application's own cookies survive beside ours, set before and after",
+  title: "the application's cookies are kept beside those of the library, set before and after",
   async run(host) {
     for (const style of host.styles) {
       const browser = await signedInBrowser(host, DUE)
@@ -176,7 +176,7 @@ const noRoll: ContractCase = {
 }
 
 const deadCookies: ContractCase = {
-  title: 'an expired or tampered session is rejected, and its cookie is cleared once',
+  title: 'an expired or tampered session is rejected, and its cookie is deleted once',
   async run(host) {
     const tampered = await signedInBrowser(host, FRESH)
     const value = tampered.value(SESSION) ?? ''
@@ -230,7 +230,7 @@ const foreignCookies: ContractCase = {
 }
 
 const lateAnswers: ContractCase = {
-  title: 'a response that arrives after the logout brings no session back, and the login after it lives',
+  title: 'a response that arrives after the logout restores no session, and the next login stays valid',
   async run(host) {
     const browser = new Browser(host)
     await browser.logIn({ user: 'alice' })

@@ -4,7 +4,7 @@ import type { ContractCase } from './host.ts'
 import { claimNoCookies } from './response-claims.ts'
 
 const failClosed: ContractCase = {
-  title: 'without configuration every guard denies, nothing loops, and public pages work',
+  title: 'without configuration every guard denies access, no redirect loops, and public pages work',
   async run(host) {
     const browser = new Browser(host)
     browser.plant('__session', 'anything')
