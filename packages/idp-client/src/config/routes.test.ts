@@ -21,21 +21,21 @@ function basePath(env: Env) {
 }
 
 const defaults: readonly (readonly [string, RouteKey, string])[] = [
-  ['S138', 'login', '/auth/login'],
-  ['S140', 'logout', '/auth/logout'],
-  ['S141', 'callback', '/auth/callback'],
-  ['S142', 'profile', '/auth/profile'],
-  ['S144', 'accessToken', '/auth/access-token'],
-  ['S146', 'connectAccount', '/auth/connect'],
-  ['S147', 'backChannelLogout', '/auth/backchannel-logout'],
-  ['MFA', 'mfaAuthenticators', '/auth/mfa/authenticators'],
-  ['MFA', 'mfaChallenge', '/auth/mfa/challenge'],
-  ['MFA', 'mfaAssociate', '/auth/mfa/associate'],
-  ['MFA', 'mfaVerify', '/auth/mfa/verify'],
+  ['[S138] ', 'login', '/auth/login'],
+  ['[S140] ', 'logout', '/auth/logout'],
+  ['[S141] ', 'callback', '/auth/callback'],
+  ['[S142] ', 'profile', '/auth/profile'],
+  ['[S144] ', 'accessToken', '/auth/access-token'],
+  ['[S146] ', 'connectAccount', '/auth/connect'],
+  ['[S147] ', 'backChannelLogout', '/auth/backchannel-logout'],
+  ['', 'mfaAuthenticators', '/auth/mfa/authenticators'],
+  ['', 'mfaChallenge', '/auth/mfa/challenge'],
+  ['', 'mfaAssociate', '/auth/mfa/associate'],
+  ['', 'mfaVerify', '/auth/mfa/verify'],
 ]
 
 describe('paths', () => {
-  test.each(defaults)('[%s] routes.%s is %s by default, and the key changes it', (_row, key, path) => {
+  test.each(defaults)('%sroutes.%s is %s by default, and the key changes it', (_row, key, path) => {
     expect(resolveIt({}).routes[key]).toBe(path)
     const changed = resolveIt({ routes: { [key]: '/other/path' } })
     expect(changed.routes[key]).toBe('/other/path')
@@ -43,14 +43,14 @@ describe('paths', () => {
   })
 
   test.each([
-    ['S139', 'login', 'FRAMEWORK_PUBLIC_LOGIN_ROUTE'],
-    ['S143', 'profile', 'FRAMEWORK_PUBLIC_PROFILE_ROUTE'],
-    ['S145', 'accessToken', 'FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE'],
-    ['MFA', 'mfaAuthenticators', 'FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE'],
-    ['MFA', 'mfaChallenge', 'FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE'],
-    ['MFA', 'mfaAssociate', 'FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE'],
-    ['MFA', 'mfaVerify', 'FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE'],
-  ] as const)('[%s] routes.%s has the variable %s; the option wins', (_row, key, variable) => {
+    ['[S139] ', 'login', 'FRAMEWORK_PUBLIC_LOGIN_ROUTE'],
+    ['[S143] ', 'profile', 'FRAMEWORK_PUBLIC_PROFILE_ROUTE'],
+    ['[S145] ', 'accessToken', 'FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE'],
+    ['', 'mfaAuthenticators', 'FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE'],
+    ['', 'mfaChallenge', 'FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE'],
+    ['', 'mfaAssociate', 'FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE'],
+    ['', 'mfaVerify', 'FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE'],
+  ] as const)('%sroutes.%s has the variable %s; the option overrides it', (_row, key, variable) => {
     expect(resolveIt({}, { [variable]: '/by/variable' }).routes[key]).toBe('/by/variable')
     expect(resolveIt({ routes: { [key]: '/by/option' } }, { [variable]: '/by/variable' }).routes[key]).toBe(
       '/by/option',

@@ -86,7 +86,7 @@ describe('sessions in cookies', () => {
 
   test('secrets rotate: old cookies are decrypted with the old secret, new ones encrypted with the new one, and a removed secret ends its sessions', async () => {
     const { cookies } = await signedIn({ secret: SECRET })
-    const next = 'n'.repeat(31) + 'ext-secret'
+    const next = `${'n'.repeat(31)}ext-secret`
     const both = engineFor({ secret: [next, SECRET] })
     const exchange = cookies.exchange()
     const session = await both.engine.sessions.load(exchange)
