@@ -59,7 +59,7 @@ export interface AttemptContext extends Omit<OnCallbackContext, 'session' | 'err
 }
 
 function toReturnUrl(config: Config, baseUrl: string, returnTo: SafeReturnPath | undefined): string {
-  const path = returnTo ?? toReturnPath(config, baseUrl, returnTo)
+  const path = returnTo ?? toReturnPath(config, baseUrl, undefined)
   return resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
 }
 

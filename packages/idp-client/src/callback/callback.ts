@@ -38,7 +38,7 @@ async function handleLostTransaction(
   if (await engine.sessions.load(exchange)) return redirectToApp(engine.config, appBaseUrl, returnTo)
   const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
   // A browser that stores no cookies would restart in an endless loop.
-  return failAttempt(engine.config, { context, error, id: input.correlationId, restart: !note.restarted })
+  return failAttempt(engine.config, { context, error, id: input.correlationId, restart: !note.noRestart })
 }
 
 function getPopup(transaction: Transaction): string | undefined {
@@ -117,8 +117,8 @@ export async function callback(
   const use = { key: await hashToken(sealed, 32), request: await hashToken(`${parameters}`, 32) }
   const context = toContext(input, transaction)
   const found = { transaction, parameters, context, id }
-  const attempt = await onlyOnce(use, () => complete(found))
-  if (attempt.kind === 'result') return applyAttempt(engine, exchange, found, attempt.result)
+  const joined = await onlyOnce(use, () => complete(found))
+  if (joined.kind === 'result') return applyAttempt(engine, exchange, found, joined.result)
   const error = new CallbackError('REPLAYED_STATE')
   if (getPopup(transaction) === undefined)
     return handleLostTransaction(engine, exchange, { note, error, input })

@@ -23,7 +23,7 @@ import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
-const CALLBACK_PARAMETERS = ['connect_code', 'state', 'iss', 'error', 'error_description'] as const
+const CALLBACK_PARAMETERS = ['connect_code', 'iss', 'error', 'error_description'] as const
 
 /**
  * Returns the code of the callback. Checks `iss` before reading anything else, and reports an error response before a

@@ -29,8 +29,8 @@ import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
 import type { Found } from './completion.ts'
 import { onceEach } from './completion.ts'
 
-/** Parameters that the protocol defines for a code response. */
-const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description', 'error_uri'] as const
+/** Parameters that the protocol defines for a code response, without the `state`, which has been verified. */
+const CALLBACK_PARAMETERS = ['code', 'iss', 'error', 'error_description', 'error_uri'] as const
 
 function toTokenSet(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransaction): TokenSet {
   const { audience, scope } = transaction
@@ -74,7 +74,6 @@ async function redeem(
   const checks = {
     redirectUri,
     codeVerifier,
-    state: callback.get('state') ?? '',
     nonce,
     startedAt,
     ...(maxAge === undefined ? {} : { maxAge }),
@@ -85,22 +84,17 @@ async function redeem(
   return { ...grant, claims: await loadClaims(provider, grant) }
 }
 
-/**
- * Returns the session that a popup steps up, or `null` without one. Throws `POPUP_USER_MISMATCH` for another user: a
- * popup never replaces a session.
- */
-function assertSameUser(session: StoredSession | null, { claims, idToken }: Redeemed): StoredSession | null {
-  if (!session) return null
+/** Throws `POPUP_USER_MISMATCH` if another user has signed in in the popup: it never replaces a session. */
+function assertSameUser(session: StoredSession, { claims, idToken }: Redeemed): void {
   const proven = provenIn(session)
   const isSame = isSameOrganization(toAuthentication(decodeClaims(idToken)), proven)
   if ((proven.sub ?? session.data.user.sub) !== claims.sub || !isSame)
     throw new CallbackError('POPUP_USER_MISMATCH')
-  return session
 }
 
 /**
- * Returns the token request of a popup; without its audience and scope the tokens would be mistaken for those of the
- * first login.
+ * Returns the token request of a popup. Throws `INVALID_CALLBACK` if its audience and scope are not in the transaction:
+ * the tokens would be mistaken for those of the first login.
  */
 function toPopupTokenRequest({ authorization }: Config, { audience, scope }: LoginTransaction): TokenRequest {
   if (scope === undefined) {
@@ -115,7 +109,7 @@ function toPopupTokenRequest({ authorization }: Config, { audience, scope }: Log
  * another one only the access token. ID token and refresh token belong together, and a refresh token yields tokens of
  * the audience that it was requested with.
  */
-function findSharedGrant(
+function toSessionGrant(
   { authorization }: Config,
   { data }: StoredSession,
   want: TokenRequest,
@@ -146,7 +140,7 @@ function endedMeanwhile(): CallbackError {
 }
 
 /** Adds the tokens of a popup to the existing session of the same user. */
-async function stepUp(
+async function prepareStepUp(
   engine: Engine,
   { context, id, transaction }: Found<LoginTransaction>,
   session: StoredSession,
@@ -155,7 +149,7 @@ async function stepUp(
   const { config, sessions } = engine
   const want = toPopupTokenRequest(config, transaction)
   const { ownScope } = transaction
-  const grant = findSharedGrant(config, session, want, {
+  const grant = toSessionGrant(config, session, want, {
     ...redeemed,
     ...(ownScope === undefined ? {} : { ownScope }),
   })
@@ -219,7 +213,7 @@ function stageNewSession(
 }
 
 /** Creates a new session, which replaces an older one. */
-async function begin(
+async function prepareLogin(
   engine: Engine,
   exchange: Exchange,
   { context, id, transaction }: Found<LoginTransaction>,
@@ -260,8 +254,9 @@ export async function completeLogin(
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
     if (transaction.stepUpOnly && !before) throw new IdpError('MISSING_SESSION')
     const grant = await redeem(engine, found)
-    const session = assertSameUser(before, grant)
-    return await (session ? stepUp(engine, found, session, grant) : begin(engine, exchange, found, grant))
+    if (!before) return await prepareLogin(engine, exchange, found, grant)
+    assertSameUser(before, grant)
+    return await prepareStepUp(engine, found, before, grant)
   } catch (thrown) {
     return { outcome: await failAttempt(engine.config, { context, error: asIdpError(thrown), id }) }
   }

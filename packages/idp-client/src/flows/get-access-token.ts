@@ -5,7 +5,7 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
-import { freshToken } from '../tokens/fresh-token.ts'
+import { getFreshToken } from '../tokens/fresh-token.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
@@ -67,7 +67,7 @@ export async function getAccessToken(
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)
   const once = { ...want, force, ...(processOnly ? { processOnly } : {}) }
-  const { accessToken, expiresAt, scope, token_type, audience } = await freshToken(
+  const { accessToken, expiresAt, scope, token_type, audience } = await getFreshToken(
     parts,
     exchange,
     session,

@@ -41,14 +41,14 @@ export interface LoginInput {
   readonly correlationId: string
 }
 
-function allowed(parameters: ParameterChanges, maySet: (name: string) => boolean): ParameterChanges {
+function filterParameters(parameters: ParameterChanges, maySet: (name: string) => boolean): ParameterChanges {
   return Object.fromEntries(Object.entries(parameters).filter(([name]) => maySet(name)))
 }
 
 const asString = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** Parameters of a login that change the configured ones. */
-interface Request {
+interface RequestedParameters {
   /** Without `scope`. */
   readonly changes: ParameterChanges
   /** Replaces the configured scope. */
@@ -63,8 +63,8 @@ interface Request {
  * Returns the parameters that the application's code sets. In a popup `scope` extends the configured one, because the
  * token is added to a session.
  */
-function requestFromApplication({ parameters, popup }: LoginInput): Request {
-  const { scope, ...changes } = allowed(parameters, mayConfigurationSet)
+function requestFromApplication({ parameters, popup }: LoginInput): RequestedParameters {
+  const { scope, ...changes } = filterParameters(parameters, mayConfigurationSet)
   if (popup === undefined) return { changes, scope }
   const furtherScope = asString(scope)
   return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
@@ -77,12 +77,12 @@ async function requestFromQuery(
   engine: Engine,
   { parameters }: LoginInput,
   session: StoredSession | null,
-): Promise<Request> {
+): Promise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
   if (iss !== undefined && iss !== (await getProvider(config).metadata()).issuer)
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
-  const { scope, ...settable } = allowed(query, mayQuerySet)
+  const { scope, ...settable } = filterParameters(query, mayQuerySet)
   const guard = await openGuardParameters(engine, sealed)
   const { scope: guardScope, ...required } = guard
   const changes = queryChanges(config.authorization, settable, session !== null)
@@ -98,11 +98,11 @@ async function requestFromQuery(
  * Adds the audience of the session, unless another is requested: like `getAccessToken`, a popup gets a token for the
  * existing session. Forces `response_mode=query`, because the session cookie is only sent with a GET.
  */
-function inPopup(
+function withPopupParameters(
   { authorization }: Config,
   session: StoredSession | null,
-  { changes, ...request }: Request,
-): Request {
+  { changes, ...request }: RequestedParameters,
+): RequestedParameters {
   const audience =
     asString(changes['audience']) ?? (session ? loginAudience(authorization, session) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
@@ -110,9 +110,9 @@ function inPopup(
 }
 
 /** Merges the parameters; the default scope is limited to the scopes that the provider supports. */
-async function merged(
+async function mergeParameters(
   config: Config,
-  { changes, furtherScope, scope: replacement }: Request,
+  { changes, furtherScope, scope: replacement }: RequestedParameters,
   session: StoredSession | null,
 ): Promise<EffectiveAuthorization> {
   if (replacement !== undefined && replacement !== null)
@@ -128,7 +128,7 @@ async function merged(
   return effectiveAuthorization(config, { ...changes, scope: requestedScope })
 }
 
-type CoveredParameters = Pick<
+type TransactionParameters = Pick<
   LoginTransaction,
   | 'scope'
   | 'ownScope'
@@ -143,7 +143,7 @@ type CoveredParameters = Pick<
 interface Prepared {
   readonly authorization: EffectiveAuthorization
   /** Values that the callback needs. */
-  readonly covered: CoveredParameters
+  readonly covered: TransactionParameters
 }
 
 /** Determines the parameters of the authorization request, and which of them the application itself requested. */
@@ -155,8 +155,8 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   const requested = isFromQuery
     ? await requestFromQuery(engine, input, session)
     : requestFromApplication(input)
-  const request = isPopup ? inPopup(config, session, requested) : requested
-  const authorization = await merged(config, request, session)
+  const request = isPopup ? withPopupParameters(config, session, requested) : requested
+  const authorization = await mergeParameters(config, request, session)
   const { audience, maxAge, parameters, scope } = authorization
   const organization = parameters.get('organization')
   const own = isFromQuery ? request.guard?.scope : scope
@@ -167,7 +167,7 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   )
   const stepUpOnly =
     isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
-  const covered: CoveredParameters = {
+  const covered: TransactionParameters = {
     scope,
     ...(ownScope === '' ? {} : { ownScope }),
     ...(maxAge === undefined ? {} : { maxAge }),
@@ -202,8 +202,8 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const startedAt = config.clock()
   const host = new URL(appBaseUrl).host
   // A restarted popup would end on a page of the application instead of closing.
-  const restarted = input.restarted || popup !== undefined ? { restarted: true as const } : {}
-  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...restarted })
+  const noRestart = input.restarted || popup !== undefined ? { noRestart: true as const } : {}
+  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...noRestart })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
   const url = await authorizationUrl(getProvider(engine.config), {

@@ -16,7 +16,7 @@ export interface LogoutInput {
   readonly correlationId: string
 }
 
-interface Target {
+interface LogoutRedirect {
   readonly strategy: 'oidc' | 'v2' | 'local'
   readonly location: string
 }
@@ -33,7 +33,7 @@ function localTarget(target: URL | null, baseUrl: string): string {
   return target?.origin === new URL(baseUrl).origin ? target.href : baseUrl
 }
 
-async function oidcTarget(
+async function getEndSessionUrl(
   engine: Engine,
   returnTo: string,
   session: SessionData | undefined,
@@ -50,25 +50,25 @@ async function oidcTarget(
   })
 }
 
-async function decide(
+async function resolveRedirect(
   engine: Engine,
   baseUrl: string,
   session: SessionData | undefined,
   input: LogoutInput,
-): Promise<Target> {
+): Promise<LogoutRedirect> {
   const { config } = engine
   const target = toLogoutTarget(input.returnTo, baseUrl)
   // Only made absolute: the provider compares it as a string, and allows wildcards with `v2`.
   const returnTo = target?.href ?? baseUrl
-  const v2 = (): Target => ({
+  const v2 = (): LogoutRedirect => ({
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
   })
-  const local = (): Target => ({ strategy: 'local', location: localTarget(target, baseUrl) })
+  const local = (): LogoutRedirect => ({ strategy: 'local', location: localTarget(target, baseUrl) })
   if (config.logoutStrategy === 'v2') return v2()
   if (config.logoutStrategy === 'local') return local()
   try {
-    const url = await oidcTarget(engine, returnTo, session, input)
+    const url = await getEndSessionUrl(engine, returnTo, session, input)
     if (url) return { strategy: 'oidc', location: url.href }
     if (config.logoutStrategy === 'auto') {
       config.log.once(
@@ -129,7 +129,7 @@ async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionD
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)
   const session = await loadSession(engine, exchange)
-  const { strategy, location } = await decide(engine, baseUrl, session, input)
+  const { strategy, location } = await resolveRedirect(engine, baseUrl, session, input)
   await engine.sessions.destroy(exchange)
   engine.transactions.clearAll(exchange)
   await revoke(engine, session)

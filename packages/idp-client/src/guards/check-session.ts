@@ -26,7 +26,7 @@ export type Verdict =
   /** An identical login has just failed to meet the requirements. */
   | { readonly kind: 'exhausted'; readonly unmet: Unmet }
 
-/** Seconds in which a login that did not help is not repeated. */
+/** Seconds for which a login that did not meet the requirements is not repeated. */
 const PAUSE_SECONDS = 60
 
 /**
@@ -103,21 +103,21 @@ async function toFingerprint(config: Config, { guard, scope }: GuardLogin): Prom
 
 /** Returns the query parameters of the login route for a login. */
 async function toLoginParameters(engine: Engine, { guard, scope }: GuardLogin): Promise<LoginParameters> {
-  const isDemanding = Object.keys(guard).length > 0
+  const hasParameters = Object.keys(guard).length > 0
   return {
     ...(scope === '' ? {} : { scope }),
-    ...(isDemanding ? { [GUARD_PARAMETER]: await sealGuardParameters(engine, guard) } : {}),
+    ...(hasParameters ? { [GUARD_PARAMETER]: await sealGuardParameters(engine, guard) } : {}),
   }
 }
 
 /**
- * Creates the context in which claims are compared. Uses the clock and tolerance of the callback, so that a new login
- * is not rejected immediately.
+ * Creates the context in which claims are compared at a time. Uses the clock skew and tolerance of the callback, so that a
+ * new login is not rejected immediately.
  */
-function toClaimContext(now: number, config: Config, { data }: StoredSession): ClaimContext {
+function toClaimContext(config: Config, { data }: StoredSession, time: number): ClaimContext {
   const { authorization, dpop } = config
   return {
-    now: serverTime({ clock: () => now, dpop }),
+    now: serverTime({ clock: () => time, dpop }),
     tolerance: dpop.clockTolerance,
     configuredScope: effectiveScope(authorization, mainAudience(authorization, data)),
     isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
@@ -138,7 +138,7 @@ async function wasJustTried(
   const { createdAt } = data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
   if (requestedAuthentication !== (await toFingerprint(config, login))) return false
-  return findUnmet(requirements, session, toClaimContext(createdAt, config, session)) !== null
+  return findUnmet(requirements, session, toClaimContext(config, session, createdAt)) !== null
 }
 
 /**
@@ -156,10 +156,10 @@ export async function checkSession(
       kind: 'unauthenticated',
       login: await toLoginParameters(engine, toGuardLogin(config, requirements)),
     }
-  const missing = findUnmet(requirements, session, toClaimContext(config.clock(), config, session))
-  if (missing === null) return { kind: 'granted', session: detachedCopy(session.data) }
+  const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
+  if (unmet === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = toGuardLogin(config, requirements, session)
   return (await wasJustTried(engine, session, requirements, login))
-    ? { kind: 'exhausted', unmet: missing }
-    : { kind: 'insufficient', unmet: missing, login: await toLoginParameters(engine, login) }
+    ? { kind: 'exhausted', unmet }
+    : { kind: 'insufficient', unmet, login: await toLoginParameters(engine, login) }
 }

@@ -146,7 +146,7 @@ describe('options that guards reject', () => {
   })
 
   test('inherited options are rejected, because they would have no effect', () => {
-    expect(() => onlyOptions('withPageAuthRequired', {}, { maxAge: 5 })).toThrow('no handler')
+    expect(() => onlyOptions('withPageAuthRequired', {}, { maxAge: 5 })).toThrow('not a handler')
     expect(onlyOptions('g', 'first', undefined)).toBe('first')
   })
 })

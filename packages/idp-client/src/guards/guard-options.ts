@@ -3,19 +3,17 @@ import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements
 
-/**
- * Exactly the properties of the type: `satisfies` rejects unknown ones, a missing one would be rejected as an option.
- */
+/** All names of requirements: readRequirements throws for any other option. */
 const NAMES = ['maxAge', 'acr', 'amr', 'organization', 'scope'] as const satisfies readonly Name[]
 
 /** Characters of a quoted string that need no escaping; also the alphabet of a scope (RFC 6749 section 3.3). */
 const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 /** Names of organizations may use any script; they never appear in a header. */
 const NAME = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u
-// The `max_age` of a login is limited to these digits.
+/** Seconds: `max_age` has at most 10 digits. */
 const LONGEST_AGE = 9_999_999_999
 
-// Keys may be computed from input: only plain identifiers are repeated in messages.
+/** Keys may be computed from input: only plain identifiers are quoted in messages. */
 const PLAIN_KEY = /^[\w$-]{1,60}$/
 
 function refuse(detail: string): never {
@@ -79,7 +77,9 @@ export function readRequirements(
   })
 }
 
-/** Returns options that were passed in place of a handler; a further argument after them would have no effect. */
+/** Returns options that were passed in place of a handler. Throws for a further argument, which would have no effect. */
 export function onlyOptions<Options>(guard: string, options: Options, further: unknown): Options {
-  return further === undefined ? options : refuse(`${guard}: options behind something that is no handler.`)
+  return further === undefined
+    ? options
+    : refuse(`${guard}: options were passed after an argument that is not a handler.`)
 }

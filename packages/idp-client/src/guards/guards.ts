@@ -17,7 +17,7 @@ export type PageAccess =
   | { readonly kind: 'granted'; readonly session: SessionData }
   | { readonly kind: 'login'; readonly location: string }
 
-const UNMET = {
+const UNMET_CODES = {
   authentication: 'INSUFFICIENT_USER_AUTHENTICATION',
   organization: 'WRONG_ORGANIZATION',
   scope: 'INSUFFICIENT_SCOPE',
@@ -52,18 +52,18 @@ export async function pageAccess(
   const engine = application.engine()
   const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
   if (verdict.kind === 'granted') return verdict
-  if (verdict.kind === 'exhausted') throw new IdpError(UNMET[verdict.unmet])
+  if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
   return { kind: 'login', location: loginPath(prefix, routes, await returnTo(), verdict.login) }
 }
 
-interface Refusal {
+interface RejectionDetails {
   readonly login?: LoginParameters
   readonly challenge?: string
 }
 
-function refusal(status: number, { code }: IdpError, { login, challenge }: Refusal = {}): Response {
+function rejection(status: number, code: Code, { login, challenge }: RejectionDetails = {}): Response {
   const { message } = codes[code]
   const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
   const more = login === undefined ? {} : { login }
@@ -80,12 +80,12 @@ function toChallenge(code: Code, parameters: Readonly<Record<string, string | un
 }
 
 /** Returns the challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. */
-function toStepUpChallenge(missing: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
-  switch (missing) {
+function toStepUpChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
+  switch (unmet) {
     case 'authentication':
-      return toChallenge(UNMET[missing], { acr_values: acr?.join(' '), max_age: maxAge?.toString() })
+      return toChallenge(UNMET_CODES[unmet], { acr_values: acr?.join(' '), max_age: maxAge?.toString() })
     case 'scope':
-      return toChallenge(UNMET[missing], { scope: scope?.join(' ') })
+      return toChallenge(UNMET_CODES[unmet], { scope: scope?.join(' ') })
     case 'organization':
       return undefined
   }
@@ -104,10 +104,10 @@ export async function apiRefusal(
   try {
     const verdict = await checkAccess(application.engine(), exchange, requirements)
     if (verdict.kind === 'granted') return null
-    if (verdict.kind === 'unauthenticated') return refusal(401, new IdpError('NOT_AUTHENTICATED'))
-    const error = new IdpError(UNMET[verdict.unmet])
+    if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
+    const code = UNMET_CODES[verdict.unmet]
     const challenge = toStepUpChallenge(verdict.unmet, requirements)
-    return refusal(toStatus(error), error, {
+    return rejection(codes[code].status, code, {
       ...(verdict.kind === 'insufficient' ? { login: verdict.login } : {}),
       ...(challenge === undefined ? {} : { challenge }),
     })
@@ -115,6 +115,6 @@ export async function apiRefusal(
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     const error = asIdpError(thrown)
     reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
-    return refusal(Math.max(500, toStatus(error)), error)
+    return rejection(Math.max(500, toStatus(error)), error.code)
   }
 }

@@ -58,16 +58,16 @@ type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | '
 type Session = Pick<StoredSession, 'authentication' | 'data' | 'ownScope'>
 
 /** Copies the claims to an object without a prototype, so that inherited properties do not count. */
-function toOwnProperties(claims: Claims = {}): Claims {
+function withoutPrototype(claims: Claims = {}): Claims {
   return Object.assign(Object.create(null) as Claims, claims)
 }
 
 /**
- * Returns the claims of the stored ID token, unless the session has newer proof: an ID token of a refresh may say less
- * than was proven before.
+ * Returns the claims of the stored ID token, or none if the session has newer proof: the ID token of a refresh may contain
+ * less than was proven before.
  */
-function current({ data: { tokenSet } }: Session, proven: AuthenticationClaims): Claims {
-  return toOwnProperties(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
+function storedClaims({ data: { tokenSet } }: Session, proven: AuthenticationClaims): Claims {
+  return withoutPrototype(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
 }
 
 function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimContext): boolean {
@@ -92,17 +92,17 @@ function isAuthenticated(
   context: ClaimContext,
 ): boolean {
   const authentication = provenIn(session)
-  const proven = toOwnProperties(authentication)
+  const proven = withoutPrototype(authentication)
   if (maxAge !== undefined && !isRecent(proven, maxAge, context)) return false
   if (!acr && !amr) return true
-  const now = current(session, authentication)
-  if (acr && !(isOfContext(proven, acr) && (!isPresent(now.acr) || isOfContext(now, acr)))) return false
-  return !amr || (hasMethods(proven, amr) && (!isPresent(now.amr) || hasMethods(now, amr)))
+  const stored = storedClaims(session, authentication)
+  if (acr && !(isOfContext(proven, acr) && (!isPresent(stored.acr) || isOfContext(stored, acr)))) return false
+  return !amr || (hasMethods(proven, amr) && (!isPresent(stored.amr) || hasMethods(stored, amr)))
 }
 
 function organizationClaims(session: Session): Claims {
   const { idToken } = session.data.tokenSet
-  return toOwnProperties(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
+  return withoutPrototype(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
 }
 
 /**
@@ -118,11 +118,11 @@ function hasScope({ data, ownScope }: Session, scope: readonly string[], context
   return typeof requestedScope === 'string' && coversScope(requestedScope, wanted) && coversScope(own, wanted)
 }
 
-/** Returns the first kind of requirement that a session does not meet, or `null`. Pure. */
+/** Returns the first kind of requirement that a session does not meet, or `null`. */
 export function findUnmet(requirements: Requirements, session: Session, context: ClaimContext): Unmet | null {
   const { acr, amr, maxAge, organization, scope } = requirements
-  const isDemanding = maxAge !== undefined || acr !== undefined || amr !== undefined
-  if (isDemanding && !isAuthenticated(session, requirements, context)) return 'authentication'
+  const isAboutAuthentication = maxAge !== undefined || acr !== undefined || amr !== undefined
+  if (isAboutAuthentication && !isAuthenticated(session, requirements, context)) return 'authentication'
   if (organization) {
     const claims = organizationClaims(session)
     const isIn = (one: string): boolean => context.isOfOrganization(claims, one)

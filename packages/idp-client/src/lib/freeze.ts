@@ -2,18 +2,18 @@ function refuse(): never {
   throw new TypeError('This collection is read-only.')
 }
 
-function seal<T extends object>(collection: T, methods: readonly string[]): T {
+function freezeCollection<T extends object>(collection: T, methods: readonly string[]): T {
   for (const method of methods) Object.defineProperty(collection, method, { value: refuse })
   return Object.freeze(collection)
 }
 
 /** A map whose own methods cannot change it; `Object.freeze` alone leaves the entries of a map open. */
 export function frozenMap<K, V>(entries: Iterable<readonly [K, V]> = []): ReadonlyMap<K, V> {
-  return seal(new Map(entries), ['set', 'delete', 'clear'])
+  return freezeCollection(new Map(entries), ['set', 'delete', 'clear'])
 }
 
 export function frozenSet<T>(values: Iterable<T> = []): ReadonlySet<T> {
-  return seal(new Set(values), ['add', 'delete', 'clear'])
+  return freezeCollection(new Set(values), ['add', 'delete', 'clear'])
 }
 
 function isPlain(value: unknown): value is object {

@@ -10,7 +10,7 @@ function isCompatibilityCharacter(character: string): boolean {
 }
 
 /** The name in one spelling; characters that only look like letters stay what they are. */
-function written(name: string): string {
+function toComparable(name: string): string {
   const parts: string[] = []
   let text = ''
   for (const character of name) {
@@ -25,5 +25,5 @@ function written(name: string): string {
 
 /** Whether two strings are the same name. Case does not count. Characters that only look alike do. */
 export function isSameName(one: string, other: string): boolean {
-  return written(one) === written(other)
+  return toComparable(one) === toComparable(other)
 }

@@ -29,7 +29,7 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
 }
 
 /** Returns the event of the root cause of a failure, unless it was already logged. */
-function toCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
+function takeUnreportedCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
   for (const each of listCauses(error)) {
     const cause = toEvent(each, error, id)
     if (cause) return markReported(each) ? { cause } : {}
@@ -46,7 +46,7 @@ export function asIdpError(thrown: unknown): IdpError {
  * the application, and for those that are handled.
  */
 export function reportFailure(log: Log, thrown: unknown): void {
-  if (isIdpError(thrown)) log.emitFailure(toCause(thrown))
+  if (isIdpError(thrown)) log.emitFailure(takeUnreportedCause(thrown))
 }
 
 /** Effect of a failure on a request. */
@@ -65,7 +65,7 @@ export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Ou
     ...request,
     ...diagnose(error),
   }
-  log.emitFailure({ ...toCause(error, id), outcome })
+  log.emitFailure({ ...takeUnreportedCause(error, id), outcome })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)
 }
 

@@ -3,9 +3,9 @@ import { SingleFlight } from '../lib/single-flight.ts'
 
 /** Seconds for which a loaded value is used without another request. */
 const LIFETIME = 600
-/** Seconds between attempts while the provider is down and an old value serves. */
+/** Seconds between attempts while loading fails and the old value is used. */
 const RETRY_PAUSE = 30
-/** Seconds between reloads that were provoked from outside (unknown key ids). */
+/** Seconds between reloads by `renew`: anyone can send a token with an unknown key id. */
 const RENEW_PAUSE = 60
 
 /* A document has one load at a time. */
@@ -23,7 +23,7 @@ interface Held<T> {
   readonly at: number
 }
 
-// Clients in one process may have different clocks (tests do), so a distance counts in both directions.
+// Clients in one process may have different clocks (tests do), so the difference may be negative.
 const within = (seconds: number, then: number | undefined, now: number): boolean =>
   then !== undefined && Math.abs(now - then) < seconds
 
@@ -53,8 +53,8 @@ export class CachedDocument<T> {
   }
 
   /**
-   * A newer value than `seen`, which turned out not to be enough; null while the last provoked reload is too recent.
-   * Throws what `load` throws.
+   * Returns a newer value than `seen`, which was not sufficient; null if the last reload by `renew` is too recent. Throws
+   * what `load` throws.
    */
   async renew(seen: T, source: DocumentSource<T>): Promise<T | null> {
     if (this.#held && this.#held.value !== seen) return this.#held.value

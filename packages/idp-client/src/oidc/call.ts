@@ -32,7 +32,7 @@ const endpointNames: Record<CalledEndpoint, ProviderEndpoint> = {
   userinfoEndpoint: 'userinfo',
 }
 
-export interface Call {
+export interface ProviderCall {
   readonly provider: Provider
   readonly metadata: ServerMetadata
   readonly endpoint: CalledEndpoint
@@ -73,7 +73,13 @@ function toProviderRequest(
   return { method: 'POST', body, ...common }
 }
 
-async function toContext({ bound, endpoint, metadata, provider, signal }: Call): Promise<RequestContext> {
+async function toContext({
+  bound,
+  endpoint,
+  metadata,
+  provider,
+  signal,
+}: ProviderCall): Promise<RequestContext> {
   const { config } = provider
   const isBound = (bound ?? config.dpop.enabled) && endpoint !== 'revocationEndpoint'
   const handle = isBound ? await provider.dpop.handle() : undefined
@@ -108,8 +114,8 @@ async function readResponse(response: Response, now: number): Promise<ProviderRe
 }
 
 /** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */
-async function exchange(
-  { provider: { config }, signal }: Call,
+async function sendWithNonce(
+  { provider: { config }, signal }: ProviderCall,
   context: RequestContext,
   send: (context: RequestContext) => Promise<Response>,
 ): Promise<ProviderResponse> {
@@ -121,7 +127,7 @@ async function exchange(
 }
 
 /** Returns how the client authenticated, for the message of a refusal. */
-function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClient {
+function toRefusedClient({ metadata, provider: { config } }: ProviderCall): RefusedClient {
   return { ...config, authentication: describeAuthentication(config, metadata) }
 }
 
@@ -130,7 +136,7 @@ function toRefusedClient({ metadata, provider: { config } }: Call): RefusedClien
  * that.
  */
 function readSuccess<T>(
-  request: Call,
+  request: ProviderCall,
   response: ProviderResponse,
   read: (response: ProviderResponse) => T,
 ): T {
@@ -148,13 +154,13 @@ function readSuccess<T>(
  * does not advertise the endpoint, and `InvalidConfigurationError` if keys are unusable.
  */
 export async function call<T>(
-  request: Call,
+  request: ProviderCall,
   send: (context: RequestContext) => Promise<Response>,
   read: (response: ProviderResponse) => T,
 ): Promise<T> {
   const context = await toContext(request)
   try {
-    return readSuccess(request, await exchange(request, context, send), read)
+    return readSuccess(request, await sendWithNonce(request, context, send), read)
   } catch (thrown) {
     if (isIdpError(thrown) && !(thrown instanceof OAuthError)) throw thrown
     const error = oauthError(thrown)

@@ -15,9 +15,9 @@ import type { ServerMetadata } from './metadata.ts'
 import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { TokenResponse } from './token-endpoint.ts'
-import { isPending, requestTokens } from './token-endpoint.ts'
+import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { toTokenGrant } from './token-grant.ts'
+import { validateTokenGrant } from './token-grant.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, refusal } from './translate.ts'
 
@@ -124,6 +124,10 @@ function checkAborted(signal: AbortSignal | undefined): void {
   throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ABORTED', { cause: signal.reason })
 }
 
+/** Returns whether the user has not decided yet on another device, which is an expected response (CIBA section 11). */
+const isPending = ({ error }: OAuthError): boolean =>
+  error === 'authorization_pending' || error === 'slow_down'
+
 /** Returns the seconds until the next poll after this error; rethrows an error that ends the flow. */
 function intervalAfter(error: unknown, interval: number): number {
   if (!(error instanceof OAuthError)) throw error
@@ -219,7 +223,7 @@ export async function authenticateByBackchannel(
   const organization = request.parameters.get('organization')
   const subject = 'subject' in hint ? { subject: hint.subject } : {}
   const checks = { startedAt, ...subject, ...(organization === undefined ? {} : { organization }) }
-  const grant = await toTokenGrant(provider, response, checks, requestedAt)
+  const grant = await validateTokenGrant(provider, response, checks, requestedAt)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')

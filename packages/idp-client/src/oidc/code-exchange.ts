@@ -5,16 +5,15 @@ import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { toTokenGrant } from './token-grant.ts'
+import { validateTokenGrant } from './token-grant.ts'
 import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 
 export interface CodeExchange {
-  /** Parameters of the callback (`code`, `state`, `iss`, `error` …), one value each. */
+  /** Parameters of the callback (`code`, `iss`, `error` …), one value each. Its `state` has been verified. */
   readonly callback: ReadonlyMap<string, string>
   /** Exactly as in the authorization request. */
   readonly redirectUri: string
   readonly codeVerifier: string
-  readonly state: string
   readonly nonce: string
   /** Seconds. */
   readonly maxAge?: number
@@ -25,10 +24,9 @@ export interface CodeExchange {
 }
 
 /**
- * Validates the callback and returns the code. Checks `iss` (RFC 9207) before reading anything else, including errors.
+ * Returns the code of the callback. Checks `iss` (RFC 9207) before reading anything else, including errors.
  */
-function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchange): string {
-  if (state === '' || callback.get('state') !== state) throw new CallbackError('UNKNOWN_STATE')
+function readCode(metadata: ServerMetadata, { callback }: CodeExchange): string {
   const issuer = callback.get('iss')
   if (issuer === undefined ? metadata.issuerInCallback : issuer !== metadata.issuer) {
     throw new CallbackError('ISSUER_MISMATCH')
@@ -44,12 +42,12 @@ function checkCallback(metadata: ServerMetadata, { callback, state }: CodeExchan
   return code
 }
 
-async function exchange(
+async function redeemCode(
   provider: Provider,
   metadata: ServerMetadata,
   input: CodeExchange,
 ): Promise<TokenGrant> {
-  const code = checkCallback(metadata, input)
+  const code = readCode(metadata, input)
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
   const now = provider.config.clock()
   const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
@@ -60,7 +58,7 @@ async function exchange(
     ...(maxAge === undefined ? {} : { maxAge }),
     ...(organization === undefined ? {} : { organization }),
   }
-  return toTokenGrant(provider, response, checks, now)
+  return validateTokenGrant(provider, response, checks, now)
 }
 
 /**
@@ -68,7 +66,7 @@ async function exchange(
  * response. Throws
  *
  * - `CallbackError` `AUTHORIZATION_ERROR` (error response of the provider, as `cause`), `ISSUER_MISMATCH`,
- *   `UNKNOWN_STATE`, `INVALID_CALLBACK`,
+ *   `INVALID_CALLBACK`,
  * - `AUTHORIZATION_CODE_GRANT_REQUEST_ERROR` for a lost response or a temporary failure (network, timeout, 429, 5xx),
  *   `AUTHORIZATION_CODE_GRANT_ERROR` for a rejected code or invalid tokens; `cause`: an `OAuthError`,
  * - `DiscoveryError` if metadata or keys cannot be loaded.
@@ -79,7 +77,7 @@ export async function exchangeCode(
 ): Promise<TokenGrant & { readonly idToken: string; readonly claims: IdTokenClaims }> {
   const metadata = await provider.metadata()
   try {
-    const grant = await exchange(provider, metadata, input)
+    const grant = await redeemCode(provider, metadata, input)
     const { claims, idToken } = grant
     if (idToken !== undefined && claims) return { ...grant, idToken, claims }
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')

@@ -1,7 +1,7 @@
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { toTokenGrant } from './token-grant.ts'
+import { validateTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface ConnectionRequest {
@@ -34,5 +34,5 @@ export async function connectionToken(provider: Provider, request: ConnectionReq
   }
   const grantType = vendorValue(config, 'connectionTokenGrantType')
   const response = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
-  return toTokenGrant(provider, response, {}, now)
+  return validateTokenGrant(provider, response, {}, now)
 }

@@ -10,9 +10,9 @@ import {
   checkTimes,
   createAssert,
   isTime,
-  openToken,
   toAudiences,
   toVerificationClock,
+  verifyToken,
 } from './signed-token.ts'
 
 /** All claims of a validated ID token, including protocol claims. */
@@ -49,18 +49,18 @@ function refuse(detail: string, remedy?: Remedy): never {
   throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
 }
 
-export const assert: Assert = createAssert(refuse)
+export const assertIdToken: Assert = createAssert(refuse)
 
-export const kind: TokenKind = {
+export const idTokenKind: TokenKind = {
   refuse,
   accepts: (typ) => !(typeof typ === 'string' && typ.toLowerCase().endsWith('+jwt')),
 }
 
 export function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
-  assert(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
-  assert(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
-  assert(
+  assertIdToken(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
+  assertIdToken(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
+  assertIdToken(
     toAudiences(claims).length === 1 || azp === clientId,
     'aud names further audiences without azp being the client id.',
     'ID_TOKEN_AUDIENCE',
@@ -68,10 +68,10 @@ export function checkParties(claims: JsonObject, clientId: string): void {
 }
 
 function checkLifetime(claims: JsonObject, clock: VerificationClock, startedAt: number | undefined): void {
-  assert(claims['exp'] !== undefined, 'exp is missing.')
-  const iat = checkTimes(claims, clock, assert)
+  assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
+  const iat = checkTimes(claims, clock, assertIdToken)
   const tooOld = startedAt !== undefined && iat < startedAt + clock.skew - clock.tolerance
-  assert(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
+  assertIdToken(!tooOld, 'iat is older than the login: compare the clocks of both servers.', 'CLOCKS_DIFFER')
 }
 
 function checkAuthenticationAge(
@@ -81,17 +81,21 @@ function checkAuthenticationAge(
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
-  assert(
+  assertIdToken(
     isTime(authTime),
     'auth_time is missing or not a number, although max_age was sent.',
     'MAX_AGE_NOT_MET',
   )
-  assert(
+  assertIdToken(
     authTime <= now + tolerance,
     'auth_time is in the future: compare the clocks of both servers.',
     'CLOCKS_DIFFER',
   )
-  assert(authTime + maxAge + tolerance >= now, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
+  assertIdToken(
+    authTime + maxAge + tolerance >= now,
+    'auth_time is older than max_age allows.',
+    'MAX_AGE_NOT_MET',
+  )
 }
 
 /**
@@ -121,7 +125,7 @@ export async function checkAccessTokenHash(
   const names = hashNames(algorithm)
   const halves = await Promise.all(names.map((name) => leftHalf(name, accessToken)))
   if (halves.some((half) => half === expected)) return
-  assert(names.length > 1, 'at_hash does not belong to the access token.')
+  assertIdToken(names.length > 1, 'at_hash does not belong to the access token.')
   config.log.once(
     `at_hash of the provider's ${algorithm} ID tokens is neither SHA-512 nor SHA-256 of the access token: it is ignored.`,
   )
@@ -130,10 +134,10 @@ export async function checkAccessTokenHash(
 function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
   if (!organization) return
   const isIt = isOfOrganization(config, claims, organization)
-  assert(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
+  assertIdToken(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
 }
 
-function sameAudiences(one: JsonObject, other: JsonObject): boolean {
+function hasSameAudiences(one: JsonObject, other: JsonObject): boolean {
   const [first, second] = [one, other].map((claims) =>
     JSON.stringify([...new Set(toAudiences(claims))].sort()),
   )
@@ -145,15 +149,18 @@ export function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
 ): void {
-  assert(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
+  assertIdToken(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
   if (!previous) return
   for (const name of ['iss', 'sub'] as const) {
-    const known = previous[name] !== undefined
-    assert(!known || claims[name] === previous[name], `${name} is not that of the ID token before.`)
+    const isSame = previous[name] === undefined || claims[name] === previous[name]
+    assertIdToken(isSame, `${name} is not that of the ID token before.`)
   }
-  const known = previous['aud'] !== undefined
-  assert(!known || sameAudiences(claims, previous), 'aud is not that of the ID token before.')
-  assert(isSameOrganization(claims, previous), 'org_id or org_name is not that of the ID token before.')
+  const isSameAudience = previous['aud'] === undefined || hasSameAudiences(claims, previous)
+  assertIdToken(isSameAudience, 'aud is not that of the ID token before.')
+  assertIdToken(
+    isSameOrganization(claims, previous),
+    'org_id or org_name is not that of the ID token before.',
+  )
 }
 
 /**
@@ -166,12 +173,12 @@ export async function validateIdToken(
   token: string,
   checks: IdTokenChecks,
 ): Promise<IdTokenClaims> {
-  const signed = await openToken(provider, token, kind)
+  const signed = await verifyToken(provider, token, idTokenKind)
   const { claims } = signed
   const clock = toVerificationClock(provider)
   checkParties(claims, provider.config.clientId)
   checkLifetime(claims, clock, checks.startedAt)
-  assert(
+  assertIdToken(
     checks.nonce === undefined || claims['nonce'] === checks.nonce,
     'nonce is not the one that was sent.',
     'ID_TOKEN_NONCE',

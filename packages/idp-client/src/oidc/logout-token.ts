@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Assert, TokenKind } from './signed-token.ts'
-import { checkTimes, createAssert, openToken, toVerificationClock } from './signed-token.ts'
+import { checkTimes, createAssert, toVerificationClock, verifyToken } from './signed-token.ts'
 
 /** Content of a validated logout token. */
 export interface LogoutNotice {
@@ -71,7 +71,7 @@ function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'e
  * loaded.
  */
 export async function validateLogoutToken(provider: Provider, token: string): Promise<LogoutNotice> {
-  const { claims } = await openToken(provider, token, kind)
+  const { claims } = await verifyToken(provider, token, kind)
   const times = checkAge(provider, claims)
   const { events, iss, jti } = claims
   assert(typeof jti === 'string' && jti !== '', 'jti is missing or not a string.')

@@ -5,7 +5,7 @@ import { stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { toTokenGrant } from './token-grant.ts'
+import { validateTokenGrant } from './token-grant.ts'
 import { vendorValue } from './vendor.ts'
 
 export interface FactorRequest {
@@ -67,6 +67,6 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
     ...(previous ? { previous } : {}),
   }
   const recoveryCode = stringProperty(response.body, 'recovery_code')
-  const grant = await toTokenGrant(provider, response, checks, now)
+  const grant = await validateTokenGrant(provider, response, checks, now)
   return { ...grant, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
 }

@@ -21,21 +21,21 @@ import { discoveryError, unusableDocument } from './translate.ts'
 
 export type { ServerMetadata } from './metadata.ts'
 
-/** One client at one provider: what every protocol operation takes first. */
+/** One client at one provider: the first argument of every protocol operation. */
 export interface Provider {
   readonly config: Config
   readonly send: ProviderFetch
   readonly dpop: Dpop
-  /** How the client authenticates at every endpoint: exactly one method. */
+  /** Returns the authentication method of the client, the same at every endpoint. */
   authentication(metadata: ServerMetadata): ClientAuth
   /**
-   * The provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
+   * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
    */
   metadata(): Promise<ServerMetadata>
-  /** The provider's signing keys, cached alike. Throws `DiscoveryError`. */
+  /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
   keys(): Promise<KeySet>
-  /** Newer keys than `seen`; null when the last such reload is less than 60 s old. Throws `DiscoveryError`. */
+  /** Returns newer keys than `seen`, or null if the last such reload is less than 60 s ago. Throws `DiscoveryError`. */
   newerKeys(seen: KeySet): Promise<KeySet | null>
 }
 
@@ -57,9 +57,9 @@ function cachedDocument<T>(
   ...parts: readonly unknown[]
 ): CachedDocument<T> {
   const key = toKey(kind, identify(fetch), allowInsecureRequests, ...parts)
-  const found = documents().get(key) ?? new CachedDocument<unknown>()
-  documents().set(key, found)
-  return found as CachedDocument<T>
+  const document = documents().get(key) ?? new CachedDocument<unknown>()
+  documents().set(key, document)
+  return document as CachedDocument<T>
 }
 
 /** Creates the provider of a configuration. No I/O happens before the first use. */
@@ -95,7 +95,7 @@ export function createProvider(config: Config): Provider {
   const metadata = (): Promise<ServerMetadata> =>
     cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers).read(discovery)
 
-  async function keys(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
+  async function getKeyDocument(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
     const address = requireEndpoint(await metadata(), 'jwksUri')
     const source: DocumentSource<KeySet> = {
       clock,
@@ -112,11 +112,11 @@ export function createProvider(config: Config): Provider {
     authentication: clientAuthentications(config),
     metadata,
     async keys() {
-      const [document, source] = await keys()
+      const [document, source] = await getKeyDocument()
       return document.read(source)
     },
     async newerKeys(seen) {
-      const [document, source] = await keys()
+      const [document, source] = await getKeyDocument()
       return document.renew(seen, source)
     },
   }

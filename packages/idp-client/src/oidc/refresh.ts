@@ -72,6 +72,7 @@ async function acceptIdToken(
   { previous, subject }: RefreshRequest,
 ): Promise<IdTokenPart> {
   if (received === undefined || received === null || received === '') return {}
+  // A value that is not a string is rejected as a token, like a forged one.
   const idToken = typeof received === 'string' ? received : JSON.stringify(received)
   const checks = { metadata, accessToken, subject, ...(previous ? { previous } : {}) }
   const outcome = await validateRefreshedIdToken(provider, idToken, checks)

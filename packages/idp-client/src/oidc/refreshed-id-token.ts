@@ -1,15 +1,21 @@
 import type { IdTokenClaims } from './id-token.ts'
-import { assert, checkAccessTokenHash, checkParties, checkSuccession, kind } from './id-token.ts'
+import {
+  assertIdToken,
+  checkAccessTokenHash,
+  checkParties,
+  checkSuccession,
+  idTokenKind,
+} from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import {
   allowedAlgorithms,
   checkIssuerAndAudience,
+  checkSignature,
   checkTimeTypes,
   decodeToken,
   isTime,
-  judgeSignature,
   timeFault,
   toVerificationClock,
 } from './signed-token.ts'
@@ -54,19 +60,18 @@ export async function validateRefreshedIdToken(
   const { accessToken, metadata, previous = {} } = checks
   const { issuer } = metadata
   const allowed = allowedAlgorithms(provider.config, metadata)
-  const decoded = decodeToken(token, allowed, kind)
+  const decoded = decodeToken(token, allowed, idTokenKind)
   const { claims, keyId } = decoded
   const { clientId } = provider.config
-  checkIssuerAndAudience(claims, { issuer, clientId }, assert)
+  checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
   checkParties(claims, clientId)
   checkSuccession(claims, checks)
-  assert(claims['exp'] !== undefined, 'exp is missing.')
-  checkTimeTypes(claims, assert)
+  assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
+  checkTimeTypes(claims, assertIdToken)
   await checkAccessTokenHash(decoded, accessToken, provider)
-  const verdict = await judgeSignature(provider, token, { algorithms: allowed.names, keyId })
-  assert(verdict !== 'wrong', "Its signature does not match the provider's keys.")
-  if (verdict === 'undecided')
-    return ignored('keys', 'No key could be loaded that decides about its signature.')
+  const status = await checkSignature(provider, token, { algorithms: allowed.names, keyId })
+  assertIdToken(status !== 'wrong', "Its signature does not match the provider's keys.")
+  if (status === 'unknown') return ignored('keys', 'No key could be loaded that decides about its signature.')
   const fault = timeFault(claims, toVerificationClock(provider))
   if (fault !== undefined) return ignored('time', fault)
   if (isEarlier(claims['auth_time'], previous['auth_time']))

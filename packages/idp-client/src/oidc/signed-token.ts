@@ -49,7 +49,7 @@ export function createAssert(refuse: TokenKind['refuse']): Assert {
 export interface AllowedAlgorithms {
   readonly names: readonly string[]
   /** End of the error message about a disallowed algorithm. */
-  readonly source: string
+  readonly messageEnd: string
 }
 
 /** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
@@ -57,9 +57,9 @@ export function allowedAlgorithms(
   { idTokenAlgorithms: pinned }: Pick<Config, 'idTokenAlgorithms'>,
   { idTokenAlgorithms }: ServerMetadata,
 ): AllowedAlgorithms {
-  if (pinned) return { names: pinned, source: 'the option idTokenSignedResponseAlg does not name' }
+  if (pinned) return { names: pinned, messageEnd: 'the option idTokenSignedResponseAlg does not name' }
   const property = 'id_token_signing_alg_values_supported'
-  return { names: idTokenAlgorithms, source: `the metadata of the provider does not list (${property})` }
+  return { names: idTokenAlgorithms, messageEnd: `the metadata of the provider does not list (${property})` }
 }
 
 /** Registered names (RFC 7518, RFC 8037, RFC 8812): only these are quoted from a header. */
@@ -91,7 +91,7 @@ function readHeader(
   )
   assert(
     allowed.names.includes(header.alg),
-    `Its algorithm is ${name}, which ${allowed.source}.`,
+    `Its algorithm is ${name}, which ${allowed.messageEnd}.`,
     'ID_TOKEN_ALGORITHM',
   )
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
@@ -117,7 +117,7 @@ const signatureFaults: Record<SignatureFault, string> = {
  * Verifies the signature and returns the claims. Keys may have been rotated since they were loaded: if they fail, tries
  * newer ones once, unless the key set was loaded too recently.
  */
-async function verifiedClaims(
+async function verifySignature(
   provider: Provider,
   token: string,
   algorithms: readonly string[],
@@ -158,18 +158,17 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   return { ...header, claims }
 }
 
-/** Result of a verification; `undecided` if no key that could decide was available. */
-export type SignatureVerdict = 'valid' | 'wrong' | 'undecided'
+/** Result of a check; `unknown` if the keys that could be loaded do not tell. */
+export type SignatureStatus = 'valid' | 'wrong' | 'unknown'
 
 /**
- * Verifies a signature, but tolerates keys that cannot be loaded. Only newly loaded keys prove that a signature is
- * wrong; a `kid` that is not among them may belong to a key that is about to be published.
+ * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong; a `kid` that is not among them may belong to a key that is about to be published.
  */
-export async function judgeSignature(
+export async function checkSignature(
   provider: Provider,
   token: string,
   { algorithms, keyId }: { readonly algorithms: readonly string[]; readonly keyId: unknown },
-): Promise<SignatureVerdict> {
+): Promise<SignatureStatus> {
   let newer: KeySet | null
   try {
     const keys = await provider.keys()
@@ -177,11 +176,11 @@ export async function judgeSignature(
     newer = await provider.newerKeys(keys)
   } catch (error) {
     reportFailure(provider.config.log, error)
-    return 'undecided'
+    return 'unknown'
   }
-  if (!newer) return 'undecided'
+  if (!newer) return 'unknown'
   if (typeof (await verifyWith(newer, token, algorithms)) !== 'string') return 'valid'
-  return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'undecided' : 'wrong'
+  return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'unknown' : 'wrong'
 }
 
 /** Returns the audiences of a token; `aud` is a string or an array. */
@@ -190,16 +189,16 @@ export function toAudiences({ aud }: JsonObject): readonly unknown[] {
 }
 
 /**
- * Opens a token of the provider for this client: verifies the signature by a published key with an algorithm of the
+ * Verifies a token of the provider for this client: the signature by a published key with an algorithm of the
  * metadata, never one that the token names, then `iss` and `aud`. Throws the error of `kind`, and `DiscoveryError` if
  * metadata or keys cannot be loaded.
  */
-export async function openToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
+export async function verifyToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
   const metadata = await provider.metadata()
   const { issuer } = metadata
   const allowed = allowedAlgorithms(provider.config, metadata)
   const { algorithm } = readHeader(token, allowed, kind)
-  const claims = await verifiedClaims(provider, token, allowed.names, kind.refuse)
+  const claims = await verifySignature(provider, token, allowed.names, kind.refuse)
   checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
   return { algorithm, claims }
 }

@@ -1,5 +1,4 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
-import type { OAuthError } from '../errors/provider.ts'
 import { call } from './call.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
@@ -22,10 +21,6 @@ export interface TokenEndpointRequest {
   readonly upstream?: boolean
   readonly signal?: AbortSignal
 }
-
-/** Returns whether the user has not decided yet on another device, which is an expected response (CIBA section 11). */
-export const isPending = ({ error }: OAuthError): boolean =>
-  error === 'authorization_pending' || error === 'slow_down'
 
 const tokenTypes: ReadonlyMap<string, TokenResponse['tokenType']> = new Map([
   ['bearer', 'Bearer'],

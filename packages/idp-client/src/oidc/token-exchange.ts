@@ -1,7 +1,7 @@
 import type { Provider } from './provider.ts'
 import { requestTokens } from './token-endpoint.ts'
 import type { TokenGrant } from './token-grant.ts'
-import { toTokenGrant } from './token-grant.ts'
+import { validateTokenGrant } from './token-grant.ts'
 
 /** Parameters that only the library sets. */
 const OWNED: ReadonlySet<string> = new Set([
@@ -38,7 +38,7 @@ export async function exchangeTokens(
   const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
   const response = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
-  const grant = await toTokenGrant(
+  const grant = await validateTokenGrant(
     provider,
     response,
     organization === undefined ? {} : { organization },

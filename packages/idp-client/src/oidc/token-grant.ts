@@ -31,7 +31,7 @@ function toLifetime(expiresIn: unknown): number | undefined {
   return Math.min(Math.max(0, Math.floor(seconds)), LONGEST_LIFETIME)
 }
 
-function expiryInside(accessToken: string): number | undefined {
+function readExpiry(accessToken: string): number | undefined {
   try {
     const { exp } = decodeJwt(accessToken)
     return typeof exp === 'number' && Number.isFinite(exp) && exp > 0 ? Math.floor(exp) : undefined
@@ -43,7 +43,7 @@ function expiryInside(accessToken: string): number | undefined {
 function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number {
   const lifetime = toLifetime(body['expires_in'])
   if (lifetime !== undefined) return now + lifetime
-  const exp = expiryInside(accessToken)
+  const exp = readExpiry(accessToken)
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
@@ -64,7 +64,7 @@ export function toAccessGrant(response: TokenResponse, now: number): TokenGrant 
 }
 
 /** Returns the tokens of a response with the validated ID token; `now` as for `toAccessGrant`. */
-export async function toTokenGrant(
+export async function validateTokenGrant(
   provider: Provider,
   response: TokenResponse,
   checks: IdTokenChecks,

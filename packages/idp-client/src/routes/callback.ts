@@ -37,7 +37,7 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
         error,
         request,
         links,
-        restart && engine.transactions.mayRestart(exchange) ? restartPath(login) : undefined,
+        restart && engine.transactions.claimRestart(exchange) ? restartPath(login) : undefined,
       )
     }
   }

@@ -43,7 +43,7 @@ export type RefreshGrant = (request: {
 const SEVERAL_PROCESSES =
   'The provider refused a refresh token (invalid_grant). If several processes serve this application and the provider rotates refresh tokens, sessions in cookies lose them this way: set sessionStore.'
 
-const EDGE_REALM =
+const EDGE_RUNTIME =
   "A refresh token was redeemed in middleware.ts on the edge runtime, which shares no memory with the server: when both refresh one session, the provider may revoke it. Set runtime: 'nodejs' (Next.js 15.5 and newer), mount the routes with handlers(), or set sessionStore."
 
 export interface FreshTokenParts extends MfaContextParts {
@@ -90,7 +90,7 @@ function keepInProcess(
   keepProcessToken(processTokenKey(parts, session, want), { ...token, audience }, parts.config.clock())
 }
 
-function chosen(
+function selectToken(
   parts: FreshTokenParts,
   session: StoredSession,
   want: TokenRequest,
@@ -153,7 +153,7 @@ async function redeem(
   // While this call waited for its turn, another one may have found that the token is dead.
   if ((await deadSince(parts, refreshToken)) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-  if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_REALM)
+  if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
   try {
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
@@ -192,7 +192,7 @@ async function decide(
   want: TokenRequest,
 ): Promise<{ readonly entry: Entry } | { readonly refreshToken: string; readonly fallback?: Entry }> {
   const { config, sessions } = parts
-  const selection = chosen(parts, session, want, config.tokenRefreshBuffer)
+  const selection = selectToken(parts, session, want, config.tokenRefreshBuffer)
   if (selection.kind === 'usable') return selection
   const fallback = selection.kind === 'refresh' ? selection.fallback : undefined
   const { refreshToken } = session.data.tokenSet
@@ -220,7 +220,7 @@ function tokenAfter(
     want,
   }: { readonly after: StoredSession; readonly before: StoredSession; readonly want: TokenRequest },
 ): Entry {
-  const found = chosen(parts, after, { ...want, force: false }, 0)
+  const found = selectToken(parts, after, { ...want, force: false }, 0)
   const usable = found.kind === 'usable' ? found.entry : undefined
   if (entry) return usable ?? entry
   if (failure !== undefined) throw failedWith(failure)
@@ -231,7 +231,7 @@ function tokenAfter(
   throw isDead ? new AccessTokenError('MISSING_REFRESH_TOKEN') : failedWith(undefined)
 }
 
-async function refreshed(
+async function refreshAndPersist(
   parts: FreshTokenParts,
   exchange: Exchange,
   {
@@ -251,7 +251,7 @@ async function refreshed(
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: (latest) => {
-      const found = chosen(parts, latest, { ...want, force: false }, config.tokenRefreshBuffer)
+      const found = selectToken(parts, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
     },
     ...(sessions.distributed
@@ -275,7 +275,7 @@ async function refreshed(
  * `REFRESH_NOT_PERSISTABLE`; `MfaRequiredError` when the provider demands another factor. A refresh that is forced never
  * returns the token that it was to replace.
  */
-export async function freshToken(
+export async function getFreshToken(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
@@ -285,7 +285,7 @@ export async function freshToken(
   if ('entry' in decision) return decision.entry
   const { fallback, refreshToken } = decision
   try {
-    return await refreshed(parts, exchange, { refreshToken, session, want })
+    return await refreshAndPersist(parts, exchange, { refreshToken, session, want })
   } catch (error) {
     // The session ended on another machine, while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')

@@ -3,7 +3,7 @@ import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { randomToken } from '../crypto/random.ts'
 import { createCookieSessionStorage } from '../session/cookie/in-cookie.ts'
 import { freshlyStored } from '../session/model/session.ts'
-import { freshToken } from './fresh-token.ts'
+import { getFreshToken } from './fresh-token.ts'
 import { withPendingRefreshes } from './pending-refreshes.ts'
 import { advance, closeFamily, findFamily, markPending, markPersisted, openFamily } from './token-family.ts'
 import { toTokenRequest } from './token-request.ts'
@@ -29,7 +29,7 @@ async function signedIn() {
     const session = await sessions.load(on)
     if (!session) throw new Error('no session')
     const parts = { client, config, sealer, sessions, refresh }
-    return (await freshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
+    return (await getFreshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
   }
   return { ask, clock, cookies, engine, redeemed }
 }

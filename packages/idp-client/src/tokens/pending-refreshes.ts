@@ -51,7 +51,7 @@ export function withPendingRefreshes(
     return refreshed
   }
 
-  async function end(sessions: readonly StoredSession[]): Promise<void> {
+  async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
     for (const session of sessions) {
       markEnded(session)
       const family = await getFamily(session)
@@ -71,11 +71,11 @@ export function withPendingRefreshes(
       const { stale: _older, ...given } = session
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
-      const kept = ahead(given, await getFamily(given))
+      const kept = withLatestTokens(given, await getFamily(given))
       const before = await storage.load(exchange)
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
       const isKept = await storage.save(exchange, kept, options)
-      await end(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
+      await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
       // A session without a refresh token is found under the one that it had.
       const own = await getFamily(kept)
       const family = own ?? (before ? await getFamily(before) : undefined)
@@ -83,7 +83,7 @@ export function withPendingRefreshes(
       // Without the tokens that did not fit, so that the cookie does not count as stale.
       const saved = (await storage.load(exchange)) ?? kept
       // A refresh may complete during the save or before the flush. Its newer tokens stay, and stay pending.
-      family.latest = copySession(ahead(saved, own))
+      family.latest = copySession(withLatestTokens(saved, own))
       exchange.cookies.whenFlushed(() => {
         if (hasSameTokens(saved, family.latest)) return markPersisted(family)
         markSent(family)
@@ -98,7 +98,7 @@ export function withPendingRefreshes(
     async destroy(exchange) {
       const sessions = await storage.loadAll(exchange)
       await storage.destroy(exchange)
-      await end(sessions)
+      await endSessions(sessions)
     },
 
     sweep: storage.sweep,
@@ -106,7 +106,7 @@ export function withPendingRefreshes(
 }
 
 /** A session that was loaded before a refresh and is saved after it gets the tokens of now: the old ones are spent. */
-function ahead(session: StoredSession, family: TokenFamily | undefined): StoredSession {
+function withLatestTokens(session: StoredSession, family: TokenFamily | undefined): StoredSession {
   const newer = family?.latest.data
   if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { accessTokens: _older, ...data } = session.data

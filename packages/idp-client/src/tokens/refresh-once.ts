@@ -133,7 +133,7 @@ const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
 /** Waits for a late response, at most so many milliseconds. */
-async function within<T>(milliseconds: number, response: Promise<T>): Promise<T> {
+async function withinPatience<T>(milliseconds: number, response: Promise<T>): Promise<T> {
   let isSettled = false
   const settle = (): void => {
     isSettled = true
@@ -179,7 +179,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
   const queue = openQueue(family)
   const { flights } = queue
   const joined = flights.join(purpose)
-  if (joined) return flights.isDismissed(purpose) ? within(patience, joined) : joined
+  if (joined) return flights.isDismissed(purpose) ? withinPatience(patience, joined) : joined
   const state = redemptions()
 
   return flights.run(purpose, ({ dismiss }) => {
@@ -217,7 +217,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
   })
 }
 
-async function begin(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {
+async function startRefresh(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {
   const { stale, ...session } = given.session
   // The older copy belongs to one request, not to the others that share this session.
   const request = stale ? { ...given, session } : given
@@ -235,7 +235,7 @@ async function begin(given: RefreshOnce, scope: RequestScope): Promise<Refreshin
  */
 export function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
   const scope = requestScope()
-  return outsideRequest(() => begin(given, scope))
+  return outsideRequest(() => startRefresh(given, scope))
 }
 
 export interface PersistParts {
@@ -249,7 +249,7 @@ export interface PendingRefresh {
 }
 
 /** Limits the size of a session that cannot be written for a long time. */
-async function bound(config: Config, family: TokenFamily): Promise<void> {
+async function limitTokens(config: Config, family: TokenFamily): Promise<void> {
   if (countFurtherTokens(family.latest) <= MAX_FURTHER_TOKENS) return
   const { withFewerTokens } = await import('../session/model/further-tokens.ts')
   family.latest = withFewerTokens(family.latest, config)
@@ -270,7 +270,7 @@ export async function persist(
   if (family.closed) return
   // Until its cookie has left, what a redemption brought is only here.
   deferPersistence(config, family, session)
-  if (!exchange.canWrite()) return bound(config, family)
+  if (!exchange.canWrite()) return limitTokens(config, family)
   try {
     await sessions.save(exchange, session)
   } catch (error) {

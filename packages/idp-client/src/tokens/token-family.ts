@@ -143,13 +143,13 @@ export function advance(
   forgetSuperseded(family, now)
   family.latest = latest
   for (const key of new Set([keys.from, keys.to ?? keys.from])) {
-    lead(family, key, now + JOIN_SECONDS)
+    addToken(family, key, now + JOIN_SECONDS)
     byToken.set(key, family)
   }
   touch(family)
 }
 
-function lead(family: TokenFamily, key: string, until: number): void {
+function addToken(family: TokenFamily, key: string, until: number): void {
   const known = family.keys.find((one) => one.key === key)
   if (known) known.until = until
   else family.keys.push({ key, until, isUnsent: family.pending })

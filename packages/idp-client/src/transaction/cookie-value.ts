@@ -20,6 +20,7 @@ export function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
 }
 
+/** Returns the part of a cookie value after the start time. */
 export function readSealedPart(value: string): string {
   return value.slice(value.indexOf(':') + 1)
 }
@@ -36,8 +37,8 @@ export async function createCookieValue(
   name: string,
 ): Promise<string> {
   let value = ''
-  for (let given = 0; given <= EXPENDABLE.length; given++) {
-    const kept = without(transaction, EXPENDABLE.slice(0, given).flat())
+  for (let removed = 0; removed <= EXPENDABLE.length; removed++) {
+    const kept = without(transaction, EXPENDABLE.slice(0, removed).flat())
     value = `${transaction.startedAt}:${await sealer.seal('transaction', encodeTransaction(kept))}`
     if (measureBytes({ name, value }) <= ONE_COOKIE_BYTES) break
   }

@@ -239,7 +239,7 @@ describe('transactions in cookies', () => {
     const { clock, cookies, engine } = browser()
     const ask = () => {
       const exchange = cookies.exchange()
-      const granted = engine.transactions.mayRestart(exchange)
+      const granted = engine.transactions.claimRestart(exchange)
       cookies.take(exchange)
       return granted
     }
@@ -252,7 +252,7 @@ describe('transactions in cookies', () => {
       [recent, '1:1'],
     ]) {
       const jar = new CookieJar(new Map([['__txn_restart', values]]))
-      expect(engine.transactions.mayRestart({ ...cookies.exchange(), cookies: jar })).toBe(false)
+      expect(engine.transactions.claimRestart({ ...cookies.exchange(), cookies: jar })).toBe(false)
     }
   })
 })

@@ -17,8 +17,8 @@ export interface CookieTransactionParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-/* Precedence of the results if several cookies have the name. */
-const BY_CONTENT = ['found', 'expired', 'superseded'] as const
+/* The first of these that occurs is the result if several cookies have the name. */
+const PRECEDENCE = ['found', 'expired', 'superseded'] as const
 
 /** Stores each transaction in an encrypted cookie; all in the same one if parallel transactions are disabled. */
 export function createCookieTransactionStorage({
@@ -67,7 +67,7 @@ export function createCookieTransactionStorage({
     async load({ cookies }, stateHash) {
       const values = cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES)
       const lookups = await Promise.all(values.map((value) => open(value, stateHash)))
-      const found = BY_CONTENT.flatMap((kind) => lookups.find((lookup) => lookup.kind === kind) ?? [])
+      const found = PRECEDENCE.flatMap((kind) => lookups.find((lookup) => lookup.kind === kind) ?? [])
       return found[0] ?? { kind: 'missing' }
     },
 

@@ -10,10 +10,10 @@ const RESTART_SECONDS = 60
 export function createRestartGuard(
   { clock, transaction }: Config,
   getScope: (exchange: Exchange) => CookieScope,
-): Pick<TransactionStorage, 'mayRestart' | 'clearRestart'> {
+): Pick<TransactionStorage, 'claimRestart' | 'clearRestart'> {
   const name = `${transaction.cookie.prefix}restart`
   return {
-    mayRestart(exchange) {
+    claimRestart(exchange) {
       const now = clock()
       if (exchange.cookies.all(name).some((value) => now - readStart(value) < RESTART_SECONDS)) return false
       exchange.cookies.set({ name, scope: getScope(exchange) }, `${now}:1`, RESTART_SECONDS)

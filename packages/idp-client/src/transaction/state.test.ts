@@ -24,8 +24,8 @@ describe('state', () => {
   })
 
   test('contains whether its login started automatically', async () => {
-    const state = await createState(sealer, { ...note, restarted: true })
-    expect(await decryptState(sealer, state)).toEqual({ ...note, restarted: true })
+    const state = await createState(sealer, { ...note, noRestart: true })
+    expect(await decryptState(sealer, state)).toEqual({ ...note, noRestart: true })
   })
 
   test.each(HOSTILE_RETURN_PATHS)('an invalid sealed returnTo counts as absent: %j', async (target) => {

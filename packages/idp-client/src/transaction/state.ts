@@ -12,20 +12,21 @@ export interface StateNote {
   readonly host: string
   /** Absent if it is long. */
   readonly returnTo?: SafeReturnPath
-  /** The login was restarted automatically, because the transaction of the previous one was lost. */
-  readonly restarted?: true
+  /** The login must not be restarted automatically: it was restarted before, or it is in a popup. */
+  readonly noRestart?: true
 }
 
 const RETURN_TO_BYTES = 256
+const RANDOM_CHARACTERS = 43
 /* 32 random bytes in base64url, then a dot and the sealed note. */
 const FORM = /^[\w-]{43}\./
 
 /** Creates a `state`: 256 random bits, and a note that is encrypted. */
 export async function createState(sealer: Sealer, note: StateNote): Promise<string> {
-  const { issuedAt, host, restarted, returnTo } = note
+  const { issuedAt, host, noRestart, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
-  const again = restarted ? { a: 1 } : {}
-  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...again })
+  const flags = noRestart ? { a: 1 } : {}
+  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...flags })
   const sealed = await sealer.seal('state', utf8(json))
   return `${randomToken(32)}.${sealed}`
 }
@@ -33,7 +34,7 @@ export async function createState(sealer: Sealer, note: StateNote): Promise<stri
 /** Decrypts the note of a state. Returns null if it was not issued here; never throws. */
 export async function decryptState(sealer: Sealer, state: string): Promise<StateNote | null> {
   if (!FORM.test(state)) return null
-  const bytes = await sealer.open('state', state.slice(44))
+  const bytes = await sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
   if (!bytes) return null
   try {
     const { v, i, o, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
@@ -43,7 +44,7 @@ export async function decryptState(sealer: Sealer, state: string): Promise<State
       issuedAt: i,
       host: o,
       ...(returnTo === null ? {} : { returnTo }),
-      ...(a === 1 ? { restarted: true } : {}),
+      ...(a === 1 ? { noRestart: true } : {}),
     }
   } catch {
     return null

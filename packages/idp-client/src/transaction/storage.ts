@@ -14,11 +14,12 @@ export interface TransactionStorage {
   load(exchange: Exchange, stateHash: string): Promise<TransactionLookup>
   /** Stages the deletion of one transaction's cookie. */
   clear(exchange: Exchange, transaction: Transaction): void
-  /** Stages the deletion of every transaction cookie that the request carries. */
+  /** Stages the deletion of every transaction cookie that the request carries, and of the cookie of `claimRestart`. */
   clearAll(exchange: Exchange): void
   /**
-   * Returns whether a login may be restarted automatically: once per minute and browser. Stages a cookie to remember that.
+   * Stages a cookie that allows no further automatic restart for a minute. Returns false if the browser has that cookie
+   * already: the login must not be restarted.
    */
-  mayRestart(exchange: Exchange): boolean
+  claimRestart(exchange: Exchange): boolean
   clearRestart(exchange: Exchange): void
 }

@@ -192,7 +192,7 @@ test('every cookie is accepted by browsers, and deleted at logout', async () => 
       for (const [at, crossSitePost] of given.logins.entries()) {
         const transaction = await transactionOf(engine, crossSitePost, at)
         await visitor.stage((exchange) => engine.transactions.save(exchange, transaction))
-        await visitor.stage(async (exchange) => engine.transactions.mayRestart(exchange))
+        await visitor.stage(async (exchange) => engine.transactions.claimRestart(exchange))
       }
       const { sessionKey } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)
       for (const write of given.writes) {

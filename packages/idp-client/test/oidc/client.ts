@@ -9,7 +9,7 @@ import { exchangeCode } from '../../src/oidc/code-exchange.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { createProvider } from '../../src/oidc/provider.ts'
 import type { TokenGrant } from '../../src/oidc/token-grant.ts'
-import { CLIENT_ID, NONCE, STATE } from './local-provider.ts'
+import { CLIENT_ID, NONCE } from './local-provider.ts'
 
 /** A complete configuration. Its own fetch function keeps the caches of the process apart between tests. */
 export function configOf(issuer: string, changes: Partial<Config> = {}): Config {
@@ -50,13 +50,9 @@ export const REDIRECT_URI = 'https://app.example/auth/callback'
 
 export function exchange(provider: Provider, changes: Partial<CodeExchange> = {}): Promise<TokenGrant> {
   return exchangeCode(provider, {
-    callback: new Map([
-      ['code', 'code-1'],
-      ['state', STATE],
-    ]),
+    callback: new Map([['code', 'code-1']]),
     redirectUri: REDIRECT_URI,
     codeVerifier: 'verifier-verifier-verifier-verifier-verifier-1',
-    state: STATE,
     nonce: NONCE,
     startedAt: provider.config.clock(),
     ...changes,

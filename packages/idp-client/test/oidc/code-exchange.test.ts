@@ -11,7 +11,7 @@ import {
   rejection,
   SECRET,
 } from './client.ts'
-import { ACCESS_TOKEN, CLIENT_ID, json, LocalProvider, STATE, signingKey } from './local-provider.ts'
+import { ACCESS_TOKEN, CLIENT_ID, json, LocalProvider, signingKey } from './local-provider.ts'
 import { faults } from './wire-faults.ts'
 
 let op: LocalProvider
@@ -130,12 +130,12 @@ describe('the callback', () => {
     const wrong = ['https://evil.example', `${op.issuer}/`, '', op.issuer.toUpperCase()]
     for (const iss of wrong) {
       for (const outcome of [{ code: 'c' }, { error: 'access_denied' }]) {
-        const error = await rejection(exchange(provider, callback({ state: STATE, iss, ...outcome })))
+        const error = await rejection(exchange(provider, callback({ iss, ...outcome })))
         expect(error).toMatchObject({ name: 'CallbackError', code: 'ISSUER_MISMATCH' })
       }
     }
     expect(op.count('token')).toBe(0)
-    const grant = await exchange(provider, callback({ state: STATE, iss: op.issuer, code: 'c' }))
+    const grant = await exchange(provider, callback({ iss: op.issuer, code: 'c' }))
     expect(grant.claims?.sub).toBe('alice')
   })
 
@@ -143,32 +143,21 @@ describe('the callback', () => {
     op.metadata = { authorization_response_iss_parameter_supported: true }
     const provider = providerOf(op.issuer)
     for (const outcome of [{ code: 'c' }, { error: 'access_denied' }]) {
-      const error = await rejection(exchange(provider, callback({ state: STATE, ...outcome })))
+      const error = await rejection(exchange(provider, callback({ ...outcome })))
       expect(error).toMatchObject({ code: 'ISSUER_MISMATCH' })
     }
-    expect(
-      (await exchange(provider, callback({ state: STATE, iss: op.issuer, code: 'c' }))).idToken,
-    ).toBeTypeOf('string')
+    expect((await exchange(provider, callback({ iss: op.issuer, code: 'c' }))).idToken).toBeTypeOf('string')
   })
 
-  test.each([{}, { state: '' }, { state: 'other' }])(
-    'the state of %o is rejected without a token request',
-    async (part) => {
-      const error = await rejection(exchange(providerOf(op.issuer), callback({ code: 'c', ...part })))
-      expect(error).toMatchObject({ code: 'UNKNOWN_STATE' })
-      expect(op.count('token')).toBe(0)
-    },
-  )
-
   test.each([{}, { code: '' }])('the code of %o is rejected without a token request', async (part) => {
-    const error = await rejection(exchange(providerOf(op.issuer), callback({ state: STATE, ...part })))
+    const error = await rejection(exchange(providerOf(op.issuer), callback(part)))
     expect(error).toMatchObject({ code: 'INVALID_CALLBACK' })
     expect(op.count('token')).toBe(0)
   })
 
   test('an error of the provider is typed; its text is in its own property', async () => {
     const text = '<script>alert(1)</script>\r\nSet-Cookie: a=b'
-    const parameters = { state: STATE, error: 'access_denied', error_description: text, code: 'c' }
+    const parameters = { error: 'access_denied', error_description: text, code: 'c' }
     const { error, cause } = await refused(exchange(providerOf(op.issuer), callback(parameters)))
     expect(error.code).toBe('AUTHORIZATION_ERROR')
     expect(cause).toMatchObject({
@@ -185,11 +174,9 @@ describe('the callback', () => {
 
   test('an error is limited to the characters and length that RFC 6749 allows', async () => {
     const hostile = `a"b\\c\r\n\u202e${'x'.repeat(5000)}`
-    const { cause } = await refused(
-      exchange(providerOf(op.issuer), callback({ state: STATE, error: hostile })),
-    )
+    const { cause } = await refused(exchange(providerOf(op.issuer), callback({ error: hostile })))
     expect(cause.error).toMatch(/^abcx{97}$/)
-    const odd = await refused(exchange(providerOf(op.issuer), callback({ state: STATE, error: '\u0000' })))
+    const odd = await refused(exchange(providerOf(op.issuer), callback({ error: '\u0000' })))
     expect(odd.cause.error).toBe('unknown_error')
   })
 
@@ -201,14 +188,14 @@ describe('the callback', () => {
       response: 'e.v.il',
       expires_in: '1',
     }
-    const grant = await exchange(providerOf(op.issuer), callback({ state: STATE, code: 'c', ...extra }))
+    const grant = await exchange(providerOf(op.issuer), callback({ code: 'c', ...extra }))
     expect(grant.accessToken).toBe(ACCESS_TOKEN)
     expect(lastTokenRequest().body).not.toContain('evil')
   })
 
   test('a code with reserved characters is sent unchanged, once', async () => {
     const code = 'a+b&c=d%20&redirect_uri=https://evil.example é'
-    await exchange(providerOf(op.issuer), callback({ state: STATE, code }))
+    await exchange(providerOf(op.issuer), callback({ code }))
     expect(lastTokenRequest().form.getAll('code')).toEqual([code])
     expect(lastTokenRequest().form.getAll('redirect_uri')).toEqual([REDIRECT_URI])
   })

@@ -173,7 +173,7 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'state-1-restarted': {
     kind: 'state',
-    content: { issuedAt: NOW, host: 'app.example.com', restarted: true },
+    content: { issuedAt: NOW, host: 'app.example.com', noRestart: true },
   },
   'mfa-token-1': {
     kind: 'mfa token',

@@ -1,6 +1,12 @@
 import type { NextResponse } from 'next/server.js'
 import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
-import { forwardedNames, forwardedValue, overrideRequestHeaders, passesOn, RETURN_PATH } from './forward.ts'
+import {
+  forwardedNames,
+  forwardedValue,
+  forwardsRequest,
+  overrideRequestHeaders,
+  RETURN_PATH,
+} from './forward.ts'
 import { toNextResponse } from './web.ts'
 
 /** Headers that keep a response with our cookies out of caches. */
@@ -42,7 +48,7 @@ export function continueWith(continued: Response, response: Response): NextRespo
   const ours = toNextResponse(continued)
   const result = toNextResponse(response)
   const cookies = ours.cookies.getAll()
-  if (passesOn(result.headers)) mergeRequestHeaders(ours, result.headers)
+  if (forwardsRequest(result.headers)) mergeRequestHeaders(ours, result.headers)
   for (const cookie of cookies) result.cookies.set(cookie)
   for (const name of cookies.length > 0 ? CARRIED : []) {
     const value = ours.headers.get(name)

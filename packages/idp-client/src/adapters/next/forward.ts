@@ -12,7 +12,7 @@ const VALUE = 'x-middleware-request-'
 export const RETURN_PATH = 'x-idp-return-path'
 
 /** Returns whether Next.js continues with the request, to the same page or another one. */
-export function passesOn(response: Headers): boolean {
+export function forwardsRequest(response: Headers): boolean {
   return response.has('x-middleware-next') || response.has('x-middleware-rewrite')
 }
 
@@ -53,6 +53,6 @@ export function overrideRequestHeaders(
 }
 
 /** Returns the `Cookie` header after the staged writes; its value is `null` without cookies. */
-export function mergedCookies(cookies: CookieJar): readonly ['cookie', string | null] {
+export function toCookieChange(cookies: CookieJar): readonly ['cookie', string | null] {
   return ['cookie', cookieHeader(cookies.entries()) || null]
 }

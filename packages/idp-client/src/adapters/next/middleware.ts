@@ -40,7 +40,7 @@ function mayRenderPage(headers: Headers): boolean {
  * Continues with the request. Forwards the page's path, for guards; they may redirect signed-in users too. A value from the
  * client is always overwritten. Every forwarded header costs time, so requests that render no page are not changed.
  */
-function proceed(request: Request): NextResponse {
+function continueRequest(request: Request): NextResponse {
   const response = NextResponse.next()
   const { headers } = request
   const path = mayRenderPage(headers) ? returnPath(new URL(request.url)) : null
@@ -59,7 +59,7 @@ async function respond(
   const routeResponse = await dispatch(application, exchange, request)
   if (routeResponse) return toNextResponse(routeResponse)
   await passThrough(application, exchange)
-  const continued = proceed(request)
+  const continued = continueRequest(request)
   writeCookies(exchange.cookies, request, continued)
   // Next.js passes its own event as second argument if the method itself is exported as proxy.
   if (typeof next !== 'function') return continued
@@ -78,7 +78,7 @@ export async function runMiddleware(
     typeof next === 'function' ||
     matchRoute(application.settings, toRequestView(request)) !== null ||
     mayCarrySession(application, request.headers)
-  if (!isForUs) return proceed(request)
+  if (!isForUs) return continueRequest(request)
   const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
   const response = await respond(application, exchange, request, next)
   writeCookies(exchange.cookies, request, response)

@@ -7,7 +7,7 @@ import type { RequestView } from '../../http/exchange.ts'
 import { noStore } from '../../http/responses.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { bindRequest, WebRequestView } from '../web/binding.ts'
-import { mergedCookies, overrideRequestHeaders, passesOn } from './forward.ts'
+import { forwardsRequest, overrideRequestHeaders, toCookieChange } from './forward.ts'
 
 /**
  * Returns whether a value is a Web request, of any class or realm. The headers of Node's requests are a plain object
@@ -64,9 +64,9 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
   const headers = target instanceof Response ? target.headers : target
   cookies.flush(hasCookieWriter(target) ? target.cookies : headersSink(headers))
   noStore(headers)
-  if (!passesOn(headers)) return
+  if (!forwardsRequest(headers)) return
   for (const [name, value] of NEVER_SHARED) headers.set(name, value)
-  overrideRequestHeaders(headers, request.headers, [mergedCookies(cookies)])
+  overrideRequestHeaders(headers, request.headers, [toCookieChange(cookies)])
 }
 
 /** Binds a `NextRequest` or any other Web request, and the response for its cookies, if there is one. */

@@ -3,7 +3,7 @@ import { Cookies, engineFor } from '../../../test/support/engine.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import type { Refreshed } from '../../tokens/apply.ts'
-import { freshToken } from '../../tokens/fresh-token.ts'
+import { getFreshToken } from '../../tokens/fresh-token.ts'
 import { toTokenRequest } from '../../tokens/token-request.ts'
 import { decodeSession, encodeSession } from '../cookie/codec.ts'
 import type { AuthenticationClaims } from './authentication.ts'
@@ -61,7 +61,7 @@ test.each(places)(
       const session = await sessions.load(exchange)
       if (!session) throw new Error('no session')
       const want = { ...toTokenRequest(config.authorization, {}), force: true }
-      await freshToken({ client, config, sealer, sessions, refresh }, exchange, session, want)
+      await getFreshToken({ client, config, sealer, sessions, refresh }, exchange, session, want)
       cookies.take(exchange)
       const kept = await sessions.load(cookies.exchange())
       expect(kept?.authentication).toEqual(login)
