@@ -44,7 +44,7 @@ const faults: Record<string, Fault> = {
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld({ httpTimeout: 500 })
+  world = await startWorld({ httpTimeout: 1500 })
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -74,7 +74,7 @@ describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
 
   test('at discovery and at the keys without a cache: 502, 503 or 504, and failures are not cached', async () => {
     for (const endpoint of ['discovery', 'jwks'] as const) {
-      const own = await startWorld({ httpTimeout: 500 })
+      const own = await startWorld({ httpTimeout: 1500 })
       own.provider.faults.set(endpoint, fault)
       const browser = own.newBrowser()
       const started = await browser.send('/auth/login?returnTo=/x')
