@@ -1,15 +1,15 @@
 import type { Exchange } from './http/exchange.ts'
 
-/** A request of one host, and the way back to it. */
+/** A request of a host, and the function that writes its cookies. */
 export interface Binding {
   readonly exchange: Exchange
-  /** Flushes what is staged; false when the host takes no cookies here and something was staged. */
+  /** Flushes the staged cookies. Returns false if any are left, because the host accepts no cookies here. */
   commit(): Promise<boolean>
 }
 
 /**
- * Runs one operation on one host's request and flushes what it staged, also when it fails: an operation that stages and
- * then throws means it (a dead refresh token must not be tried again).
+ * Runs an operation on a request and flushes the cookies that it staged, also if it throws: a rejected refresh token, for
+ * example, must not be tried again.
  */
 export async function within<T>(binding: Binding, operation: (exchange: Exchange) => Promise<T>): Promise<T> {
   try {

@@ -20,13 +20,13 @@ import { hasEnded } from './tokens/token-family.ts'
 import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
-/** Everything an operation needs, composed once per client. Holds no state of any user. */
+/** The dependencies of every operation, created once per client. Contains no state of any user. */
 export interface Engine {
   readonly config: Config
   readonly sealer: Sealer
   readonly sessions: SessionStorage
   readonly transactions: TransactionStorage
-  /** Tag of provider and client: what is sealed for one client never counts for another that shares the secret. */
+  /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
   client(): Promise<string>
   /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
@@ -50,7 +50,7 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
   }
 }
 
-/** With cookies, sessions that this process has refreshed or ended are newer than the cookie; a store has them itself. */
+/** Without a store, this process keeps the sessions that it has refreshed or ended: they are newer than the cookie. */
 function createSessionStorage(parts: CookieSessionParts): SessionStorage {
   const { client, config } = parts
   const store = config.sessionStore
@@ -83,7 +83,7 @@ export function createEngine(config: Config): Engine {
   }
 }
 
-/** A constructed client before anything is known to be complete: always able to dispatch, able to operate when configured. */
+/** A client whose configuration may be incomplete: it can dispatch in any case, but has an engine only when complete. */
 export interface Application {
   readonly settings: Settings
   /** Throws `InvalidConfigurationError` while something required is missing or wrong. */
@@ -91,11 +91,11 @@ export interface Application {
 }
 
 /**
- * Reads options and variables once, without I/O. A wrong option throws; what is missing is reported, and looked for
- * again at each use, since variables may be injected after construction. Throws `SERVER_ONLY` in a browser, where
- * neither secret nor cookies can be read.
+ * Reads options and variables, without I/O. Throws for an invalid option. Reports missing ones, and reads the variables
+ * again at each use until the configuration is complete, since they may be injected after construction. Throws
+ * `SERVER_ONLY` in a browser.
  *
- * @param publicPrefixes spellings of the public variables that the host has beside `FRAMEWORK_PUBLIC_*`.
+ * @param publicPrefixes prefixes of public variables that the host has in addition to `FRAMEWORK_PUBLIC_*`.
  */
 export function createApplication(
   options: IdpClientOptions,

@@ -202,7 +202,7 @@ export abstract class IdpClientBase<
       FrameworkResponse,
       GetAccessTokenOptions
     >('getAccessToken', args)
-    return this.operate(request, response, (engine, x) => getAccessToken(engine, x, options))
+    return this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, options))
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { VariableName } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 
-/** An option that a reader of `readers.ts` reads alone. */
+/** A row whose kind determines the reader in `readers.ts`; so do the next three. */
 export interface TextRow {
   readonly kind: 'string'
   readonly default?: string

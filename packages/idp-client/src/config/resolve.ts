@@ -39,7 +39,7 @@ interface BaseSettings {
 
 function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
   const production = env.NODE_ENV === 'production'
-  // Anything else, or no value, may be a deployment that browsers reach without a proxy.
+  // With any other value, or none, browsers may reach this deployment without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
   const basePath = resolveBasePath(env, addIssue)
   const appBaseUrl = resolveAppBaseUrl(options, env, basePath, addIssue)
@@ -126,7 +126,7 @@ function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boo
   } satisfies { [Key in Required]: Config[Key] | undefined }
 }
 
-/** Everything that has a default, so that mistakes in it are found also while something required is missing. */
+/** Resolves all options that are not required, so that their mistakes are reported even if a required one is missing. */
 function resolveRest(
   options: IdpClientOptions,
   env: Env,
@@ -134,18 +134,18 @@ function resolveRest(
   addIssue: AddIssue,
 ) {
   const authorization = resolveAuthorization(options, appBaseUrl, addIssue)
-  const around = { production: settings.production, appBaseUrl }
-  const session = resolveSession(options, env, around, addIssue)
+  const context = { production: settings.production, appBaseUrl }
+  const session = resolveSession(options, env, context, addIssue)
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
   const sessionStore = resolveSessionStore(options, addIssue)
   const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, addIssue)
-  const carrier = readFunction('[customFetch]', options[customFetch], addIssue)
+  const configuredFetch = readFunction('[customFetch]', options[customFetch], addIssue)
   return {
     authorization,
     session,
     transaction: resolveTransaction(
       options,
-      { ...around, sessionCookieName: session.cookie.name, crossSitePost },
+      { ...context, sessionCookieName: session.cookie.name, crossSitePost },
       addIssue,
     ),
     ...(sessionStore ? { sessionStore } : {}),
@@ -160,14 +160,14 @@ function resolveRest(
     hooks: resolveHooks(options, addIssue),
     ...resolveLimits(options, env, addIssue),
     dpop: resolveDpop(options, env, addIssue),
-    fetch: carrier ?? defaultFetch(),
+    fetch: configuredFetch ?? defaultFetch(),
     vendor: resolveVendor(options, addIssue),
   } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
 }
 
 /**
- * Options and variables → everything the library works with. Pure and total: reads nothing else, does no I/O, and turns
- * every mistake into a problem instead of throwing. Each option is resolved in the order option, variable, default.
+ * Resolves options and variables to settings and configuration. Reads nothing else and does no I/O. Never throws: returns
+ * every mistake as a problem. The order is option, variable, default.
  */
 export function resolve(given: IdpClientOptions, env: Env): Resolved {
   const problems: Problem[] = []
@@ -175,8 +175,8 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
   const options: IdpClientOptions = readGroup('options', given, addIssue)
   checkKeys(options, addIssue)
-  const foundation = resolveBaseSettings(options, env, addIssue)
-  const { settings, appBaseUrl } = foundation
+  const base = resolveBaseSettings(options, env, addIssue)
+  const { settings, appBaseUrl } = base
   const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
   const { provider, clientId, clientAuth, secrets } = resolveRequired(
     options,
@@ -184,8 +184,8 @@ export function resolve(given: IdpClientOptions, env: Env): Resolved {
     allowInsecureRequests,
     addIssue,
   )
-  const rest = resolveRest(options, env, foundation, addIssue)
-  noteOutOfReach(foundation, rest, addIssue)
+  const rest = resolveRest(options, env, base, addIssue)
+  noteOutOfReach(base, rest, addIssue)
   const usable = problems.every(({ kind }) => kind === 'notice')
   const config: Config | null =
     usable && appBaseUrl && provider && clientId && clientAuth && secrets

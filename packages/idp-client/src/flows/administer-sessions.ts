@@ -28,9 +28,13 @@ export interface SessionInfo {
 
 type StoreMethod = 'listBySubject' | 'deleteBySubject'
 
+function noStore(): SessionStoreError {
+  return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
+}
+
 function requireStore({ config }: Engine): SessionDataStore {
   if (config.sessionStore) return config.sessionStore
-  throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
+  throw noStore()
 }
 
 function unsupported(method: StoreMethod): SessionStoreError {
@@ -102,8 +106,6 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
 
 /** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
-  if (!sessions.distributed) {
-    throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
-  }
+  if (!sessions.distributed) throw noStore()
   return sessions.distributed.currentId(exchange)
 }

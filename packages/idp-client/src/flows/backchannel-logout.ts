@@ -15,9 +15,9 @@ export interface BackchannelLogoutInput {
   readonly correlationId: string
 }
 
-type Deleting = SessionDataStore & Required<Pick<SessionDataStore, 'deleteByLogoutToken'>>
+type LogoutCapableStore = SessionDataStore & Required<Pick<SessionDataStore, 'deleteByLogoutToken'>>
 
-function isDeleting(store: SessionDataStore | undefined): store is Deleting {
+function canDeleteByLogoutToken(store: SessionDataStore | undefined): store is LogoutCapableStore {
   return store?.deleteByLogoutToken !== undefined
 }
 
@@ -39,7 +39,7 @@ async function toReplayKey({ config }: Engine, { iss, jti }: LogoutNotice): Prom
 export async function backchannelLogout(engine: Engine, input: BackchannelLogoutInput): Promise<void> {
   const { config } = engine
   const { sessionStore: store } = config
-  if (!isDeleting(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
+  if (!canDeleteByLogoutToken(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
   const use = { name: await toReplayKey(engine, notice), expiresAt, now: config.clock() }

@@ -133,6 +133,7 @@ export async function exchangeToken(
   ])
   const parameters = toParameters(options, mayExchangeSet)
   const provider = getProvider(config)
+  // The scope for an error before the metadata is loaded.
   let scope = options.scope || config.authorization.defaultScope
   try {
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope

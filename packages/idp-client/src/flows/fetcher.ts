@@ -72,11 +72,11 @@ function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options 
 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
 async function getDpopProver({ config }: Engine): Promise<DpopProver> {
-  const [{ isNonceChallenge, nonceRetryDelay }, { getProvider: providerFor }] = await Promise.all([
+  const [{ isNonceChallenge, nonceRetryDelay }, { getProvider }] = await Promise.all([
     import('../oidc/dpop.ts'),
     import('../oidc/provider.ts'),
   ])
-  const { dpop } = providerFor(config)
+  const { dpop } = getProvider(config)
   return {
     prove: dpop.prove,
     learn: dpop.learn,
@@ -85,7 +85,7 @@ async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   }
 }
 
-function toFetcher(config: FetcherConfig, tokens: AccessTokenFactory, engine: Engine): Fetcher {
+function toFetcher(config: FetcherConfig, getToken: AccessTokenFactory, engine: Engine): Fetcher {
   async function fetchWithAuth(
     input: string | URL | Request,
     second: RequestInit | GetAccessTokenOptions = {},
@@ -94,7 +94,7 @@ function toFetcher(config: FetcherConfig, tokens: AccessTokenFactory, engine: En
     const [init, tokenOptions] =
       third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
     const call = apiCall({ input, init, fetch: config.fetch, resolve: (address) => apiUrl(config, address) })
-    const { scheme, accessToken } = toAuthorizationScheme(await tokens(tokenOptions ?? {}), config.bound)
+    const { scheme, accessToken } = toAuthorizationScheme(await getToken(tokenOptions ?? {}), config.bound)
     if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
     return call.send({ authorization: `Bearer ${accessToken}` })
   }

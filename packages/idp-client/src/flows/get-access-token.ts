@@ -66,12 +66,12 @@ export async function getAccessToken(
   const { config, sealer, sessions, client } = engine
   const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)
-  const once = { ...want, force, ...(processOnly ? { processOnly } : {}) }
+  const effective = { ...want, force, ...(processOnly ? { processOnly } : {}) }
   const { accessToken, expiresAt, scope, token_type, audience } = await getFreshToken(
     parts,
     exchange,
     session,
-    once,
+    effective,
   )
   return {
     token: accessToken,

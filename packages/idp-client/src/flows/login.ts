@@ -47,7 +47,7 @@ function filterParameters(parameters: ParameterChanges, maySet: (name: string) =
 
 const asString = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Parameters of a login that change the configured ones. */
+/** Parameters of one login; they change the configured ones. */
 interface RequestedParameters {
   /** Without `scope`. */
   readonly changes: ParameterChanges
@@ -55,7 +55,7 @@ interface RequestedParameters {
   readonly scope?: unknown
   /** Extends the configured scope. */
   readonly furtherScope?: string
-  /** Those of the parameters that a guard requires. */
+  /** Parameters that a guard requires; `changes` and `furtherScope` contain them. */
   readonly guard?: GuardParameters
 }
 
@@ -109,7 +109,10 @@ function withPopupParameters(
   return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
 }
 
-/** Merges the parameters; the default scope is limited to the scopes that the provider supports. */
+/**
+ * Merges the parameters with the configured ones. Limits the default scope to the scopes that the provider supports, so it
+ * may load the metadata.
+ */
 async function mergeParameters(
   config: Config,
   { changes, furtherScope, scope: replacement }: RequestedParameters,
@@ -142,8 +145,8 @@ type TransactionParameters = Pick<
 
 interface Prepared {
   readonly authorization: EffectiveAuthorization
-  /** Values that the callback needs. */
-  readonly covered: TransactionParameters
+  /** The parameters that the callback needs. */
+  readonly transaction: TransactionParameters
 }
 
 /** Determines the parameters of the authorization request, and which of them the application itself requested. */
@@ -167,7 +170,7 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
   )
   const stepUpOnly =
     isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
-  const covered: TransactionParameters = {
+  const transaction: TransactionParameters = {
     scope,
     ...(ownScope === '' ? {} : { ownScope }),
     ...(maxAge === undefined ? {} : { maxAge }),
@@ -176,7 +179,7 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): P
     ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
     ...(stepUpOnly ? { stepUpOnly } : {}),
   }
-  return { authorization, covered }
+  return { authorization, transaction }
 }
 
 /**
@@ -191,7 +194,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const { config } = engine
   const appBaseUrl = engine.baseUrl(exchange)
   const { popup } = input
-  const { authorization, covered } = await prepare(engine, exchange, input)
+  const { authorization, transaction } = await prepare(engine, exchange, input)
   const redirectUri = toRedirectUri(config, appBaseUrl, authorization.redirectUri)
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
@@ -221,7 +224,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     redirectUri,
     appBaseUrl,
     returnTo,
-    ...covered,
+    ...transaction,
     ...(popup === undefined ? {} : { popup }),
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,

@@ -16,13 +16,14 @@ export interface LogoutInput {
   readonly correlationId: string
 }
 
+/** Where a logout redirects to, and which session of the provider it ends. */
 interface LogoutRedirect {
   readonly strategy: 'oidc' | 'v2' | 'local'
   readonly location: string
 }
 
-/** Returns the requested target as an absolute http(s) URL, or `null` if it is not one. */
-function toLogoutTarget(returnTo: string | undefined, baseUrl: string): URL | null {
+/** Returns the target after the logout as an absolute http(s) URL, or `null` if it is not one. */
+function toTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   if (returnTo === undefined || !URL.canParse(returnTo, baseUrl)) return null
   const target = new URL(returnTo, baseUrl)
   return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
@@ -33,6 +34,7 @@ function localTarget(target: URL | null, baseUrl: string): string {
   return target?.origin === new URL(baseUrl).origin ? target.href : baseUrl
 }
 
+/** Returns the URL that ends the session of the provider, or `null` if it supports no RP-initiated logout. */
 async function getEndSessionUrl(
   engine: Engine,
   returnTo: string,
@@ -50,6 +52,10 @@ async function getEndSessionUrl(
   })
 }
 
+/**
+ * Chooses the redirect by the strategy. If the metadata of the provider cannot be loaded, logs that and ends the local
+ * session only.
+ */
 async function resolveRedirect(
   engine: Engine,
   baseUrl: string,
@@ -57,8 +63,8 @@ async function resolveRedirect(
   input: LogoutInput,
 ): Promise<LogoutRedirect> {
   const { config } = engine
-  const target = toLogoutTarget(input.returnTo, baseUrl)
-  // Only made absolute: the provider compares it as a string, and allows wildcards with `v2`.
+  const target = toTarget(input.returnTo, baseUrl)
+  // Made absolute, but not validated: the provider compares it as a string, and allows wildcards with `v2`.
   const returnTo = target?.href ?? baseUrl
   const v2 = (): LogoutRedirect => ({
     strategy: 'v2',

@@ -43,11 +43,11 @@ export async function touchSession(engine: Engine, exchange: Exchange): Promise<
   if (!session) return sessions.sweep(exchange)
   const now = config.clock()
   const { createdAt } = session.data.internal
-  const since = await deadSince(engine, session.data.tokenSet.refreshToken)
-  if (since !== undefined && !mayRemove(exchange, since, now)) return false
+  const rejectedAt = await deadSince(engine, session.data.tokenSet.refreshToken)
+  if (rejectedAt !== undefined && !mayRemove(exchange, rejectedAt, now)) return false
   const due = isRollingDue({ createdAt, usedAt: session.usedAt }, config.session, now)
-  if (!due && !session.stale && since === undefined) return false
-  const data = since === undefined ? session.data : withoutRefreshToken(session.data)
+  if (!due && !session.stale && rejectedAt === undefined) return false
+  const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
   if (!(await trySave(engine, exchange, { ...session, data, usedAt: now }))) return false
   config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
   return true

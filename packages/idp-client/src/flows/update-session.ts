@@ -8,8 +8,8 @@ import { asJson, isSessionData } from '../session/model/stored-session.ts'
 import { sessionSlot } from '../session/session-slot.ts'
 
 /**
- * Returns the data that the application's changes are compared with: the properties that it added itself, and tokens
- * and claims as loaded, because the library changes these as well.
+ * Returns the data with which the application's changes are compared: user and tokens as this request has loaded them,
+ * because a refresh may have changed them since; all other properties as the previous update of this request saved them.
  */
 function loadedData(updated: SessionData | undefined, { data }: StoredSession): SessionData {
   if (!updated) return data
@@ -24,14 +24,14 @@ function loadedData(updated: SessionData | undefined, { data }: StoredSession): 
   } as SessionData
 }
 
-/** Returns the changes as JSON data. */
+/** Returns the changes as JSON data. Throws `MISSING_SESSION_DATA` if they are not an object. */
 function toJsonObject(changes: unknown): SessionData {
   const copy = asJson(changes)
   if (typeof copy === 'object' && copy !== null) return copy as SessionData
   throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
 }
 
-/** Restores the loaded ID token: guards and logout trust it, so it only ever comes from the provider. */
+/** Restores the loaded ID token: guards and logout trust it, so the application cannot change it. */
 function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionData): SessionData {
   const { tokenSet } = changes
   if (typeof tokenSet !== 'object' || tokenSet === null) return changes

@@ -11,15 +11,15 @@ export interface RequestView {
    */
   readonly url: URL | null
   /**
-   * Path of the request with the prefixes that the host itself manages (base path, locale) removed. Absent: derived
-   * from `url`.
+   * Path of the request without the prefixes that the host itself manages (base path, locale). Default: the path of
+   * `url`.
    */
   readonly path?: string
-  /** The prefix that the host has removed from `path` (`/prefix`), locale excepted. Absent: none, or not known. */
+  /** The prefix that the host has removed from `path` (`/prefix`), without the locale. Absent: none, or unknown. */
   readonly mount?: string
-  /** The URL-encoded body; a body that another parser consumed already is rebuilt from what that parser left. */
+  /** Returns the URL-encoded body; rebuilds it if another parser has already consumed it. */
   form(): Promise<URLSearchParams>
-  /** The JSON object in the body, likewise; `INVALID_REQUEST` for anything else. A request has the one or the other. */
+  /** Returns the JSON object in the body, in the same way. Throws `INVALID_REQUEST` for anything else. */
   json(): Promise<JsonBody>
 }
 
@@ -34,7 +34,7 @@ export function requestCookies(received: ReceivedCookies): RequestCookies {
   return { cookies: new CookieJar(received), slots: new Map() }
 }
 
-/** One request and its cookies: all that an operation sees of a host. Effects are staged in `cookies`. */
+/** One request and its cookies: the interface between operations and hosts. Writes are staged in `cookies`. */
 export interface Exchange extends RequestCookies {
   readonly request: RequestView
   /** Whether staged cookies can reach the browser; checked before a refresh token or a code is redeemed. */

@@ -7,7 +7,7 @@ interface Storage<T> {
 
 type StorageClass = new <T>() => Storage<T>
 
-/** Edge runtimes expose the class as a global; without it `run` only calls, and callers must pass their request. */
+/** Uses the global `AsyncLocalStorage` of edge runtimes. Without one, `get` returns undefined: pass the request instead. */
 export function createAsyncContext<T>(): AsyncContext<T> {
   const { AsyncLocalStorage } = globalThis as { AsyncLocalStorage?: StorageClass }
   if (!AsyncLocalStorage) return { run: (_value, callback) => callback(), get: () => undefined }

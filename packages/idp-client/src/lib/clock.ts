@@ -1,4 +1,4 @@
-/** Seconds since the Unix epoch, whole. The only unit of time that sessions, tokens and transactions use. */
+/** Returns integer seconds since the Unix epoch. Times of sessions, tokens and transactions have no other unit. */
 export type Clock = () => number
 
 /** Returns milliseconds of a monotonic clock, for durations only. */

@@ -7,7 +7,7 @@ function freezeCollection<T extends object>(collection: T, methods: readonly str
   return Object.freeze(collection)
 }
 
-/** A map whose own methods cannot change it; `Object.freeze` alone leaves the entries of a map open. */
+/** Creates a map that its own methods cannot change; `Object.freeze` alone does not protect the entries of a map. */
 export function frozenMap<K, V>(entries: Iterable<readonly [K, V]> = []): ReadonlyMap<K, V> {
   return freezeCollection(new Map(entries), ['set', 'delete', 'clear'])
 }

@@ -1,6 +1,6 @@
 /**
- * A map that forgets its least recently used entry above `limit`, so that nothing derived from requests can grow without bound.
- * Entries that `isNeeded` stay: something else has to bound how many these are.
+ * A map that deletes its least recently used entries above `limit`, so that memory for data of requests is bounded. Entries
+ * for which `isNeeded` returns true are not deleted: the caller has to bound their number.
  */
 export class Lru<K, V> {
   readonly #limit: number
@@ -37,7 +37,7 @@ export class Lru<K, V> {
     return this.#entries.delete(key)
   }
 
-  /** From the least to the most recently used; looking at them is no use. */
+  /** Returns the entries from the least to the most recently used. Does not count as use. */
   entries(): IterableIterator<[K, V]> {
     return this.#entries.entries()
   }

@@ -1,7 +1,8 @@
 /**
  * One process may load this package several times (Next.js evaluates the application's auth module once per realm of its
  * server, and Pages Router and App Router may load two copies). The copies share the registry: a map on one global symbol.
- * Its entries are created by `processWide`. Each entry keys its own contents by what makes a client the same client.
+ * Its entries are created by `processWide`. Clients share entries, so the keys in an entry contain whatever two clients must
+ * not share.
  */
 const root = Symbol.for('idp-client')
 

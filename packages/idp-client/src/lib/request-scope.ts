@@ -1,10 +1,10 @@
 import { createAsyncContext } from '#async-context'
 import type { AsyncContext } from './async-context.ts'
 
-/* All of this copy of the library: one for each host that an application uses. */
+/* The contexts of this copy of the library: one for each adapter that an application uses. */
 const contexts: AsyncContext<unknown>[] = []
 
-/** Creates a context for what belongs to one request. */
+/** Creates a context for a value of one request. */
 export function createRequestContext<T>(): AsyncContext<T> {
   const context = createAsyncContext<T>()
   contexts.push(context)
@@ -21,8 +21,8 @@ function runWith<R>(values: readonly unknown[], callback: () => R): R {
 }
 
 /**
- * Runs `callback` outside the scope of the request. What may outlive a request begins here: promises and timers keep the
- * scope that they were created in reachable, and with it the request and its response.
+ * Runs `callback` outside the scope of the request. Use it for work that may outlive the request: promises and timers keep
+ * the scope in which they were created reachable, and with it the request and its response.
  */
 export function outsideRequest<R>(callback: () => R): R {
   return runWith([], callback)
@@ -31,11 +31,11 @@ export function outsideRequest<R>(callback: () => R): R {
 /** The scope of one request, for code of the application that runs on its behalf elsewhere. */
 export interface RequestScope {
   run<R>(callback: () => R): R
-  /** Lets go of the request: from here on `run` is `outsideRequest`. */
+  /** Drops the references to the request: later calls of `run` are calls of `outsideRequest`. */
   release(): void
 }
 
-/** Returns the scope that it is called in. */
+/** Returns the scope of the current request. */
 export function requestScope(): RequestScope {
   let values = contexts.map((context) => context.get())
   return {

@@ -1,6 +1,6 @@
 /**
- * Whether this runs in the edge runtime of Next.js, also within `next start`: it shares no memory with the server. Read from the
- * global object, because Next warns of everything but `process.env` in an edge build.
+ * Returns whether this is the edge runtime of Next.js, which shares no memory with the server, even in `next start`. Read from
+ * the global object, because an edge build warns of any other property of `process` than `env`.
  */
 export function isEdgeRuntime(): boolean {
   return (globalThis as { readonly EdgeRuntime?: unknown }).EdgeRuntime !== undefined

@@ -1,6 +1,6 @@
 /**
- * Whether a character stands for another one that is not just its other case: the signs of Kelvin, Ångström and Ohm, and
- * every character that Unicode keeps beside an equal one for compatibility.
+ * Returns whether Unicode defines the character only for compatibility with other character sets, beside an equal one: the
+ * signs of Kelvin, Ångström and Ohm, for example. The other case of a letter does not count.
  */
 function isCompatibilityCharacter(character: string): boolean {
   const equal = character.normalize('NFC')
@@ -9,7 +9,7 @@ function isCompatibilityCharacter(character: string): boolean {
   return compatible !== character && small !== character && small.normalize('NFKC') === small
 }
 
-/** The name in one spelling; characters that only look like letters stay what they are. */
+/** Returns the name in lower case, except its compatibility characters. */
 function toComparable(name: string): string {
   const parts: string[] = []
   let text = ''
@@ -23,7 +23,7 @@ function toComparable(name: string): string {
   return JSON.stringify(spelled)
 }
 
-/** Whether two strings are the same name. Case does not count. Characters that only look alike do. */
+/** Returns whether two names are equal except for case. A compatibility character equals only itself. */
 export function isSameName(one: string, other: string): boolean {
   return toComparable(one) === toComparable(other)
 }

@@ -2,9 +2,9 @@ import { monotonic } from './clock.ts'
 import { outsideRequest } from './request-scope.ts'
 
 /**
- * Returns a function to call after something was added that `sweep` is to remove. `sweep` runs in so many milliseconds,
- * and again for as long as it returns that something is left. There is one timer, however much is added: a timer keeps the
- * scopes of the application that it was created in reachable. It keeps no process alive.
+ * Returns a function to call after each addition. It schedules `sweep`, which removes what has expired, in that many
+ * milliseconds, and again as long as `sweep` returns true because something is left. All additions share one timer, since a
+ * timer keeps the scope in which it was created reachable. The timer does not keep the process alive.
  */
 export function sweeping(milliseconds: number, sweep: () => boolean): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined

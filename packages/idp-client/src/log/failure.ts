@@ -28,7 +28,7 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
   return { level: providerLevel(diagnosis), code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint }
 }
 
-/** Returns the event of the root cause of a failure, unless it was already logged. */
+/** Returns the event of the root cause of a failure, unless it was already logged, and marks the cause as logged. */
 function takeUnreportedCause(error: IdpError, id?: string): Pick<FailureEvents, 'cause'> {
   for (const each of listCauses(error)) {
     const cause = toEvent(each, error, id)

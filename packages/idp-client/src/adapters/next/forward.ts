@@ -5,8 +5,8 @@ import { cookieHeader } from '../../http/cookie-text.ts'
  * Headers that `NextResponse.next({ request: { headers } })` writes: the names of all headers that the application
  * gets, and their values. A header that is not named is removed.
  */
-const NAMES = 'x-middleware-override-headers'
-const VALUE = 'x-middleware-request-'
+const OVERRIDE_NAMES = 'x-middleware-override-headers'
+const VALUE_PREFIX = 'x-middleware-request-'
 
 /** Request header with path and query, as the browser sees them, from the proxy to page guards. */
 export const RETURN_PATH = 'x-idp-return-path'
@@ -18,13 +18,13 @@ export function forwardsRequest(response: Headers): boolean {
 
 /** Returns the names of the request headers that a response forwards, or `null` if it changes none. */
 export function forwardedNames(response: Headers): ReadonlySet<string> | null {
-  const names = response.get(NAMES)
+  const names = response.get(OVERRIDE_NAMES)
   return names === null ? null : new Set(names.split(',').map((name) => name.trim()))
 }
 
 /** Returns the forwarded value of a request header. */
 export function forwardedValue(response: Headers, name: string): string | null {
-  return response.get(VALUE + name)
+  return response.get(VALUE_PREFIX + name)
 }
 
 /** Changes some request headers for the application and forwards all others; `null` removes one. */
@@ -37,22 +37,22 @@ export function overrideRequestHeaders(
   if (names.size === 0) {
     for (const [name, value] of request) {
       names.add(name)
-      response.set(VALUE + name, value)
+      response.set(VALUE_PREFIX + name, value)
     }
   }
   for (const [name, value] of changes) {
     if (value === null) {
       names.delete(name)
-      response.delete(VALUE + name)
+      response.delete(VALUE_PREFIX + name)
     } else {
       names.add(name)
-      response.set(VALUE + name, value)
+      response.set(VALUE_PREFIX + name, value)
     }
   }
-  response.set(NAMES, [...names].join(','))
+  response.set(OVERRIDE_NAMES, [...names].join(','))
 }
 
-/** Returns the `Cookie` header after the staged writes; its value is `null` without cookies. */
+/** Returns the change of the `Cookie` header after the staged writes; its value is `null` without cookies. */
 export function toCookieChange(cookies: CookieJar): readonly ['cookie', string | null] {
   return ['cookie', cookieHeader(cookies.entries()) || null]
 }

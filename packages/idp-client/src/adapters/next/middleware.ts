@@ -60,6 +60,7 @@ async function respond(
   if (routeResponse) return toNextResponse(routeResponse)
   await passThrough(application, exchange)
   const continued = continueRequest(request)
+  // Written before `next` runs; the caller writes what `next` stages.
   writeCookies(exchange.cookies, request, continued)
   // Next.js passes its own event as second argument if the method itself is exported as proxy.
   if (typeof next !== 'function') return continued
@@ -73,12 +74,12 @@ export async function runMiddleware(
   request: Request,
   next?: unknown,
 ): Promise<NextResponse> {
-  // Most requests without a session need nothing from this library.
-  const isForUs =
+  // Most requests carry no session and are passed on unchanged.
+  const isRelevant =
     typeof next === 'function' ||
     matchRoute(application.settings, toRequestView(request)) !== null ||
     mayCarrySession(application, request.headers)
-  if (!isForUs) return continueRequest(request)
+  if (!isRelevant) return continueRequest(request)
   const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
   const response = await respond(application, exchange, request, next)
   writeCookies(exchange.cookies, request, response)

@@ -16,30 +16,30 @@ export type AppRouteHandler<Context = unknown, Result = Response | Promise<Respo
   context: Context,
 ) => Result
 
-/** Decides about one request: a response rejects it, `null` lets it pass. */
-type Decision = (exchange: Exchange) => Promise<Response | null>
+/** Returns the response that rejects a request, or `null` if it may pass. */
+type Check = (exchange: Exchange) => Promise<Response | null>
 
 async function protectApp<Context>(
-  decide: Decision,
+  check: Check,
   handler: AppRouteHandler<Context>,
   request: NextRequest,
   context: Context,
 ): Promise<Response> {
   // Read first: it tells Next.js that the response depends on the request and must not be prerendered.
   const { exchange } = bindWeb(request)
-  const rejection = await decide(exchange)
+  const rejection = await check(exchange)
   if (rejection) return toNextResponse(rejection)
   const response = await sharing(exchange, () => handler(request, context))
   return response instanceof Response ? toNextResponse(response) : response
 }
 
 async function protectPages(
-  decide: Decision,
+  check: Check,
   handler: NextApiHandler,
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<unknown> {
-  const rejection = await decide(bindNode(request).exchange)
+  const rejection = await check(bindNode(request).exchange)
   return rejection ? sendResponse(response, rejection) : handler(request, response)
 }
 
@@ -48,9 +48,9 @@ type AnyHandler = AppRouteHandler<never> | NextApiHandler
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
 export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
   const requirements = readRequirements('withApiAuthRequired', options)
-  const decide: Decision = (exchange) => apiRefusal(application, exchange, requirements)
+  const check: Check = (exchange) => apiRefusal(application, exchange, requirements)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>
     isWebRequest(first)
-      ? protectApp(decide, handler as AppRouteHandler, first as NextRequest, second)
-      : protectPages(decide, handler as NextApiHandler, first, second as NextApiResponse)
+      ? protectApp(check, handler as AppRouteHandler, first as NextRequest, second)
+      : protectPages(check, handler as NextApiHandler, first, second as NextApiResponse)
 }

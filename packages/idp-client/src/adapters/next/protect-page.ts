@@ -30,7 +30,7 @@ export interface PagesGuardOptions<Props extends Record<string, unknown> = Recor
   returnTo?: string | ((context: GetServerSidePropsContext) => string | Promise<string>)
 }
 
-const NAME = 'withPageAuthRequired'
+const GUARD_NAME = 'withPageAuthRequired'
 
 function evaluate<Input>(
   returnTo: string | ((input: Input) => string | Promise<string>) | undefined,
@@ -49,7 +49,7 @@ export function protectAppPage<Props>(
   component: PageComponent<Props>,
   options: PageGuardOptions<Props> = {},
 ): (props: Props) => Promise<ReactNode> {
-  const requirements = readRequirements(NAME, options, ['returnTo'])
+  const requirements = readRequirements(GUARD_NAME, options, ['returnTo'])
   return async (props) => {
     const { exchange } = await bindAmbient()
     const access = await pageAccess(application, exchange, {
@@ -81,7 +81,7 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
   application: Application,
   options: PagesGuardOptions<Props>,
 ): GetServerSideProps<Props & { user: User }> {
-  const requirements = readRequirements(NAME, options, ['returnTo', 'getServerSideProps'])
+  const requirements = readRequirements(GUARD_NAME, options, ['returnTo', 'getServerSideProps'])
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)
     const access = await pageAccess(application, exchange, {
