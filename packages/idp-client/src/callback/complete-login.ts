@@ -173,7 +173,7 @@ async function prepareStepUp(
         await sessions.save(exchange, current)
         return
       }
-      const verification = { session: current, want, name: transaction.stateHash, verify: async () => grant }
+      const verification = { session: current, want, key: transaction.stateHash, verify: async () => grant }
       saving = verifyInSession(engine, exchange, verification)
       await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.

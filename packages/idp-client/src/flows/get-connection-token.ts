@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { connectionToken } from '../tokens/connection-token.ts'
+import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
 
@@ -45,22 +45,28 @@ export async function getConnectionToken(
   if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
   const hint = loginHint === undefined ? {} : { loginHint }
   const { client, config, sessions } = engine
-  const exchangeToken: Parameters<typeof connectionToken>[0]['exchange'] = async (latest, refreshToken) => {
+  const exchangeToken: Parameters<typeof getFreshConnectionToken>[0]['exchangeToken'] = async (
+    latest,
+    refreshToken,
+  ) => {
     const [grant, { getProvider }] = await Promise.all([
       import('../oidc/connection-token.ts'),
       import('../oidc/provider.ts'),
     ])
     const subjectToken = type === REFRESH_TOKEN ? refreshToken : latest.data.tokenSet.accessToken
     const request = { connection, subjectToken, subjectTokenType: type, ...hint }
-    return grant.connectionToken(getProvider(config), request)
+    return grant.requestConnectionToken(getProvider(config), request)
   }
-  const parts = { client, config, sessions, exchange: exchangeToken }
+  const parts = { client, config, sessions, exchangeToken }
   const want = { connection, ...hint }
-  const { accessToken, expiresAt, scope } = await connectionToken(parts, exchange, session, want).catch(
-    async (error: unknown) => {
-      const wanted = toTokenRequest(config.authorization, {})
-      throw await orMfaRequired(engine, error, { wanted, session })
-    },
-  )
+  const { accessToken, expiresAt, scope } = await getFreshConnectionToken(
+    parts,
+    exchange,
+    session,
+    want,
+  ).catch(async (error: unknown) => {
+    const wanted = toTokenRequest(config.authorization, {})
+    throw await orMfaRequired(engine, error, { wanted, session })
+  })
   return { token: accessToken, expiresAt, ...(scope === undefined ? {} : { scope }) }
 }

@@ -113,12 +113,12 @@ export async function verify(
   const proof = readProof(options)
   const context = await openMfaContext(engine, mfaToken)
   const session = await admitMfaContext(engine, exchange, context)
-  const name = `${mfaToken} ${JSON.stringify(proof)}`
+  const key = `${mfaToken} ${JSON.stringify(proof)}`
   try {
     if (!session || !exchange) return toVerifiedTokens(await requestGrant(engine, context, proof), context)
     const verification = {
       session,
-      name,
+      key,
       verify: (latest: StoredSession) => requestGrant(engine, context, proof, latest),
     }
     return await storeTokens(engine, exchange, verification, context)

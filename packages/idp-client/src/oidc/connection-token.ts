@@ -20,7 +20,10 @@ export interface ConnectionRequest {
  * and lifetime are those of the upstream provider: it is never bound to this client's DPoP key. Throws `OAuthError` and
  * `DiscoveryError`.
  */
-export async function connectionToken(provider: Provider, request: ConnectionRequest): Promise<TokenGrant> {
+export async function requestConnectionToken(
+  provider: Provider,
+  request: ConnectionRequest,
+): Promise<TokenGrant> {
   const { config } = provider
   const { connection, loginHint, subjectToken, subjectTokenType } = request
   const metadata = await provider.metadata()

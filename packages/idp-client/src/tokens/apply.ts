@@ -10,7 +10,7 @@ import type { Entry } from './select.ts'
 import { findEntry, usesMainTokenSet } from './select.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** The grant of a refresh; structurally one of `oidc/`. */
+/** The grant of a refresh; `TokenGrant` of `oidc/` is assignable to it. */
 export interface Refreshed {
   readonly accessToken: string
   readonly tokenType: string
@@ -19,7 +19,7 @@ export interface Refreshed {
   readonly refreshToken?: string
   readonly idToken?: string
   readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
-  /** The verification of a factor brought it. */
+  /** Set if it results from the verification of a factor. */
   readonly verified?: true
 }
 
@@ -34,7 +34,7 @@ export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
   }
 }
 
-/** The tokens that all audiences share: a refresh that brings none keeps the old (RFC 6749 section 6). */
+/** Returns the tokens that all audiences share; a response without them leaves the old ones valid (RFC 6749 section 6). */
 function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken' | 'refreshToken'> {
   const idToken = grant.idToken ?? old.idToken
   const refreshToken = grant.refreshToken ?? old.refreshToken
@@ -59,7 +59,7 @@ function withEntry(
   return [...kept, { ...entry, ...(requestedScope === '' ? {} : { requestedScope }) }]
 }
 
-export interface Application {
+export interface RefreshInput {
   readonly config: AuthorizationConfig
   readonly want: TokenRequest
   readonly grant: Refreshed
@@ -67,13 +67,13 @@ export interface Application {
   readonly now: number
 }
 
-/** The session after a refresh, with every claim of a new ID token in `user`. Pure. */
-export function applyRefresh(data: SessionData, { config, want, grant, now }: Application): SessionData {
+/** Returns the session after a refresh, with every claim of a new ID token in `user`. */
+export function applyRefresh(data: SessionData, { config, want, grant, now }: RefreshInput): SessionData {
   const shared = sharedTokens(data.tokenSet, grant)
-  const user = grant.claims ? told(data, grant.claims) : {}
+  const user = grant.claims ? toUserChanges(data, grant.claims) : {}
   const entry = toEntry(grant, want)
   const { audience } = want
-  if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMain(data, want))) {
+  if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMainScope(data, want))) {
     const kept = data.tokenSet.audience ?? audience
     const tokenSet = {
       ...entry,
@@ -84,7 +84,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
-  // Without an audience there is no entry to keep it under, and it is less than what the login's token can do.
+  // Without an audience it cannot be an entry, and it must not replace the main token, which covers more scope.
   if (audience === undefined || want.processOnly) return { ...data, ...user, tokenSet }
   const verified = grant.verified ? { verified: grant.verified } : {}
   return {
@@ -95,7 +95,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Ap
   }
 }
 
-/** A refresh without a scope is for that of the login (RFC 6749 section 6). */
+/** Returns the requested scope of the login, which a refresh without `scope` requests again (RFC 6749 section 6). */
 function scopeAsBefore(
   { tokenSet }: SessionData,
   { wireParameters: sent }: TokenRequest,
@@ -104,8 +104,8 @@ function scopeAsBefore(
   return sent.scope === undefined && requestedScope !== undefined ? { requestedScope } : {}
 }
 
-/** Reads the user of an ID token, and the session id at the provider, which logout notifications name. */
-function told(
+/** Returns the user of a new ID token, and `internal` with its `sid`, which logout tokens name. */
+function toUserChanges(
   { internal }: SessionData,
   claims: NonNullable<Refreshed['claims']>,
 ): Pick<SessionData, 'user' | 'internal'> {
@@ -113,12 +113,12 @@ function told(
   return { user: { ...claims }, internal: typeof sid === 'string' ? { ...internal, sid } : internal }
 }
 
-/** Whether a token for this scope can stand in for the one of the login. */
-function coversMain({ tokenSet }: SessionData, want: TokenRequest): boolean {
+/** Returns whether a token for this scope can replace the main one. */
+function coversMainScope({ tokenSet }: SessionData, want: TokenRequest): boolean {
   return coversScope(want.scope, tokenSet.requestedScope ?? tokenSet.scope)
 }
 
-/** The session once its refresh token is known to be dead: everything else stays until its own limit. */
+/** Removes the refresh token; everything else in the session stays. */
 export function withoutRefreshToken(data: SessionData): SessionData {
   const { refreshToken: _dead, ...tokenSet } = data.tokenSet
   return { ...data, tokenSet }

@@ -1,6 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 
-/** How an access token is shown to an API: RFC 6750 section 2.1, RFC 9449 section 7.1. */
+/** Authorization scheme of an access token (RFC 6750 section 2.1, RFC 9449 section 7.1). */
 export interface AuthorizationScheme {
   readonly scheme: 'Bearer' | 'DPoP'
   readonly accessToken: string
@@ -15,8 +15,8 @@ function unusable(detail: string): IdpError<'FETCHER_TOKEN_UNUSABLE'> {
   return new IdpError('FETCHER_TOKEN_UNUSABLE', { detail })
 }
 
-/** The headers of the platform would show the token in their error. */
-function checked(text: unknown): string {
+/** Returns the access token. Validates it, because an error of `Headers` would quote it. */
+function validateToken(text: unknown): string {
   if (typeof text !== 'string' || text === '') throw unusable('It is not a non-empty string.')
   if (!/^[\x21-\x7e]+$/.test(text)) throw unusable('It has characters that no access token may have.')
   return text
@@ -30,14 +30,14 @@ function toScheme(type: unknown): AuthorizationScheme['scheme'] | undefined {
 }
 
 /**
- * How to show what a factory brought. The token's own type decides; without one `bound` does: whether the fetcher proves
- * possession of a key. A bound token is never shown as a bearer token (RFC 9449 section 7.2).
+ * Returns the scheme of a token that a factory returned: by its own type, otherwise by `bound`, the setting of the fetcher. A
+ * bound token is never sent as a bearer token (RFC 9449 section 7.2).
  */
-export function toAuthorizationScheme(brought: unknown, bound: boolean): AuthorizationScheme {
-  const fields = (typeof brought === 'object' && brought !== null ? brought : { token: brought }) as {
+export function toAuthorizationScheme(given: unknown, bound: boolean): AuthorizationScheme {
+  const fields = (typeof given === 'object' && given !== null ? given : { token: given }) as {
     readonly [field: string]: unknown
   }
-  const accessToken = checked(fields['token'] ?? fields['accessToken'])
+  const accessToken = validateToken(fields['token'] ?? fields['accessToken'])
   const scheme = toScheme(fields['token_type'] ?? fields['tokenType']) ?? (bound ? 'DPoP' : 'Bearer')
   if (scheme === 'DPoP' && !bound) throw new IdpError('FETCHER_TOKEN_BOUND')
   return { scheme, accessToken }

@@ -4,13 +4,13 @@ import { pause } from '../lib/pause.ts'
 
 /** Creates DPoP proofs for one address, with the nonces of its origin; passed in by the flow. */
 export interface DpopProver {
-  /** A fresh proof, with `nonce` or the latest one of the origin; no two requests may share a proof. */
+  /** Returns a new proof, with `nonce` or the latest nonce of the origin. Each request needs its own. */
   prove(request: { method: string; url: URL; accessToken: string; nonce?: string }): Promise<string>
   /** Remembers the nonce of a response for the origin, and returns it. */
   learn(url: URL, response: Response): string | null
-  /** Whether a response demands a nonce, with or without naming one. */
+  /** Returns whether a response demands a nonce, even if it contains none. */
   demandsNonce(response: Response): boolean
-  /** Milliseconds. */
+  /** Returns the delay before a retry, in milliseconds. */
   retryDelay(): number
 }
 
@@ -34,16 +34,12 @@ const RETRIES = 2
  * Sends a call with a token that is bound to the client's key (RFC 9449 section 7), and again if the API demands a nonce
  * in the proof: each retry proves with the nonce of the challenge that caused it.
  */
-export async function sendBound(
-  call: ApiCall,
-  accessToken: string,
-  possession: DpopProver,
-): Promise<Response> {
+export async function sendBound(call: ApiCall, accessToken: string, prover: DpopProver): Promise<Response> {
   const { method, signal, url } = call
   const repetition = call.prepareRepetition()
 
   async function send(init?: RequestInit, nonce?: string): Promise<Response> {
-    const dpop = await possession.prove({
+    const dpop = await prover.prove({
       method,
       url,
       accessToken,
@@ -54,13 +50,13 @@ export async function sendBound(
 
   let response = await send()
   for (let retry = 0; ; retry++) {
-    const nonce = possession.learn(url, response)
-    if (!possession.demandsNonce(response)) return response
+    const nonce = prover.learn(url, response)
+    if (!prover.demandsNonce(response)) return response
     if (nonce === null || retry === RETRIES) return refuse(response, 'FETCHER_NONCE_REFUSED')
     const init = await repetition()
     if (!init) return refuse(response, 'FETCHER_BODY_NOT_REPLAYABLE')
     discard(response)
-    await pause(possession.retryDelay(), signal)
+    await pause(prover.retryDelay(), signal)
     signal?.throwIfAborted()
     response = await send(init, nonce)
   }

@@ -12,39 +12,39 @@ import type { PersistParts } from './refresh-once.ts'
 import { persist, refreshOnce } from './refresh-once.ts'
 import type { Redemption } from './token-family.ts'
 
-/** Which connection, and which account of it. */
-export interface ConnectionWant {
+/** A connection and, if the user has several accounts there, one of them. */
+export interface ConnectionRequest {
   readonly connection: string
   readonly loginHint?: string
 }
 
 export interface ConnectionTokenParts extends PersistParts {
   readonly client: () => Promise<string>
-  /** The exchange at the provider, given by the flow. */
-  readonly exchange: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
+  /** Sends the token exchange; passed in by the flow. */
+  readonly exchangeToken: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
 }
 
-function toEntry(
+function findStored(
   { connectionTokenSets = [] }: SessionData,
-  want: ConnectionWant,
+  want: ConnectionRequest,
 ): ConnectionTokenSet | undefined {
   return connectionTokenSets.find(
     ({ connection, loginHint }) => connection === want.connection && loginHint === want.loginHint,
   )
 }
 
-/** The stored token of a connection while it is valid. No hint means an entry without one, never one of another account. */
+/** Returns the stored token of a connection if it is valid. Without a hint, never a token that was requested with one. */
 export function storedConnectionToken(
   data: SessionData,
-  want: ConnectionWant,
+  want: ConnectionRequest,
   now: number,
 ): ConnectionTokenSet | undefined {
-  const entry = toEntry(data, want)
+  const entry = findStored(data, want)
   return entry && entry.expiresAt > now ? entry : undefined
 }
 
-function withConnection(data: SessionData, want: ConnectionWant, entry?: ConnectionTokenSet): SessionData {
-  const old = toEntry(data, want)
+function withConnection(data: SessionData, want: ConnectionRequest, entry?: ConnectionTokenSet): SessionData {
+  const old = findStored(data, want)
   const others = (data.connectionTokenSets ?? []).filter((other) => other !== old)
   const { connectionTokenSets: _replaced, ...rest } = data
   const all = entry ? [...others, entry] : others
@@ -53,13 +53,13 @@ function withConnection(data: SessionData, want: ConnectionWant, entry?: Connect
 
 async function redeem(
   parts: ConnectionTokenParts,
-  want: ConnectionWant,
+  want: ConnectionRequest,
   session: StoredSession,
   refreshToken: string,
 ): Promise<Redemption> {
   const { data } = session
   try {
-    const grant = await parts.exchange(session, refreshToken)
+    const grant = await parts.exchangeToken(session, refreshToken)
     const entry: ConnectionTokenSet = {
       accessToken: grant.accessToken,
       expiresAt: grant.expiresAt,
@@ -72,24 +72,24 @@ async function redeem(
     const after = withConnection({ ...data, tokenSet }, want, entry)
     return { session: { ...session, data: after, newAccessToken: entry.accessToken } }
   } catch (failure) {
-    // In a cookie nothing is written: another process may have redeemed the refresh token first.
+    // With cookies nothing is written: another process may have redeemed the refresh token first.
     if (isFinal(failure) && !parts.sessions.distributed) throw failure
-    if (!isFinal(failure) && !toEntry(data, want)) throw failure
-    // Removes the connection's token: it may be disconnected. Keeps the refresh token; the next refresh finds out whether
-    // it is dead.
+    if (!isFinal(failure) && !findStored(data, want)) throw failure
+    // Removes the connection's token: it may be disconnected. Keeps the refresh token; the next refresh shows whether
+    // it is still valid.
     return { session: { ...session, data: withConnection(data, want) }, failure }
   }
 }
 
 /**
- * A valid access token of a connection, exchanged for the session's refresh token if need be, once for all who ask.
+ * Returns a valid access token of a connection: the stored one, or a new one from a token exchange that concurrent calls share.
  * Throws `AccessTokenForConnectionError` `MISSING_REFRESH_TOKEN`, `FAILED_TO_EXCHANGE_REFRESH_TOKEN`.
  */
-export async function connectionToken(
+export async function getFreshConnectionToken(
   parts: ConnectionTokenParts,
   exchange: Exchange,
   session: StoredSession,
-  want: ConnectionWant,
+  want: ConnectionRequest,
 ): Promise<ConnectionTokenSet> {
   const { clock } = parts.config
   const stored = storedConnectionToken(session.data, want, clock())

@@ -4,7 +4,7 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { tokenKey } from './token-family.ts'
 
-/** Maximum number of dead tokens that are remembered. */
+/** Maximum number of rejected tokens that are remembered. */
 const MAX_TOKENS = 20_000
 
 /** Seconds for which a session whose refresh token was rejected is not written. */
@@ -26,7 +26,7 @@ export async function markDead({ client }: DeadTokenParts, refreshToken: string,
   deadTokens().set(await tokenKey(await client(), refreshToken), now)
 }
 
-/** Returns since when a refresh token is known to be dead, in seconds; `undefined` for any other. */
+/** Returns when the provider rejected a refresh token, in seconds since the epoch; `undefined` for any other token. */
 export async function deadSince(
   { client }: DeadTokenParts,
   refreshToken: string | undefined,
@@ -36,13 +36,16 @@ export async function deadSince(
   return dead.get(await tokenKey(await client(), refreshToken))
 }
 
-/** Whether a page of this application, or the user, makes the browser send the request. */
+/** Returns whether a page of this application, or the user, caused the request. */
 function isOwn(headers: Headers): boolean {
   const site = headers.get('sec-fetch-site')
   return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
 }
 
-/** Whether a session may be written without its dead refresh token: so late, the browser would have sent a newer one. */
+/**
+ * Returns whether a session may be written without its rejected refresh token: after this time the browser would have sent a
+ * newer one.
+ */
 export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
   return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)
 }

@@ -28,15 +28,15 @@ import type { Redemption } from './token-family.ts'
 import { canDefer, deferPersistence, hasEnded } from './token-family.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** The refresh grant, given by the flow, so that this folder knows no provider. */
+/** Sends the refresh grant. Passed in by the flow, so that this folder does not depend on `oidc/`. */
 export type RefreshGrant = (request: {
   readonly refreshToken: string
   readonly subject: string
-  /** Claims of the session that a new ID token must agree with; absent where none are known. */
+  /** Claims of the session that a new ID token must agree with; absent if none are known. */
   readonly previous?: Readonly<Record<string, unknown>>
   readonly scope?: string
   readonly audience?: string
-  /** Called when the response is late; returns for how many milliseconds more it is waited for. */
+  /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue?: (error: Error) => number
 }) => Promise<Refreshed>
 
@@ -51,7 +51,7 @@ export interface FreshTokenParts extends MfaContextParts {
   readonly refresh: RefreshGrant
 }
 
-/** The provider says that the grant is gone: the token is dead, whatever is tried. */
+/** Returns whether the provider has rejected the refresh token for good (`invalid_grant`). */
 export function isFinal(error: unknown): error is OAuthError {
   return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
 }
@@ -63,7 +63,7 @@ function processTokenKey(
 ): ProcessTokenKey {
   const client = `${config.provider.url} ${config.clientId}`
   return {
-    sessionKey: sessionKey,
+    sessionKey,
     user: data.user.sub,
     client,
     audience: want.audience ?? '',
@@ -71,14 +71,14 @@ function processTokenKey(
   }
 }
 
-/** The session with the token that this process keeps for it, where that is wanted. */
+/** Returns the data of the session, for `processOnly` with the token that is cached in this process. */
 function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: TokenRequest): SessionData {
   const { data } = session
   const kept = want.processOnly && processToken(processTokenKey(parts, session, want), parts.config.clock())
   return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
 }
 
-/** Keeps a token that belongs into no session. */
+/** Caches a token in this process that is not stored in the session (`processOnly`). */
 function keepInProcess(
   parts: FreshTokenParts,
   session: StoredSession,
@@ -100,15 +100,15 @@ function selectToken(
   return select(authorization, withProcessToken(parts, session, want), want, { now: clock(), buffer })
 }
 
-/** Keeps the claims from UserInfo, which are not in a refreshed ID token. */
+/** Restores the claims from UserInfo, which a refreshed ID token does not contain. */
 function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
   if (!fetchUserInfo || after.user === before.user) return after
-  const told = decodeClaims(before.tokenSet.idToken) ?? {}
-  const beyond = Object.entries(before.user).filter(([name]) => !(name in told))
-  return { ...after, user: { ...Object.fromEntries(beyond), ...after.user } }
+  const idTokenClaims = decodeClaims(before.tokenSet.idToken) ?? {}
+  const others = Object.entries(before.user).filter(([name]) => !(name in idTokenClaims))
+  return { ...after, user: { ...Object.fromEntries(others), ...after.user } }
 }
 
-/** Returns what a refreshed ID token is compared with: what was proven, and the nonce of the stored ID token. */
+/** Returns the claims that a refreshed ID token is compared with: the proven ones, and the nonce of the stored ID token. */
 function comparableClaims(
   { tokenSet }: SessionData,
   proven: AuthenticationClaims,
@@ -117,7 +117,7 @@ function comparableClaims(
   return { previous: { ...proven, nonce: decodeClaims(tokenSet.idToken)?.['nonce'] } }
 }
 
-/** The session with what a grant for its user brought, as the application's hook wants it saved. */
+/** Applies a grant to a session and calls `beforeSessionSaved`. */
 export async function withGrant(
   config: Config,
   session: StoredSession,
@@ -150,7 +150,7 @@ async function redeem(
 ): Promise<Redemption> {
   const { config, refresh, sessions } = parts
   const { data } = session
-  // While this call waited for its turn, another one may have found that the token is dead.
+  // While this call was waiting, the provider may have rejected the token of another call.
   if ((await deadSince(parts, refreshToken)) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
@@ -184,7 +184,10 @@ async function report({ log }: Config, error: unknown): Promise<void> {
   reportFailure(log, isProviderError(error) ? failedWith(error) : error)
 }
 
-/** Decides without a request: a token to return, the refresh token to redeem, or an error. */
+/**
+ * Returns the token to return, or the refresh token to redeem, without a request to the provider. Removes a rejected refresh
+ * token from the session if it is due.
+ */
 async function decide(
   parts: FreshTokenParts,
   exchange: Exchange,
@@ -210,7 +213,7 @@ async function decide(
   return { refreshToken, ...(fallback ? { fallback } : {}) }
 }
 
-/** The token after a redemption, which another request may have made. */
+/** Returns the token after a redemption, which another request may have started. */
 function tokenAfter(
   parts: FreshTokenParts,
   { entry, failure }: Redemption,
@@ -226,7 +229,7 @@ function tokenAfter(
   if (failure !== undefined) throw failedWith(failure)
   const old = storedEntry(parts.config.authorization, withProcessToken(parts, before, want), want)
   if (usable && (!want.force || usable.accessToken !== old?.accessToken)) return usable
-  // Another process found out that it is dead.
+  // The provider has rejected it in another process, which removed it.
   const isDead = after.data.tokenSet.refreshToken === undefined
   throw isDead ? new AccessTokenError('MISSING_REFRESH_TOKEN') : failedWith(undefined)
 }
@@ -263,17 +266,17 @@ async function refreshAndPersist(
   const { family, redemption } = await refreshOnce(request)
   const outcome = await redemption
   const after = copySession(outcome.session)
-  // A refused token in a cookie leaves nothing to write.
+  // With cookies, a rejected refresh token changes nothing in the session.
   if (sessions.distributed || outcome.failure === undefined)
     await persist(parts, exchange, { family, session: after })
   return tokenAfter(parts, outcome, { after, before: session, want })
 }
 
 /**
- * An access token that is valid for what is wanted, refreshed if need be. Throws `AccessTokenError`:
- * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (cause: what the provider said or the network did),
- * `REFRESH_NOT_PERSISTABLE`; `MfaRequiredError` when the provider demands another factor. A refresh that is forced never
- * returns the token that it was to replace.
+ * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
+ * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
+ * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
+ * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
 export async function getFreshToken(
   parts: FreshTokenParts,
@@ -287,7 +290,7 @@ export async function getFreshToken(
   try {
     return await refreshAndPersist(parts, exchange, { refreshToken, session, want })
   } catch (error) {
-    // The session ended on another machine, while its token was redeemed.
+    // Another process ended the session while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
     if (fallback) {
       await report(parts.config, error)

@@ -82,7 +82,7 @@ async function opened({ sealer }: MfaContextParts, sealed: string): Promise<MfaC
   }
 }
 
-/** The context in an `mfa_token` of this client, however old. Throws `MfaError` `MFA_TOKEN_INVALID`. */
+/** Returns the context in an `mfa_token` of this client, also if it has expired. Throws `MfaError` `MFA_TOKEN_INVALID`. */
 export async function openMfaContext(parts: MfaContextParts, sealed: string): Promise<MfaContext> {
   const context = await opened(parts, sealed)
   if (!context || context.client !== (await parts.client())) throw new MfaError('MFA_TOKEN_INVALID')
@@ -90,8 +90,7 @@ export async function openMfaContext(parts: MfaContextParts, sealed: string): Pr
 }
 
 /**
- * Whether the context may be used in this request: the session that it was created in, or null if it was created
- * outside one. Throws `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none;
+ * Checks that the context may be used in this request. Returns the session in which it was created, or null without one. Throws `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none;
  * `MFA_TOKEN_INVALID` in another session than its own.
  */
 export async function admitMfaContext(

@@ -27,9 +27,9 @@ async function sealed(
   { token, requirements }: MfaChallenge,
   context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'client'>,
 ): Promise<string> {
-  // The provider names no way on: the user has to log in again.
+  // Without a token of the provider the user has to log in again.
   if (token === undefined) return ''
-  // Few applications ever need what seals and opens it.
+  // Loaded on first use: few applications need it.
   const { sealMfaContext } = await import('./mfa-context.ts')
   return sealMfaContext(parts, {
     ...context,
@@ -40,7 +40,7 @@ async function sealed(
   })
 }
 
-/** The error of the provider, be it wrapped in one of an operation or not, and what it demands. */
+/** Returns the provider's error, which may be the cause of another one, and its challenge. */
 function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge } | null {
   for (const cause of [thrown, isIdpError(thrown) ? thrown.cause : undefined]) {
     const challenge = getMfaChallenge(cause)
@@ -50,8 +50,7 @@ function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge 
 }
 
 /**
- * Converts the error of a token request: to an `MfaRequiredError` with a context of its own if the provider requires
- * another factor, else `thrown` as it is.
+ * Returns an `MfaRequiredError` with a context of its own if the provider requires another factor, otherwise `thrown`.
  */
 export async function orMfaRequired(
   parts: MfaContextParts,

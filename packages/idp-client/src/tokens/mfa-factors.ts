@@ -1,10 +1,11 @@
 import type { Authenticator, MfaChallengeOptions } from '../config/mfa.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 
-/** Requirements name kinds of factors by what users know, the MFA API by how they work. */
+/** Names of app codes in MFA requirements. */
 const OTP: ReadonlySet<string> = new Set(['otp', 'totp'])
 const RECOVERY = 'recovery-code'
 
+/** Types of factors in MFA requirements, by the channel in the MFA API. */
 const kindsByChannel: ReadonlyMap<string, string> = new Map([
   ['sms', 'phone'],
   ['voice', 'phone'],
@@ -12,7 +13,7 @@ const kindsByChannel: ReadonlyMap<string, string> = new Map([
   ['email', 'email'],
 ])
 
-/** Whether an accepted kind can be challenged this way. All kinds but app codes and recovery codes are out of band. */
+/** Returns whether a challenge type fits an accepted type. All types except app codes and recovery codes are out of band. */
 export function acceptsChallenge(
   { challenge }: MfaRequirements,
   type: MfaChallengeOptions['challengeType'],
@@ -23,7 +24,7 @@ export function acceptsChallenge(
   return accepted.some((kind) => !OTP.has(kind) && kind !== RECOVERY)
 }
 
-/** Whether the factor is of an accepted kind, under any of its names. */
+/** Returns whether the factor has an accepted type, by any of its names. */
 export function acceptsAuthenticator(
   { challenge }: MfaRequirements,
   { authenticatorType, oobChannel = '', type }: Authenticator,

@@ -14,8 +14,8 @@ interface Offer {
 }
 
 /**
- * Returns the configuration with the default scope that this provider takes: without `offline_access` where its metadata
- * lists scopes and that is not among them, which is reported once. Call it where the default scope is used.
+ * Returns the configuration with the default scope that this provider supports: without `offline_access` if its metadata lists
+ * scopes without that one, which is reported once. Call it where the default scope is used.
  */
 export function withOfferedScope(
   { authorization, log }: Pick<Config, 'authorization' | 'log'>,
@@ -26,7 +26,7 @@ export function withOfferedScope(
   return { ...authorization, defaultScope: withoutScope(authorization.defaultScope, OFFLINE_ACCESS) }
 }
 
-/** The scope of a refresh as the provider takes it; what the caller named is sent whatever the provider lists. */
+/** Returns the `scope` parameter of a refresh. A scope of the caller is sent even if the provider does not list it. */
 export async function refreshScope(
   config: Config,
   metadata: () => Promise<Offer>,

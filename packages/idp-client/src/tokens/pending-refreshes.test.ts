@@ -130,7 +130,7 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
   await verifyInSession({ client, config, sessions }, exchange, {
     session: loaded,
     want: toTokenRequest(config.authorization, {}),
-    name: 'popup',
+    key: 'popup',
     verify: async () => ({ ...grant, ownScope: 'transfer' }),
   })
   cookies.take(exchange)

@@ -25,8 +25,8 @@ export interface PendingRefreshParts {
 }
 
 /**
- * Returns a storage of sessions in cookies that applies the refreshes of this process: a request that still carries the session
- * from before a refresh gets the one after it, and so does a request after a save.
+ * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
+ * refresh loads and saves the session with the new tokens.
  */
 export function withPendingRefreshes(
   storage: CookieSessionStorage,
@@ -44,7 +44,7 @@ export function withPendingRefreshes(
     const session = await storage.load(exchange)
     if (!session) return null
     const family = await getFamily(session)
-    if (!family || !isStale(session, family.latest)) return session
+    if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
     sessionSlot(exchange, config).refreshed ??= copySession(refreshed)
@@ -76,18 +76,18 @@ export function withPendingRefreshes(
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
       const isKept = await storage.save(exchange, kept, options)
       await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
-      // A session without a refresh token is found under the one that it had.
+      // A session without a refresh token is found by its previous one.
       const own = await getFamily(kept)
       const family = own ?? (before ? await getFamily(before) : undefined)
       if (!family) return isKept
       // Without the tokens that did not fit, so that the cookie does not count as stale.
       const saved = (await storage.load(exchange)) ?? kept
-      // A refresh may complete during the save or before the flush. Its newer tokens stay, and stay pending.
+      // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
       family.latest = copySession(withLatestTokens(saved, own))
       exchange.cookies.whenFlushed(() => {
         if (hasSameTokens(saved, family.latest)) return markPersisted(family)
         markSent(family)
-        // The newer tokens may have been sent before: then the browser has lost them.
+        // If the newer tokens have been sent already, this cookie replaces them in the browser.
         if (!family.closed) deferPersistence(config, family, family.latest)
       })
       return isKept
@@ -105,7 +105,7 @@ export function withPendingRefreshes(
   }
 }
 
-/** A session that was loaded before a refresh and is saved after it gets the tokens of now: the old ones are spent. */
+/** Replaces the tokens of a session that was loaded before a refresh by the new ones: the old ones are consumed. */
 function withLatestTokens(session: StoredSession, family: TokenFamily | undefined): StoredSession {
   const newer = family?.latest.data
   if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
@@ -122,10 +122,10 @@ function withLatestTokens(session: StoredSession, family: TokenFamily | undefine
   }
 }
 
-/** Whether the request has older tokens than this process. Compared by value: an update also writes unchanged tokens. */
-function isStale(mine: StoredSession, latest: StoredSession): boolean {
+/** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */
+function hasOlderTokens(mine: StoredSession, latest: StoredSession): boolean {
   const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
-  // With a token that does not rotate, another process may have gone on from here.
+  // If refresh tokens do not rotate, another process may have refreshed the session since.
   if (token === newer && mine.usedAt >= latest.usedAt) return false
   return !hasSameTokens(mine, latest)
 }

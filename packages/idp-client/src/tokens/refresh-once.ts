@@ -16,11 +16,11 @@ import type { DistributedSessions, SessionStorage } from '../session/storage.ts'
 import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
 import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
 
-/** The request that started a redemption, as far as the redemption may use it. */
+/** The part of the starting request that a redemption may use. */
 export interface RedemptionContext {
-  /** Where hooks of the application run: the redemption itself runs outside the scope of the request. */
+  /** Scope for hooks of the application; the redemption itself runs outside the scope of the request. */
   readonly scope: RequestScope
-  /** Called when the response is late; returns for how many milliseconds more it is waited for. */
+  /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
 }
 
@@ -30,18 +30,18 @@ export interface RefreshOnce {
   readonly refreshToken: string
   /** Tag of provider and client. */
   readonly client: string
-  /** Tells apart what tokens are redeemed for: audience, scope, key binding. */
+  /** Key of the purpose: calls with the same one share a redemption. */
   readonly purpose: string
   readonly clock: Clock
-  /** Whether the session already has what this request wants, because of another request. */
+  /** Returns whether another request has already stored the requested token in the session. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Present if the sessions are in a store: redeems under the lock of the session. */
   readonly distributed?: DistributedSessions
-  /** Milliseconds that a call waits for a response that is late already. */
+  /** How long a call waits for a response that is already late, in milliseconds. */
   readonly patience: number
-  /** Keeps the tokens of a late response, for which no caller may be waiting any more. */
+  /** Keeps the session after a late response, since its callers may have left. */
   readonly keepLate?: (family: TokenFamily, session: StoredSession) => void
-  /** Reports that nothing has come of a late response. */
+  /** Reports the failure of a redemption whose response was late. */
   readonly reportLate?: (error: unknown) => void
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
   readonly redeem: (
@@ -56,7 +56,7 @@ export interface Refreshing {
   readonly redemption: Promise<Redemption>
 }
 
-/** Keeps what other requests saved while the redemption was in progress. */
+/** Applies the changes that other requests saved during the redemption. */
 function withUpdates(
   redeemed: StoredSession,
   before: StoredSession,
@@ -77,8 +77,8 @@ function latestKnown({ latest }: TokenFamily, { session, distributed }: RefreshO
 }
 
 /**
- * Called when a response has not come in time, with the error that callers get. Returns for how many milliseconds it is
- * waited for, at most `limit`.
+ * Called when a response is late, with the error for the callers. Returns for how many more milliseconds to wait for it, at
+ * most `limit`.
  */
 type OnOverdue = (error: Error, limit: number) => number
 
@@ -132,7 +132,7 @@ const redemptions = (): Redemptions =>
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
-/** Waits for a late response, at most so many milliseconds. */
+/** Waits for a late response, at most that many milliseconds. Throws `REQUEST_TIMEOUT` after that. */
 async function withinPatience<T>(milliseconds: number, response: Promise<T>): Promise<T> {
   let isSettled = false
   const settle = (): void => {
@@ -146,7 +146,7 @@ async function withinPatience<T>(milliseconds: number, response: Promise<T>): Pr
 const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 
-/** Waits for the redemptions before. Gives up when the time is over and the response to one of them is late. */
+/** Waits for earlier redemptions. Throws `REQUEST_TIMEOUT` when the time is over and the response to one of them is late. */
 async function takeTurn(queue: RedemptionQueue, before: Promise<void>, milliseconds: number): Promise<void> {
   let isTurn = false
   const turn = before.then(() => {
@@ -160,7 +160,7 @@ async function takeTurn(queue: RedemptionQueue, before: Promise<void>, milliseco
   }
 }
 
-/** Returns the queue of a family, which lasts until nothing is in it. */
+/** Returns the queue of a family. It is deleted when its last redemption has ended. */
 function openQueue(family: TokenFamily): RedemptionQueue {
   const onIdle = (): void => {
     family.queue = undefined
@@ -189,7 +189,7 @@ function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope):
       const milliseconds = Math.min(3 * patience, limit)
       if (milliseconds <= 0 || state.late >= MAX_LATE || !dismiss(error)) return 0
       isLate = true
-      // The request is over before the response is there.
+      // The request may end before the response arrives.
       scope.release()
       state.late += 1
       queue.late.abort()
@@ -228,10 +228,10 @@ async function startRefresh(given: RefreshOnce, scope: RequestScope): Promise<Re
 }
 
 /**
- * Redeems a refresh token once, however many requests of this process carry it: those that want the same share one
- * redemption and its failure, those that want something else wait and redeem the successor. Nothing is shared between
- * sessions: the key is a hash of provider, client and refresh token, and the family compares the session key. The
- * redemption runs outside the scope of the request, which it would keep reachable.
+ * Redeems a refresh token once for all requests of this process. Requests with the same purpose share the redemption and its
+ * failure; a request with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of
+ * provider, client and refresh token, and the family compares the session key. The redemption runs outside the scope of the
+ * request, which it would otherwise keep reachable.
  */
 export function refreshOnce(given: RefreshOnce): Promise<Refreshing> {
   const scope = requestScope()
@@ -262,19 +262,19 @@ export async function persist(
   { family, session }: PendingRefresh,
 ): Promise<void> {
   if (sessions.distributed) {
-    // It was written with the redemption.
+    // The redemption has written it.
     await sessions.distributed.adopt(exchange, session)
     return
   }
-  // The session ended while its token was redeemed: bringing it back would undo a logout or another login.
+  // The session ended while its token was redeemed: saving it would undo a logout or another login.
   if (family.closed) return
-  // Until its cookie has left, what a redemption brought is only here.
+  // Until a response has carried its cookie, only this process has the new tokens.
   deferPersistence(config, family, session)
   if (!exchange.canWrite()) return limitTokens(config, family)
   try {
     await sessions.save(exchange, session)
   } catch (error) {
-    // Losing a rotated token would end the session: it stays in the process, and the call still gets its token.
+    // The rotated token stays in this process, and the call still returns its access token.
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
   }

@@ -4,20 +4,20 @@ import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/ses
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** An access token of the session, of whichever audience. */
+/** An access token of the session, for any audience. */
 export type Entry = Pick<
   TokenSet,
   'accessToken' | 'expiresAt' | 'scope' | 'requestedScope' | 'audience' | 'token_type'
 >
 
-/** The API of the main token set; undefined where neither the login nor the configuration named one. */
+/** Returns the audience of the main token set; undefined if neither the login nor the configuration has one. */
 export function mainAudience(config: AuthorizationConfig, { tokenSet }: SessionData): string | undefined {
   return tokenSet.audience ?? config.audience
 }
 
 /**
- * The API whose token a call is for that names none: the one that the login was begun for. A login link of an earlier
- * version may have chosen the audience of the main token set; then it is the configured one.
+ * Returns the audience of a token request without one: the audience of the login. A login link of an earlier version may have
+ * chosen that; then the configured one.
  */
 export function loginAudience(
   config: AuthorizationConfig,
@@ -26,7 +26,7 @@ export function loginAudience(
   return (ownAudience ? undefined : config.audience) ?? mainAudience(config, data)
 }
 
-/** Whether the request is for the main token set. */
+/** Returns whether the request is for the main token set. */
 export function usesMainTokenSet(
   config: AuthorizationConfig,
   data: SessionData,
@@ -43,7 +43,7 @@ function configuredText({ defaultScope, scope }: AuthorizationConfig): string | 
   return scope.kind === 'text' ? scope.scope : defaultScope
 }
 
-/** The entry of a further audience that covers the scope with the least to spare. */
+/** Returns the entry of a further audience that covers the scope, with the smallest scope. */
 export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet | undefined {
   if (want.audience === undefined) return undefined
   const covering = (data.accessTokens ?? []).filter(
@@ -68,7 +68,7 @@ export interface SelectionTime {
   readonly buffer: number
 }
 
-/** The token that a session holds for what is wanted, valid or not. */
+/** Returns the token of the session for a token request, valid or expired. */
 export function storedEntry(
   config: AuthorizationConfig,
   data: SessionData,
@@ -80,7 +80,7 @@ export function storedEntry(
   return found?.accessToken ? found : undefined
 }
 
-/** Decides how to provide a token, from the session alone. */
+/** Returns the stored token if it is usable, or whether a refresh can obtain one. */
 export function select(
   config: AuthorizationConfig,
   data: SessionData,

@@ -10,10 +10,10 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { forgetProcessTokens } from '../session/process-tokens.ts'
 import type { Entry } from './select.ts'
 
-/** The result of a redemption. With a `failure` the session may have changed, too: its dead token was removed. */
+/** The result of a redemption. With a `failure` the session may lack its refresh token, because that was rejected. */
 export interface Redemption {
   readonly session: StoredSession
-  /** The token that it brought, which the session need not hold. */
+  /** The new access token; a session may not contain it. */
   readonly entry?: Entry
   readonly failure?: unknown
 }
@@ -26,21 +26,21 @@ export interface RedemptionQueue {
 }
 
 /**
- * One session and the refresh tokens that it had lately. Requests that still carry an older one get what the session has
- * become, so that this process never redeems a single-use token twice.
+ * One session and its recent refresh tokens (RFC 9700 section 4.14.2). Requests that carry an older token get the latest
+ * session, so that this process never redeems a single-use token twice.
  */
 export interface TokenFamily {
   /** Undefined if none is running or waiting. */
   queue: RedemptionQueue | undefined
-  /** The session as this process knows it last. */
+  /** The latest session that is known to this process. */
   latest: StoredSession
   /** Whether `latest` has not reached a browser or store yet: a Server Component refreshed it. */
   pending: boolean
-  /** The session ended: nothing may be led to it or written of it any more. */
+  /** The session has ended: it is neither returned nor written any more. */
   closed: boolean
-  /** The key that it was opened under. */
+  /** The key of its first token. */
   readonly key: string
-  /** The tokens that lead here. */
+  /** The tokens that resolve to this family. */
   readonly keys: FamilyToken[]
   /** When it was last advanced or written; milliseconds of the monotonic clock. */
   touchedAt: number
@@ -91,12 +91,12 @@ const families = (): TokenFamilies =>
     }
   })
 
-/** Name of a refresh token of one client at one provider; tells nothing of the token. */
+/** Returns a hash that identifies a refresh token of one client at one provider. */
 export async function tokenKey(client: string, refreshToken: string): Promise<string> {
   return hashToken(`${client} ${refreshToken}`, 32)
 }
 
-/** The family of a session, if this process refreshed it lately. */
+/** Returns the family of a session that this process has recently refreshed. Deletes an expired key. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
   const { byToken } = families()
   const family = byToken.get(key)
@@ -122,7 +122,7 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
   return family
 }
 
-/** Nothing came of a family: it holds no token that leads anywhere. */
+/** Deletes a family without tokens: none of its redemptions succeeded. */
 export function dropUnused(family: TokenFamily): void {
   const { byToken } = families()
   if (family.keys.length === 0 && byToken.get(family.key) === family) byToken.delete(family.key)
@@ -155,7 +155,7 @@ function addToken(family: TokenFamily, key: string, until: number): void {
   else family.keys.push({ key, until, isUnsent: family.pending })
 }
 
-/** Forgets older tokens that lead nowhere any more; while the session is pending, the browser still has one of before. */
+/** Deletes expired tokens. While the session is pending, keeps those that the browser may still have. */
 function forgetSuperseded(family: TokenFamily, now: number): void {
   const { byToken } = families()
   const kept = family.keys.filter(({ isUnsent, until }) => until > now || (family.pending && !isUnsent))
@@ -170,12 +170,15 @@ function touch(family: TokenFamily): void {
   families().forgetLater()
 }
 
-/** Whether this process has families. If not, no session has to be looked up. */
+/** Returns whether this process has families, to skip the hash of a refresh token. */
 export function hasFamilies(): boolean {
   return families().byToken.size > 0
 }
 
-/** Whether one more session may be refreshed in a request that cannot set cookies. */
+/**
+ * Returns whether one more session may be refreshed in a request that cannot set cookies. At the limit, closes families whose
+ * session has expired.
+ */
 export function canDefer(now: number): boolean {
   const { pending } = families()
   if (pending.size < MAX_PENDING) return true
@@ -184,8 +187,8 @@ export function canDefer(now: number): boolean {
 }
 
 /**
- * Keeps the session until it is written. If too many are pending, it is only served for `JOIN_SECONDS`, as
- * every refreshed session does.
+ * Keeps the session until it is written. If too many are pending, keeps it for `JOIN_SECONDS` only, like every refreshed
+ * session.
  */
 export function markPending(family: TokenFamily, end: number, now: number): void {
   if (!family.pending && !canDefer(now)) return
@@ -193,7 +196,7 @@ export function markPending(family: TokenFamily, end: number, now: number): void
   families().pending.set(family, end)
 }
 
-/** A response carried one of the family's tokens, not always the newest: none is known to be in this process only. */
+/** Records that a response has carried a token of the family, not always the newest. */
 export function markSent(family: TokenFamily): void {
   for (const one of family.keys) one.isUnsent = false
 }
@@ -223,7 +226,7 @@ const MAX_ENDED = 20_000
 
 const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
 
-/** A logout, or another login in the same browser, ended the session: late requests that carry it have none. */
+/** Records that a session has ended, by a logout or another login: later requests with its cookie have no session. */
 export function markEnded({ sessionKey }: StoredSession): void {
   endedSessions().set(sessionKey, true)
   forgetProcessTokens(sessionKey)

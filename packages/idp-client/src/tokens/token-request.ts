@@ -8,14 +8,14 @@ export const OFFLINE_ACCESS = 'offline_access'
 
 /** The token that a caller requests, with everything that the configuration adds. */
 export interface TokenRequest {
-  /** Undefined: whatever the login was for. */
+  /** Undefined: the audience of the login. */
   readonly audience?: string
   /** Scope that the token must have. */
   readonly scope: string
   /** Parameters of the refresh request: only those that the caller named (RFC 6749 section 6). */
   readonly wireParameters: { readonly audience?: string; readonly scope?: string }
   readonly force: boolean
-  /** The caller named nothing: any token of the login is right. */
+  /** The caller requested neither audience nor scope: the main token set. */
   readonly isDefaultRequest: boolean
   /** The token stays in this process and is not stored in the session. */
   readonly processOnly?: true
@@ -26,7 +26,7 @@ export type TokenSource = (
   options: GetAccessTokenOptions,
 ) => Promise<{ readonly token: string; readonly token_type?: string }>
 
-/** Whether the default scope is the configured one of an audience (default: the configured audience). */
+/** Returns whether the default scope is the configured one of an audience (default: the configured audience). */
 export function usesDefaultScope(
   { audience: configured, scope }: AuthorizationConfig,
   audience: string | undefined = configured,
@@ -54,7 +54,7 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 
 /**
  * Returns the token that a call with these options requests from a session; without one, from a login as configured. A
- * call that names nothing requests the main token set, unless that is for another API than the login's (see
+ * call without audience and scope requests the main token set, unless that has another audience than the login (see
  * `loginAudience`).
  */
 export function toTokenRequest(
@@ -81,7 +81,7 @@ export function toTokenRequest(
   }
 }
 
-/** Returns the token request of a stored context. An audience that it does not name is the one of the session. */
+/** Returns the token request of a stored context; without an audience, for that of the session. */
 export function restoreTokenRequest(
   config: AuthorizationConfig,
   { scope, wireParameters: sent }: Pick<TokenRequest, 'scope' | 'wireParameters'>,

@@ -15,7 +15,7 @@ import { persist, refreshOnce } from './refresh-once.ts'
 import type { Redemption } from './token-family.ts'
 import type { TokenRequest } from './token-request.ts'
 
-/** The grant of a verified factor; structurally one of `oidc/`. */
+/** The grant of a verified factor; `FactorGrant` of `oidc/` is assignable to it. */
 export interface FactorTokens extends Refreshed {
   readonly recoveryCode?: string
   /** Claims of a verified ID token that is not stored with these tokens. */
@@ -29,9 +29,9 @@ export interface Verification {
   readonly session: StoredSession
   /** The request for these tokens. */
   readonly want: TokenRequest
-  /** Names token and proof: the same sent twice at once is verified once. */
-  readonly name: string
-  /** The grant at the provider, given by the flow. */
+  /** Identifies token and proof: concurrent calls with the same key share one verification. */
+  readonly key: string
+  /** Sends the grant; passed in by the flow. */
   readonly verify: (session: StoredSession) => Promise<FactorTokens>
 }
 
@@ -43,7 +43,7 @@ interface Verified extends Redemption {
   readonly recoveryCode?: string
 }
 
-/** The session with the tokens of a verification and what its ID token proves. */
+/** Applies the tokens of a verification, and the authentication that its ID token proves, to the session. */
 async function withVerified(
   config: Config,
   session: StoredSession,
@@ -62,11 +62,11 @@ async function withVerified(
 
 const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
 
-/** In turn with every redemption of the session's refresh token, so that neither undoes what the other brings. */
+/** Verifies after the running redemptions of the session's refresh token, so that neither overwrites the other's tokens. */
 async function inTurn(
   parts: VerificationParts,
   exchange: Exchange,
-  { name, session, verify, want }: Verification,
+  { key, session, verify, want }: Verification,
   refreshToken: string,
 ): Promise<Verified> {
   const { config, sessions } = parts
@@ -74,7 +74,7 @@ async function inTurn(
     session,
     refreshToken,
     client: await parts.client(),
-    purpose: toKey('mfa', await hashToken(name)),
+    purpose: toKey('mfa', await hashToken(key)),
     clock: config.clock,
     patience: config.httpTimeout,
     isSatisfiedBy: () => false,
@@ -91,9 +91,9 @@ async function inTurn(
 }
 
 /**
- * Verifies a factor and keeps its tokens in the session: those of the default audience in place of the main ones, those
- * of another as its entry. Returns a recovery code that replaces a used one. Throws what `verify` throws, and `MfaError`
- * `MISSING_SESSION` when the session ended meanwhile.
+ * Verifies a factor and stores its tokens in the session: those of the main audience in place of the main token set, those of
+ * another audience as its entry. Returns a recovery code that replaces a used one. Throws errors of `verify`, and `MfaError`
+ * `MISSING_SESSION` if the session has ended meanwhile.
  */
 export async function verifyInSession(
   parts: VerificationParts,
@@ -104,7 +104,7 @@ export async function verifyInSession(
   const { refreshToken } = verification.session.data.tokenSet
   const verified = refreshToken ? await inTurn(parts, exchange, verification, refreshToken) : undefined
   if (verified?.entry) return verified.recoveryCode
-  // Without a refresh token, or with one that died while this waited for its turn, nobody else changes the tokens.
+  // Without a refresh token, or if it was rejected during the wait, no other request changes the tokens.
   const { session } = verified ?? verification
   const grant = await verification.verify(session)
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)

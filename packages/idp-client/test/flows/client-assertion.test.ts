@@ -3,7 +3,7 @@ import type { JWK } from 'jose'
 import { decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { authenticateByBackchannel } from '../../src/oidc/ciba.ts'
-import { connectionToken } from '../../src/oidc/connection-token.ts'
+import { requestConnectionToken } from '../../src/oidc/connection-token.ts'
 import { getProvider } from '../../src/oidc/provider.ts'
 import { refreshTokens } from '../../src/oidc/refresh.ts'
 import { revokeToken } from '../../src/oidc/revoke.ts'
@@ -144,7 +144,7 @@ describe('every endpoint', () => {
       ['scope', 'openid offline_access'],
     ])
     const refreshToken = exchanged.refreshToken ?? ''
-    await connectionToken(provider, {
+    await requestConnectionToken(provider, {
       connection: 'github',
       subjectToken: refreshToken,
       subjectTokenType: 'urn:ietf:params:oauth:token-type:refresh_token',

@@ -3,7 +3,7 @@ import { calculateJwkThumbprint, decodeJwt, decodeProtectedHeader, EmbeddedJWK, 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import type { DpopKeyPair, IdpClientOptions } from '../../src/index.ts'
-import { connectionToken } from '../../src/oidc/connection-token.ts'
+import { requestConnectionToken } from '../../src/oidc/connection-token.ts'
 import { getProvider } from '../../src/oidc/provider.ts'
 import { revokeToken } from '../../src/oidc/revoke.ts'
 import { exchangeTokens } from '../../src/oidc/token-exchange.ts'
@@ -343,7 +343,7 @@ test('a connection token is requested with a proof, but may be a Bearer token of
     ['subject_token_type', 'urn:example:user-name'],
     ['scope', 'openid offline_access'],
   ])
-  const grant = await connectionToken(provider, {
+  const grant = await requestConnectionToken(provider, {
     connection: 'github',
     subjectToken: refreshToken,
     subjectTokenType: 'urn:ietf:params:oauth:token-type:refresh_token',
