@@ -36,7 +36,7 @@ export const contrasts = {
       after: '/login-failed?code=MISSING_STATE',
     },
     {
-      row: 'A callback whose transaction is gone',
+      row: 'A callback whose transaction is missing',
       ask: async ({ browser }) => pathOf(await browser().request('/auth/callback?code=c&state=unknown')),
       before: '/login-failed?code=invalid_state',
       after: '/login-failed?code=UNKNOWN_STATE',
@@ -51,7 +51,7 @@ export const contrasts = {
       after: [401, 'MISSING_SESSION'],
     },
     {
-      row: 'The provider cannot be used during a refresh',
+      row: 'The provider cannot be reached during a refresh',
       ask: async ({ signIn, provider }) => {
         const browser = await signIn()
         const recover = provider.faults.set('token', { kind: 'respond', status: 503 })
@@ -159,7 +159,7 @@ export const contrasts = {
       after: false,
     },
     {
-      row: 'Response to the browser without a session',
+      row: 'Session request of the browser, signed out',
       ask: async ({ browser, side }) => {
         const path = side === 'before' ? '/api/auth/session' : '/auth/profile'
         const { status, text } = await browser().request(path)
@@ -215,7 +215,7 @@ export const contrasts = {
       after: 200,
     },
     {
-      row: 'A protected page for a client that wants JSON',
+      row: 'A protected page with `Accept: application/json`',
       ask: async ({ browser }) =>
         (await browser().request('/orders', { headers: { accept: 'application/json' } })).status,
       before: 500,
