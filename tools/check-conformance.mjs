@@ -14,15 +14,14 @@ const finished = [
   ...['Login', 'Tokens', 'Sessions', 'Step-up and accounts'],
   ...[
     'Diagnosis',
-    'First minute',
-    'Foreign cookies',
+    'Quick start',
+    'Cookies of other applications',
     'Configuration',
     'Hosts',
     'Editor',
-    'Migration',
-    'Demo',
+    'Types',
   ],
-  ...['Providers', 'Nothing lost'],
+  ...['Migration', 'Demo', 'Providers', 'Session integrity'],
 ]
 
 /**
