@@ -28,7 +28,7 @@ export const grants = [
     },
   },
   {
-    title: 'roles are in the access token only; a mapper or a hook brings them into the session',
+    title: 'roles are in the access token only; a mapper or a hook adds them to the session',
     needs: ['roles'],
     async run(context) {
       const setups = {

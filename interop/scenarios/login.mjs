@@ -35,7 +35,7 @@ export const login = [
     },
   },
   {
-    title: 'step-up: a guard with acr leads to the second factor',
+    title: 'step-up: a guard with acr requires the second factor',
     needs: ['acr'],
     async run(context) {
       const app = await context.application({ options: online })
@@ -50,7 +50,7 @@ export const login = [
     },
   },
   {
-    title: 'step-up: a guard with maxAge leads to a new login',
+    title: 'step-up: a guard with maxAge requires a new login',
     needs: ['max_age'],
     async run(context) {
       const app = await context.application({ options: { ...online, dpopOptions: { clockTolerance: 1 } } })

@@ -3,7 +3,7 @@ import { expectFailure, expectSuccess, online } from './context.mjs'
 
 export const outage = [
   {
-    title: 'the provider stops and comes back: no session is lost, refresh and login continue',
+    title: 'the provider is stopped and started again: no session is lost, refresh and login continue',
     async run(context) {
       const { provider } = context
       // The first responses of a server that has just started take longer than the default allows.

@@ -122,7 +122,7 @@ export const refresh = [
     },
   },
   {
-    title: 'revoked refresh token: getAccessToken says so, the session stays',
+    title: 'revoked refresh token: getAccessToken throws, the session stays',
     async run(context) {
       const app = await context.application({ options: online })
       const browser = context.browser()
