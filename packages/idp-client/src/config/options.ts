@@ -476,7 +476,7 @@ export interface IdpClientOptions {
    */
   includeIdTokenHintInOIDCLogoutUrl?: boolean | undefined
   /**
-   * Decides what is saved, see
+   * Returns the session to save, see
    * [hooks](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#hooks).
    * @default removes protocol claims
    */
