@@ -194,7 +194,7 @@ describe('[S248] the bodies of errors', () => {
       const request = nobody().request('/api')
       return [await api?.(request), await closed?.(request)].filter((answer) => answer !== undefined)
     },
-    'a request that is no navigation, or comes from another site': () =>
+    'a request that is not a navigation, or comes from another site': () =>
       Promise.all([
         nobody().send('/auth/login', byFetch),
         nobody().send('/auth/connect', crossSite),
