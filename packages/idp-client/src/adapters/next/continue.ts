@@ -9,7 +9,7 @@ import {
 } from './forward.ts'
 import { toNextResponse } from './web.ts'
 
-/** Headers that keep a response with our cookies out of caches. */
+/** Headers of a continue response to copy to the other response: they keep its cookies out of caches. */
 const CARRIED = ['cache-control', 'pragma', 'expires', 'vary', 'cdn-cache-control'] as const
 
 /** Returns the `Cookie` header that `response` forwards with the request, after the writes of `continued`. */

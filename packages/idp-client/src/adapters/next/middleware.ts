@@ -8,7 +8,7 @@ import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
-import { bindWeb, toNextResponse, toRequestView, writeCookies } from './web.ts'
+import { toExchange, toNextResponse, toRequestView, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -80,7 +80,7 @@ export async function runMiddleware(
     matchRoute(application.settings, toRequestView(request)) !== null ||
     mayCarrySession(application, request.headers)
   if (!isRelevant) return continueRequest(request)
-  const exchange: Exchange = { ...bindWeb(request).exchange, canWrite: () => true }
+  const exchange = toExchange(request, true)
   const response = await respond(application, exchange, request, next)
   writeCookies(exchange.cookies, request, response)
   await repeatCookies(request, response)

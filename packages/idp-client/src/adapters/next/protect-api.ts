@@ -8,7 +8,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
-import { bindWeb, isWebRequest, toNextResponse } from './web.ts'
+import { isWebRequest, toExchange, toNextResponse } from './web.ts'
 
 /** A route handler of the App Router; the context contains its path parameters. */
 export type AppRouteHandler<Context = unknown, Result = Response | Promise<Response>> = (
@@ -26,7 +26,7 @@ async function protectApp<Context>(
   context: Context,
 ): Promise<Response> {
   // Read first: it tells Next.js that the response depends on the request and must not be prerendered.
-  const { exchange } = bindWeb(request)
+  const exchange = toExchange(request, false)
   const rejection = await check(exchange)
   if (rejection) return toNextResponse(rejection)
   const response = await sharing(exchange, () => handler(request, context))

@@ -3,10 +3,10 @@ import { NextResponse } from 'next/server.js'
 import type { Binding } from '../../binding.ts'
 import type { CookieJar, CookieSink } from '../../http/cookie-jar.ts'
 import { headersSink } from '../../http/cookie-text.ts'
-import type { RequestView } from '../../http/exchange.ts'
+import type { Exchange, RequestView } from '../../http/exchange.ts'
 import { noStore } from '../../http/responses.ts'
 import type { WebTarget } from '../web/binding.ts'
-import { bindRequest, WebRequestView } from '../web/binding.ts'
+import { toExchange as toWebExchange, WebRequestView } from '../web/binding.ts'
 import { forwardsRequest, overrideRequestHeaders, toCookieChange } from './forward.ts'
 
 /**
@@ -69,9 +69,14 @@ export function writeCookies(cookies: CookieJar, request: Request, target: WebTa
   overrideRequestHeaders(headers, request.headers, [toCookieChange(cookies)])
 }
 
+/** Returns the exchange of a `NextRequest` or any other Web request. */
+export function toExchange(request: Request, canWrite: boolean): Exchange {
+  return toWebExchange(request, canWrite, toRequestView)
+}
+
 /** Binds a `NextRequest` or any other Web request, and the response for its cookies, if there is one. */
 export function bindWeb(request: Request, target?: WebTarget): Binding {
-  const { exchange } = bindRequest(request, target, toRequestView)
+  const exchange = toExchange(request, target !== undefined)
   return {
     exchange,
     async commit() {

@@ -1,7 +1,7 @@
 import type { Binding } from '../../binding.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { headersSink, parseCookies } from '../../http/cookie-text.ts'
-import type { RequestView } from '../../http/exchange.ts'
+import type { Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import type { RequestState } from '../../http/host-state.ts'
@@ -64,20 +64,25 @@ export function flushOnto(cookies: CookieJar, headers: Headers): void {
   noStore(headers)
 }
 
+/** Returns the exchange of a Web request. All exchanges of one request share its cookies. */
+export function toExchange(request: Request, canWrite: boolean, toView: ToView = toWebView): Exchange {
+  return { ...getState(request, toView), canWrite: () => canWrite }
+}
+
 /** Binds a Web request, and the response for its cookies, if there is one. */
-export function bindRequest(request: Request, target?: WebTarget, toView: ToView = toWebView): Binding {
-  const state = getState(request, toView)
+export function bindRequest(request: Request, target?: WebTarget): Binding {
   const headers = target instanceof Headers ? target : target?.headers
+  const exchange = toExchange(request, headers !== undefined)
   return {
-    exchange: { ...state, canWrite: () => headers !== undefined },
+    exchange,
     async commit() {
-      if (headers) flushOnto(state.cookies, headers)
-      return state.cookies.pending().length === 0
+      if (headers) flushOnto(exchange.cookies, headers)
+      return exchange.cookies.pending().length === 0
     },
   }
 }
 
 /** Binds a request whose cookies are written later: `middleware(request, next)` adds them to the response of `next`. */
 export function bindDeferred(request: Request): Binding {
-  return { exchange: { ...getState(request, toWebView), canWrite: () => true }, commit: async () => true }
+  return { exchange: toExchange(request, true), commit: async () => true }
 }
