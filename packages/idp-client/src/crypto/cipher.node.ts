@@ -8,7 +8,7 @@ import {
   hkdfSync,
   randomBytes as randomBuffer,
 } from 'node:crypto'
-import type { Bytes } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/utf8.ts'
 import type { CipherKey, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'aes-256-gcm'

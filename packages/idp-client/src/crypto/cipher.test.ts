@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fc, runsDividedBy } from '../../test/support/fast-check.ts'
-import { utf8 } from '../lib/base64url.ts'
+import { utf8 } from '../lib/utf8.ts'
 import * as node from './cipher.node.ts'
 import type { Cipher } from './cipher.ts'
 import * as web from './cipher.web.ts'

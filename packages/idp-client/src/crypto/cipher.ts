@@ -1,4 +1,4 @@
-import type { Bytes } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/utf8.ts'
 
 /** Synchronous where the runtime has synchronous cryptography (Node), a promise elsewhere. */
 export type MaybePromise<T> = T | Promise<T>

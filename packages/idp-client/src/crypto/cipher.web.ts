@@ -1,5 +1,5 @@
-import type { Bytes } from '../lib/base64url.ts'
-import { utf8 } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/utf8.ts'
+import { utf8 } from '../lib/utf8.ts'
 import type { CipherKey, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'

@@ -1,5 +1,5 @@
 import { randomBytes, sha256, toBase64url } from '#cipher'
-import { utf8 } from '../lib/base64url.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { chain } from './chain.ts'
 import type { MaybePromise } from './cipher.ts'
 

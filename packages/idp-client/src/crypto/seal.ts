@@ -1,8 +1,8 @@
 import * as platform from '#cipher'
-import type { Bytes } from '../lib/base64url.ts'
-import { utf8 } from '../lib/base64url.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
+import type { Bytes } from '../lib/utf8.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { chain } from './chain.ts'
 import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
 

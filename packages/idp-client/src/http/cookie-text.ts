@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { IdpError } from '../errors/base.ts'
-import { text, utf8 } from '../lib/base64url.ts'
+import { text, utf8 } from '../lib/utf8.ts'
 import type { CookieSink, StagedCookie } from './cookie-jar.ts'
 
 const asIs = (value: string): string => value

@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import { text } from '../lib/base64url.ts'
+import { text } from '../lib/utf8.ts'
 
 /* Far above every form of the protocol, and small enough to buffer. */
 const MAX_BYTES = 262_144

@@ -1,4 +1,4 @@
-import { utf8Length } from '../lib/base64url.ts'
+import { utf8Length } from '../lib/utf8.ts'
 
 declare const safe: unique symbol
 

@@ -4,7 +4,7 @@ import { exportJWK } from 'jose/key/export'
 import { importJWK, importPKCS8, importSPKI } from 'jose/key/import'
 import type { DpopKeys } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { utf8 } from '../lib/base64url.ts'
+import { utf8 } from '../lib/utf8.ts'
 
 export interface ImportedKeys {
   readonly publicKey: CryptoKey

@@ -1,6 +1,6 @@
 import { encode } from 'jose/base64url'
 import type { Config } from '../config/config.ts'
-import type { Bytes } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 

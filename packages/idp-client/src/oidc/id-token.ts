@@ -1,7 +1,7 @@
 import { encode } from 'jose/base64url'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedies.ts'
-import { utf8 } from '../lib/base64url.ts'
+import { utf8 } from '../lib/utf8.ts'
 import type { JsonObject } from './json.ts'
 import { isOfOrganization, isSameOrganization } from './organization.ts'
 import type { Provider } from './provider.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
-import { strictText, utf8 } from '../lib/base64url.ts'
+import { strictText, utf8 } from '../lib/utf8.ts'
 
 /** Query parameter of the login route that contains the requirements of a guard. */
 export const GUARD_PARAMETER = 'guard'

@@ -4,7 +4,7 @@ import { fc } from '../../test/support/fast-check.ts'
 import { HOSTILE_RETURN_PATHS, returnPath } from '../../test/support/return-path.ts'
 import { randomToken } from '../crypto/random.ts'
 import { createSealer } from '../crypto/seal.ts'
-import { utf8 } from '../lib/base64url.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { createState, decryptState } from './state.ts'
 
 const sealer = createSealer([SECRET])

@@ -2,7 +2,7 @@ import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import { strictText, utf8, utf8Length } from '../lib/base64url.ts'
+import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
 
 /** Data in the `state` of a login or connection, available without its transaction cookie. */
 export interface StateNote {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { HOSTILE_RETURN_PATHS, returnPath } from '../../test/support/return-path.ts'
-import { strictText, utf8 } from '../lib/base64url.ts'
+import { strictText, utf8 } from '../lib/utf8.ts'
 import type { ConnectTransaction, LoginTransaction } from './transaction.ts'
 import { decodeTransaction, encodeTransaction } from './transaction.ts'
 

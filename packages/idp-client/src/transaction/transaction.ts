@@ -1,7 +1,7 @@
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import type { Bytes } from '../lib/base64url.ts'
-import { strictText, utf8 } from '../lib/base64url.ts'
+import type { Bytes } from '../lib/utf8.ts'
+import { strictText, utf8 } from '../lib/utf8.ts'
 
 /** Properties of every transaction: data for the callback, encrypted in a cookie. */
 interface TransactionBase {

@@ -4,8 +4,8 @@ import type { RequestView } from '../../http/exchange.ts'
 import { parseForm, readText } from '../../http/form.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonBody, parseJson } from '../../http/json-body.ts'
-import { text } from '../../lib/base64url.ts'
 import { lazy } from '../../lib/lazy.ts'
+import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &

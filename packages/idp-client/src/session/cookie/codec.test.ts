@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../../test/support/fast-check.ts'
-import { utf8 } from '../../lib/base64url.ts'
+import { utf8 } from '../../lib/utf8.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { decodeSession, encodeSession } from './codec.ts'
 

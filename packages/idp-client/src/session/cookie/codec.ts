@@ -1,6 +1,6 @@
 import { fromBase64url, toBase64url } from '../../crypto/base64url.ts'
-import type { Bytes } from '../../lib/base64url.ts'
-import { strictText, text, utf8 } from '../../lib/base64url.ts'
+import type { Bytes } from '../../lib/utf8.ts'
+import { strictText, text, utf8 } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
 import { filterDefaultIdTokenClaims } from '../model/claims.ts'
 import { onFirstRead } from '../model/on-first-read.ts'

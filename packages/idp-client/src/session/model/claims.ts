@@ -1,6 +1,6 @@
 import { fromBase64url } from '../../crypto/base64url.ts'
 import { hashToken } from '../../crypto/random.ts'
-import { strictText } from '../../lib/base64url.ts'
+import { strictText } from '../../lib/utf8.ts'
 import type { SessionData, User } from './session-data.ts'
 
 /** Claims of the protocol, not of the user. Guards read them from the stored ID token. */

@@ -1,5 +1,5 @@
-import type { Bytes } from '../../lib/base64url.ts'
-import { strictText, utf8 } from '../../lib/base64url.ts'
+import type { Bytes } from '../../lib/utf8.ts'
+import { strictText, utf8 } from '../../lib/utf8.ts'
 
 /** The cookie of a session that is in a store. */
 export interface SessionReference {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
-import { strictText, text, utf8, utf8Length } from './base64url.ts'
+import { strictText, text, utf8, utf8Length } from './utf8.ts'
 
 test('text is encoded to bytes and decoded to the same text', () => {
   fc.assert(
