@@ -352,7 +352,7 @@ describe('options that a guard does not know throw when it is created', () => {
     ]
     for (const make of misused) {
       for (const first of [{}, undefined]) {
-        expect(() => make(first as never, { maxAge: 5 } as never)).toThrow('no handler')
+        expect(() => make(first as never, { maxAge: 5 } as never)).toThrow('not a handler')
       }
     }
   })

@@ -26,7 +26,7 @@ const items: readonly (readonly [string, RegExp])[] = [
   ['whether it was tested', /^(Tested with |Based on .* documentation, linked below; not tested\.)/m],
   ['domain', /^\| `IDP_DOMAIN` \|/m],
   ['callback URL', /app\.example\.com\/auth\/callback/],
-  ['logout URL', /`https:\/\/app\.example\.com`|Google has no endpoint for it/],
+  ['logout URL', /`https:\/\/app\.example\.com`|Google has no logout endpoint/],
   ['back-channel URL or its absence', /auth\/backchannel-logout|[Bb]ack-channel\s+logout/],
   ['scope', /^## Scope/m],
   ['client authentication', /^## Client authentication$/m],
