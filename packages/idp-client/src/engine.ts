@@ -27,7 +27,7 @@ export interface Engine {
   readonly sessions: SessionStorage
   readonly transactions: TransactionStorage
   /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
-  client(): Promise<string>
+  clientTag(): Promise<string>
   /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
   /** Reports auth routes that are mounted at another path than the base path. */
@@ -52,10 +52,10 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
 
 /** Without a store, this process keeps the sessions that it has refreshed or ended: they are newer than the cookie. */
 function createSessionStorage(parts: CookieSessionParts): SessionStorage {
-  const { client, config } = parts
+  const { clientTag, config } = parts
   const store = config.sessionStore
   if (!store)
-    return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { client, config })
+    return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
   return loadedOnFirstUse(
     lazy(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
@@ -66,18 +66,18 @@ function createSessionStorage(parts: CookieSessionParts): SessionStorage {
 
 export function createEngine(config: Config): Engine {
   const sealer = createSealer(config.secrets)
-  const client = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
+  const clientTag = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
   const baseUrl = ({ request }: Exchange): string => {
     reportAddress(config, request)
     return resolveBaseUrl(config, request)
   }
-  const parts = { config, sealer, client, baseUrl }
+  const parts = { config, sealer, clientTag, baseUrl }
   return {
     config,
     sealer,
     sessions: createSessionStorage(parts),
     transactions: createCookieTransactionStorage(parts),
-    client,
+    clientTag,
     baseUrl,
     checkMount: ({ request }) => reportMount(config, request),
   }

@@ -57,13 +57,13 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const listBySubject = store.listBySubject?.bind(store)
   if (!listBySubject) throw unsupported('listBySubject')
   const records = await askStore('list', () => listBySubject(subject))
-  const client = await engine.client()
+  const clientTag = await engine.clientTag()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
     const session = fromRecord(record, '')
     // A store that compares case-insensitively may return the sessions of another user.
     if (!session || subjectIn(record) !== subject) return []
-    if (session.client !== undefined && session.client !== client) return []
+    if (session.clientTag !== undefined && session.clientTag !== clientTag) return []
     const times = toTimes(session)
     if (!isAlive(times, rules, clock())) return []
     const { accessTokens: _a, connectionTokenSets: _c, internal, tokenSet: _t, ...data } = session.data

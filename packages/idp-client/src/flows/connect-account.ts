@@ -96,7 +96,7 @@ export async function connectAccount(
     user: await subjectTag(session.data),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,
-    client: await engine.client(),
+    clientTag: await engine.clientTag(),
   })
   config.log.emit({ level: 'info', code: 'CONNECT_STARTED', id: input.correlationId })
   return url

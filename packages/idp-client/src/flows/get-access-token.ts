@@ -63,8 +63,8 @@ export async function getAccessToken(
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const want = toTokenRequest(engine.config.authorization, options, session)
-  const { config, sealer, sessions, client } = engine
-  const parts = { config, sealer, sessions, client, refresh: refreshGrant(engine, { options, want }) }
+  const { config, sealer, sessions, clientTag } = engine
+  const parts = { config, sealer, sessions, clientTag, refresh: refreshGrant(engine, { options, want }) }
   const force = want.force && !isNewer(config, session, want)
   const effective = { ...want, force, ...(processOnly ? { processOnly } : {}) }
   const { accessToken, expiresAt, scope, token_type, audience } = await getFreshToken(

@@ -44,7 +44,7 @@ export async function getConnectionToken(
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
   const hint = loginHint === undefined ? {} : { loginHint }
-  const { client, config, sessions } = engine
+  const { clientTag, config, sessions } = engine
   const exchangeToken: Parameters<typeof getFreshConnectionToken>[0]['exchangeToken'] = async (
     latest,
     refreshToken,
@@ -57,7 +57,7 @@ export async function getConnectionToken(
     const request = { connection, subjectToken, subjectTokenType: type, ...hint }
     return grant.requestConnectionToken(getProvider(config), request)
   }
-  const parts = { client, config, sessions, exchangeToken }
+  const parts = { clientTag, config, sessions, exchangeToken }
   const want = { connection, ...hint }
   const { accessToken, expiresAt, scope } = await getFreshConnectionToken(
     parts,

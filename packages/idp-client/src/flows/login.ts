@@ -229,7 +229,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,
-    client: await engine.client(),
+    clientTag: await engine.clientTag(),
   })
   const method = config.pushedAuthorizationRequests ? 'par' : 'redirect'
   const { correlationId: id } = input

@@ -38,7 +38,7 @@ export interface EndedSessions {
   /** The keys of the sessions. */
   readonly sessionKeys: readonly string[]
   /** Tag of provider and client. */
-  readonly client: string
+  readonly clientTag: string
   /** When they ended, seconds since the epoch. */
   readonly writtenAt: number
 }

@@ -25,7 +25,7 @@ describe('generateSessionCookie', () => {
       internal: { createdAt: now },
     })
     expect(stored?.usedAt).toBe(now)
-    expect(stored?.client).toBeUndefined()
+    expect(stored?.clientTag).toBeUndefined()
   })
 
   test('keeps all given values', async () => {

@@ -19,7 +19,7 @@ export interface ConnectionRequest {
 }
 
 export interface ConnectionTokenParts extends PersistParts {
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
   /** Sends the token exchange; passed in by the flow. */
   readonly exchangeToken: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
 }
@@ -101,7 +101,7 @@ export async function getFreshConnectionToken(
     const { family, redemption } = await refreshOnce({
       session,
       refreshToken,
-      client: await parts.client(),
+      clientTag: await parts.clientTag(),
       purpose: toKey('connection', want.connection, want.loginHint),
       clock,
       patience: parts.config.httpTimeout,

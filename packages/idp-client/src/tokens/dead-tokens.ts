@@ -19,21 +19,25 @@ const deadTokens = (): Lru<string, number> =>
   processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_TOKENS))
 
 export interface DeadTokenParts {
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
 }
 
-export async function markDead({ client }: DeadTokenParts, refreshToken: string, now: number): Promise<void> {
-  deadTokens().set(await tokenKey(await client(), refreshToken), now)
+export async function markDead(
+  { clientTag }: DeadTokenParts,
+  refreshToken: string,
+  now: number,
+): Promise<void> {
+  deadTokens().set(await tokenKey(await clientTag(), refreshToken), now)
 }
 
 /** Returns when the provider rejected a refresh token, in seconds since the epoch; `undefined` for any other token. */
 export async function deadSince(
-  { client }: DeadTokenParts,
+  { clientTag }: DeadTokenParts,
   refreshToken: string | undefined,
 ): Promise<number | undefined> {
   const dead = deadTokens()
   if (refreshToken === undefined || dead.size === 0) return undefined
-  return dead.get(await tokenKey(await client(), refreshToken))
+  return dead.get(await tokenKey(await clientTag(), refreshToken))
 }
 
 /** Returns whether a page of this application, or the user, caused the request. */

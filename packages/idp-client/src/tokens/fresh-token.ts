@@ -249,7 +249,7 @@ async function refreshAndPersist(
   const request: RefreshOnce = {
     session,
     refreshToken,
-    client: await parts.client(),
+    clientTag: await parts.clientTag(),
     purpose: toKey(want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly),
     clock: config.clock,
     patience: config.httpTimeout,

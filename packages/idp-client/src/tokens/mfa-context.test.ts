@@ -58,7 +58,7 @@ describe('the context in an mfa_token', () => {
       createdAt: engine.config.clock(),
       subject: 'alice',
       sessionKey: session.sessionKey,
-      client: await engine.client(),
+      clientTag: await engine.clientTag(),
     })
   })
 

@@ -28,17 +28,17 @@ export interface MfaContext {
    */
   readonly sessionKey?: string
   /** Tag of provider and client. */
-  readonly client: string
+  readonly clientTag: string
 }
 
 export interface MfaContextParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
 }
 
 export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaContext): Promise<string> {
-  const { client, createdAt, sessionKey, requirements, subject, token, wanted } = context
+  const { clientTag, createdAt, sessionKey, requirements, subject, token, wanted } = context
   const { audience, scope } = wanted.wireParameters
   const text = JSON.stringify({
     v: 1,
@@ -50,7 +50,7 @@ export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaCo
     i: createdAt,
     u: subject,
     h: sessionKey,
-    c: client,
+    c: clientTag,
   })
   return sealer.seal('mfa', utf8(text))
 }
@@ -69,7 +69,7 @@ function decode(text: string): MfaContext | null {
     createdAt: i,
     ...(isText(u) ? { subject: u } : {}),
     ...(isText(h) ? { sessionKey: h } : {}),
-    client: c,
+    clientTag: c,
   }
 }
 
@@ -85,7 +85,7 @@ async function opened({ sealer }: MfaContextParts, sealed: string): Promise<MfaC
 /** Returns the context in an `mfa_token` of this client, also if it has expired. Throws `MfaError` `MFA_TOKEN_INVALID`. */
 export async function openMfaContext(parts: MfaContextParts, sealed: string): Promise<MfaContext> {
   const context = await opened(parts, sealed)
-  if (!context || context.client !== (await parts.client())) throw new MfaError('MFA_TOKEN_INVALID')
+  if (!context || context.clientTag !== (await parts.clientTag())) throw new MfaError('MFA_TOKEN_INVALID')
   return context
 }
 

@@ -25,7 +25,7 @@ function boundTo({ session, subject }: MfaOrigin): Bound {
 async function sealed(
   parts: MfaContextParts,
   { token, requirements }: MfaChallenge,
-  context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'client'>,
+  context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'clientTag'>,
 ): Promise<string> {
   // Without a token of the provider the user has to log in again.
   if (token === undefined) return ''
@@ -36,7 +36,7 @@ async function sealed(
     token,
     ...(requirements ? { requirements } : {}),
     createdAt: parts.config.clock(),
-    client: await parts.client(),
+    clientTag: await parts.clientTag(),
   })
 }
 

@@ -24,11 +24,11 @@ async function signedIn() {
     const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
     return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
   }
-  const { client, config, sealer, sessions } = engine
+  const { clientTag, config, sealer, sessions } = engine
   const ask = async (on: ReturnType<Cookies['exchange']>) => {
     const session = await sessions.load(on)
     if (!session) throw new Error('no session')
-    const parts = { client, config, sealer, sessions, refresh }
+    const parts = { clientTag, config, sealer, sessions, refresh }
     return (await getFreshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
   }
   return { ask, clock, cookies, engine, redeemed }
@@ -92,9 +92,9 @@ test('a response with older tokens that is sent last leaves the newer ones pendi
 
 test('a refresh that completes while a session is saved is kept until a response carries it', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
-  const { client, config, sealer } = engine
+  const { clientTag, config, sealer } = engine
   const storage = createCookieSessionStorage({
-    client,
+    clientTag,
     config,
     sealer,
     baseUrl: () => 'https://app.example.com',
@@ -103,7 +103,7 @@ test('a refresh that completes while a session is saved is kept until a response
     expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
     return storage.save(...given)
   }
-  const sessions = withPendingRefreshes({ ...storage, save }, { client, config })
+  const sessions = withPendingRefreshes({ ...storage, save }, { clientTag, config })
   const slow = cookies.exchange()
   const loaded = await sessions.load(slow)
   if (!loaded) throw new Error('no session')
@@ -125,9 +125,9 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
   const loaded = await engine.sessions.load(slow)
   if (!loaded) throw new Error('no session')
   const exchange = cookies.exchange()
-  const { client, config, sessions } = engine
+  const { clientTag, config, sessions } = engine
   const grant = { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
-  await verifyInSession({ client, config, sessions }, exchange, {
+  await verifyInSession({ clientTag, config, sessions }, exchange, {
     session: loaded,
     want: toTokenRequest(config.authorization, {}),
     key: 'popup',

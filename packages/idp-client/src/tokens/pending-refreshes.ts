@@ -21,7 +21,7 @@ import {
 
 export interface PendingRefreshParts {
   readonly config: Config
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
 }
 
 /**
@@ -30,13 +30,13 @@ export interface PendingRefreshParts {
  */
 export function withPendingRefreshes(
   storage: CookieSessionStorage,
-  { client, config }: PendingRefreshParts,
+  { clientTag, config }: PendingRefreshParts,
 ): SessionStorage {
   async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
     if (!hasFamilies()) return undefined
     const { refreshToken } = session.data.tokenSet
     return refreshToken
-      ? findFamily(await tokenKey(await client(), refreshToken), session, config.clock())
+      ? findFamily(await tokenKey(await clientTag(), refreshToken), session, config.clock())
       : undefined
   }
 

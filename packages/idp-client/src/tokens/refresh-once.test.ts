@@ -21,7 +21,7 @@ function request(of: ReturnType<typeof session>, changes: Partial<RefreshOnce> =
   return {
     session: of,
     refreshToken: of.refreshToken,
-    client: 'client',
+    clientTag: 'client',
     purpose: 'api',
     clock: () => 0,
     patience: 1000,
@@ -67,10 +67,10 @@ test('the same refresh token with another session key, client or DPoP key shares
   const token = randomToken()
   const people = [session(token), session(token)]
   const subjects: string[] = []
-  const ask = async (of: ReturnType<typeof session>, client: string) => {
+  const ask = async (of: ReturnType<typeof session>, clientTag: string) => {
     const { redemption } = await refreshOnce(
       request(of, {
-        client,
+        clientTag,
         redeem: async (latest) => {
           subjects.push(latest.sessionKey)
           return renewed(latest, randomToken())

@@ -29,7 +29,7 @@ export interface RefreshOnce {
   /** Its refresh token. */
   readonly refreshToken: string
   /** Tag of provider and client. */
-  readonly client: string
+  readonly clientTag: string
   /** Key of the purpose: calls with the same one share a redemption. */
   readonly purpose: string
   readonly clock: Clock
@@ -92,7 +92,7 @@ async function run(
   request: RefreshOnce,
   { onOverdue, scope }: RunOptions,
 ): Promise<Redemption> {
-  const { client, clock, distributed } = request
+  const { clientTag, clock, distributed } = request
   const { latest } = family
   const before = latestKnown(family, request)
   const spent = before.data.tokenSet.refreshToken ?? request.refreshToken
@@ -110,8 +110,8 @@ async function run(
   if (result.session === before) return result
   const redeemed = { ...result, session: withUpdates(result.session, latest, family.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
-  const from = await tokenKey(client, spent)
-  const to = successor === undefined ? undefined : await tokenKey(client, successor)
+  const from = await tokenKey(clientTag, spent)
+  const to = successor === undefined ? undefined : await tokenKey(clientTag, successor)
   advance(family, redeemed.session, { from, ...(to === undefined ? {} : { to }) }, clock())
   return redeemed
 }
@@ -221,8 +221,8 @@ async function startRefresh(given: RefreshOnce, scope: RequestScope): Promise<Re
   const { stale, ...session } = given.session
   // The older copy belongs to one request, not to the others that share this session.
   const request = stale ? { ...given, session } : given
-  const { client, clock, refreshToken } = request
-  const key = await tokenKey(client, refreshToken)
+  const { clientTag, clock, refreshToken } = request
+  const key = await tokenKey(clientTag, refreshToken)
   const family = findFamily(key, request.session, clock()) ?? openFamily(key, request.session)
   return { family, redemption: inTurn(family, request, scope) }
 }

@@ -82,7 +82,7 @@ function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
 }
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/6', () => {
+  processWide('state:token-families/7', () => {
     const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, ({ pending }) => pending)
     return {
       byToken,
@@ -92,8 +92,8 @@ const families = (): TokenFamilies =>
   })
 
 /** Returns a hash that identifies a refresh token of one client at one provider. */
-export async function tokenKey(client: string, refreshToken: string): Promise<string> {
-  return hashToken(`${client} ${refreshToken}`, 32)
+export async function tokenKey(clientTag: string, refreshToken: string): Promise<string> {
+  return hashToken(`${clientTag} ${refreshToken}`, 32)
 }
 
 /** Returns the family of a session that this process has recently refreshed. Deletes an expired key. */

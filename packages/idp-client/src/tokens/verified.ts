@@ -36,7 +36,7 @@ export interface Verification {
 }
 
 export interface VerificationParts extends PersistParts {
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
 }
 
 interface Verified extends Redemption {
@@ -73,7 +73,7 @@ async function inTurn(
   const { family, redemption } = await refreshOnce({
     session,
     refreshToken,
-    client: await parts.client(),
+    clientTag: await parts.clientTag(),
     purpose: toKey('mfa', await hashToken(key)),
     clock: config.clock,
     patience: config.httpTimeout,

@@ -17,7 +17,7 @@ export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], st
 export interface GuardParts {
   readonly config: Pick<Config, 'clock'>
   readonly sealer: Sealer
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
 }
 
 /**
@@ -25,20 +25,20 @@ export interface GuardParts {
  * everyone who has the value could also open the guarded page.
  */
 export async function sealGuardParameters(parts: GuardParts, parameters: GuardParameters): Promise<string> {
-  const { client, config, sealer } = parts
-  const json = JSON.stringify({ v: 1, i: config.clock(), c: await client(), p: parameters })
+  const { clientTag, config, sealer } = parts
+  const json = JSON.stringify({ v: 1, i: config.clock(), c: await clientTag(), p: parameters })
   return sealer.seal('guard', utf8(json))
 }
 
 /** Decrypts the requirements of a guard of this client, at most 10 minutes old. Empty for any other value; never throws. */
 export async function openGuardParameters(parts: GuardParts, sealed: unknown): Promise<GuardParameters> {
-  const { client, config, sealer } = parts
+  const { clientTag, config, sealer } = parts
   const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null
   if (!bytes) return {}
   try {
     const { c, i, p, v } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof c !== 'string') return {}
-    if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await client())) return {}
+    if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await clientTag())) return {}
     const given = new Map(Object.entries(Object(p)))
     const known = NAMES.map((name) => [name, given.get(name)] as const)
     return Object.fromEntries(known.filter(([, value]) => typeof value === 'string'))

@@ -23,7 +23,7 @@ async function transaction(
     scope: 'openid profile email offline_access',
     startedAt,
     expiresAt: startedAt + engine.config.transaction.cookie.maxAge,
-    client: await engine.client(),
+    clientTag: await engine.clientTag(),
     ...changes,
   }
 }

@@ -13,7 +13,7 @@ import { decodeTransaction } from './transaction.ts'
 export interface CookieTransactionParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 
@@ -24,7 +24,7 @@ const PRECEDENCE = ['found', 'expired', 'superseded'] as const
 export function createCookieTransactionStorage({
   config,
   sealer,
-  client,
+  clientTag,
   baseUrl,
 }: CookieTransactionParts): TransactionStorage {
   const { parallel, cookie } = config.transaction
@@ -39,7 +39,8 @@ export function createCookieTransactionStorage({
     const sealed = readSealedPart(value)
     const bytes = await sealer.open('transaction', sealed)
     const transaction = bytes && decodeTransaction(bytes)
-    if (!transaction || !constantTimeEqual(transaction.client, await client())) return { kind: 'missing' }
+    if (!transaction || !constantTimeEqual(transaction.clientTag, await clientTag()))
+      return { kind: 'missing' }
     if (!constantTimeEqual(transaction.stateHash, stateHash))
       return { kind: parallel ? 'missing' : 'superseded' }
     if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }

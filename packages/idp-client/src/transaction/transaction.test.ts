@@ -16,7 +16,7 @@ const everyField: Required<
   crossSitePost: true,
   startedAt: 1,
   expiresAt: 2,
-  client: 'client-tag',
+  clientTag: 'client-tag',
   nonce: 'nonce',
   maxAge: 3,
   scope: 'openid',

@@ -19,7 +19,7 @@ interface TransactionBase {
   readonly startedAt: number
   readonly expiresAt: number
   /** Tag of provider and client: a transaction of one provider never completes at another. */
-  readonly client: string
+  readonly clientTag: string
 }
 
 export interface LoginTransaction extends TransactionBase {
@@ -76,7 +76,7 @@ const SHORT = {
   crossSitePost: 'x',
   startedAt: 'i',
   expiresAt: 'e',
-  client: 't',
+  clientTag: 't',
   authSession: 'w',
   sessionKey: 'l',
   user: 'j',
@@ -102,7 +102,7 @@ export function encodeTransaction(transaction: Transaction): Bytes {
   return utf8(JSON.stringify(wire))
 }
 
-const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'client']
+const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'clientTag']
 
 /** Required string properties of each kind. Other kinds are of a later version. */
 const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map<

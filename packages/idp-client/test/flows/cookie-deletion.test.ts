@@ -145,7 +145,7 @@ class Visitor {
 }
 
 async function transactionOf(
-  { client }: Engine,
+  { clientTag }: Engine,
   crossSitePost: boolean,
   at: number,
 ): Promise<LoginTransaction> {
@@ -158,7 +158,7 @@ async function transactionOf(
     appBaseUrl: 'https://app.example.com',
     startedAt: NOW,
     expiresAt: NOW + 60,
-    client: await client(),
+    clientTag: await clientTag(),
     ...(crossSitePost ? { crossSitePost } : {}),
   }
 }

@@ -35,20 +35,20 @@ async function cookiesOf(engine: Engine, session: StoredSession): Promise<Named[
 
 /** Sealed texts that are as good as any, and none of them a cookie of this client's sessions. */
 async function foreignTexts(engine: Engine, now: number, purpose: 'session' | 'session-id') {
-  const client = await engine.client()
-  const reference = { client, sessionKey: 'h'.repeat(22), writtenAt: now }
+  const clientTag = await engine.clientTag()
+  const reference = { clientTag, sessionKey: 'h'.repeat(22), writtenAt: now }
   const bytes =
-    purpose === 'session' ? encodeSession({ ...sessionAt(now), client }) : encodeReference(reference)
+    purpose === 'session' ? encodeSession({ ...sessionAt(now), clientTag }) : encodeReference(reference)
   const purposes = ['session', 'session-id', 'transaction', 'state', 'mfa', 'connection', 'logout'] as const
   const otherwise = purposes.filter((other) => other !== purpose)
-  const stranger = encodeReference({ ...reference, client: 'someone-else' })
+  const stranger = encodeReference({ ...reference, clientTag: 'someone-else' })
   const old = sessionAt(now - 400_000)
   return Promise.all([
     ...otherwise.map((other) => engine.sealer.seal(other, bytes)),
     createSealer([`${SECRET}x`]).seal(purpose, bytes),
     engine.sealer.seal(
       purpose,
-      purpose === 'session' ? encodeSession({ ...old, client: 'other' }) : stranger,
+      purpose === 'session' ? encodeSession({ ...old, clientTag: 'other' }) : stranger,
     ),
     ...['', '\x01', '\x02\0\0\0\x02{}', '\x01\0\0\0\x02{}', '1..', 'null'].map((text) =>
       engine.sealer.seal(purpose, new Uint8Array(Buffer.from(text))),
@@ -146,7 +146,7 @@ describe('sessions in cookies', () => {
       appBaseUrl: 'https://app.example.com',
       startedAt: clock.now,
       expiresAt: clock.now + 60,
-      client: await engine.client(),
+      clientTag: await engine.clientTag(),
     }
     const cookies = new Cookies()
     const exchange = cookies.exchange()

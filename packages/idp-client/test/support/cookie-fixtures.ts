@@ -75,11 +75,11 @@ function exchangeOf(values: Fixture['values']) {
   return { ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) }
 }
 
-async function tokenOf({ config, sealer, client }: Engine, format: Format): Promise<string> {
+async function tokenOf({ config, sealer, clientTag }: Engine, format: Format): Promise<string> {
   if (format.kind === 'state') return createState(sealer, format.content)
   if (format.kind === 'guard parameters')
-    return sealGuardParameters({ config, sealer, client }, format.content)
-  if (format.kind === 'mfa token') return sealMfaContext({ config, sealer, client }, format.content)
+    return sealGuardParameters({ config, sealer, clientTag }, format.content)
+  if (format.kind === 'mfa token') return sealMfaContext({ config, sealer, clientTag }, format.content)
   throw new Error(`${format.kind} is a cookie`)
 }
 

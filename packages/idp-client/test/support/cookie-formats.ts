@@ -41,7 +41,7 @@ function sessionOf(changes: Partial<SessionData> = {}): StoredSession {
     },
     sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
     usedAt: NOW,
-    client: CLIENT,
+    clientTag: CLIENT,
   }
 }
 
@@ -80,7 +80,7 @@ const begun = {
   returnTo: returnPath('/orders?page=2#top'),
   startedAt: NOW - 60,
   expiresAt: NOW + 3540,
-  client: CLIENT,
+  clientTag: CLIENT,
 } as const
 
 const login: Transaction = {
@@ -184,7 +184,7 @@ export const formats: Readonly<Record<string, Format>> = {
       createdAt: NOW,
       subject: 'alice',
       sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
-      client: CLIENT,
+      clientTag: CLIENT,
     },
   },
   'guard-1': {
@@ -193,12 +193,12 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'logout-marker-1': {
     kind: 'logout marker',
-    content: { client: CLIENT, sessionKey: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
+    content: { clientTag: CLIENT, sessionKey: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
   },
   'logout-marker-2': {
     kind: 'logout marker',
     content: {
-      client: CLIENT,
+      clientTag: CLIENT,
       sessionKeys: ['AAECAwQFBgcICQoLDA0ODw', 'EBESExQVFhcYGRobHB0eHw'],
       writtenAt: NOW,
     },

@@ -23,7 +23,7 @@ const data: SessionData = {
   internal: { sid: 's', createdAt: 5 },
   favouriteColour: 'teal',
 }
-const stored = { data, sessionKey: 'h', usedAt: 6, client: 'c', requestedAuthentication: 'q' }
+const stored = { data, sessionKey: 'h', usedAt: 6, clientTag: 'c', requestedAuthentication: 'q' }
 
 describe('session codec', () => {
   test('[S009,S010,S012,S013] decoding returns the encoded session', () => {

@@ -27,7 +27,7 @@ interface Head {
   readonly h: string
   /** `usedAt` */
   readonly u: number
-  /** `client`, the client tag */
+  /** `clientTag` */
   readonly c?: string
   /** `requestedAuthentication` */
   readonly a?: string
@@ -129,7 +129,7 @@ export function encodeSession(session: StoredSession): Bytes {
   const head: Head = {
     h: session.sessionKey,
     u: session.usedAt,
-    ...(session.client === undefined ? {} : { c: session.client }),
+    ...(session.clientTag === undefined ? {} : { c: session.clientTag }),
     ...(session.requestedAuthentication === undefined ? {} : { a: session.requestedAuthentication }),
     ...(user ? { p: 1 } : {}),
     s,
@@ -196,7 +196,7 @@ export function decodeSession(bytes: Bytes): StoredSession | null {
       data,
       sessionKey: h,
       usedAt: u,
-      ...(c === undefined ? {} : { client: c }),
+      ...(c === undefined ? {} : { clientTag: c }),
       ...(a === undefined ? {} : { requestedAuthentication: a }),
       ...(typeof ownScope === 'string' ? { ownScope } : {}),
       ...(ownAudience === true ? { ownAudience } : {}),

@@ -5,7 +5,7 @@ import { decodeSession } from './codec.ts'
 import { connectionCookieNames, listConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
 
-type OwnerParts = Pick<SessionCookieParts, 'client' | 'config' | 'sealer'>
+type OwnerParts = Pick<SessionCookieParts, 'clientTag' | 'config' | 'sealer'>
 
 const FOREIGN_COOKIE =
   'A request carries a cookie with the name of the session cookie that this application did not write. It stays until a ' +
@@ -16,11 +16,11 @@ const FURTHER_COOKIES =
   'A request carries more cookies with the name of the session cookie than are looked at; none of them is deleted.'
 
 /** Returns whether this client wrote the cookie. Checks both kinds, since a deployment may change its storage. */
-async function isOwn({ client, sealer }: OwnerParts, sealed: string): Promise<boolean> {
+async function isOwn({ clientTag, sealer }: OwnerParts, sealed: string): Promise<boolean> {
   const session = await sealer.open('session', sealed)
   const reference = session ? null : await sealer.open('session-id', sealed)
   const tagged = (session && decodeSession(session)) ?? (reference && decodeReference(reference))
-  if (tagged) return tagged.client === undefined || tagged.client === (await client())
+  if (tagged) return tagged.clientTag === undefined || tagged.clientTag === (await clientTag())
   // Encrypted with one of our secrets, but truncated, modified, or of a format that this version does not support.
   return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
 }

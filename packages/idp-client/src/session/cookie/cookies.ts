@@ -12,8 +12,8 @@ import { connectionCookieNames } from './connection-cookies.ts'
 export interface SessionCookieParts {
   readonly config: Config
   readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.client`. */
-  readonly client: () => Promise<string>
+  /** Tag of provider and client, see `StoredSession.clientTag`. */
+  readonly clientTag: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 

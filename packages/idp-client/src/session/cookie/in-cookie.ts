@@ -22,8 +22,8 @@ import { createLogoutMarker } from './logout-marker.ts'
 export interface CookieSessionParts {
   readonly config: Config
   readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.client`. */
-  readonly client: () => Promise<string>
+  /** Tag of provider and client, see `StoredSession.clientTag`. */
+  readonly clientTag: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
   /** Returns whether the session has ended in this process. Default: false for every session. */
   readonly hasEnded?: (session: StoredSession) => boolean
@@ -54,7 +54,7 @@ const toSnapshot = (session: StoredSession | null): Snapshot | null =>
   session && { session, initial: () => session.data }
 
 /** Creates the reader, which decrypts the session of a request once. */
-function reader({ config, sealer, client, connections, hasEnded, marker }: ReaderParts): Reader {
+function reader({ config, sealer, clientTag, connections, hasEnded, marker }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
@@ -65,7 +65,7 @@ function reader({ config, sealer, client, connections, hasEnded, marker }: Reade
       const bytes = await sealer.open('session', value)
       const session = bytes && decodeSession(bytes)
       if (!session) continue
-      if (session.client !== undefined && session.client !== (await client())) continue
+      if (session.clientTag !== undefined && session.clientTag !== (await clientTag())) continue
       if (!isAlive(toTimes(session), rules, config.clock())) continue
       if (await marker.hasEnded(exchange, session)) continue
       const connectionTokenSets = await connections.read(exchange, session.sessionKey)
@@ -124,7 +124,7 @@ type Pack = (
 
 /** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
 function packer(
-  { client, config, sealer }: CookieSessionParts,
+  { clientTag, config, sealer }: CookieSessionParts,
   connections: ConnectionCookies,
   attributes: SessionCookies['attributes'],
 ): Pack {
@@ -133,7 +133,7 @@ function packer(
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
     const cookieAttributes = attributes(exchange, session)
     const { connectionTokenSets = [], ...data } = session.data
-    const plain = encodeSession({ ...session, data: data as SessionData, client: await client() })
+    const plain = encodeSession({ ...session, data: data as SessionData, clientTag: await clientTag() })
     const sealed = await sealer.seal('session', plain)
     const further = await connections.write(exchange, {
       sessionKey: session.sessionKey,
@@ -159,10 +159,10 @@ function packer(
 
 /** Creates a storage that keeps sessions encrypted in cookies. It needs no store, and no state that processes share. */
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
-  const { client, config, sealer } = parts
+  const { clientTag, config, sealer } = parts
   const connections = createConnectionCookies(config, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
-  const marker = createLogoutMarker({ config, sealer, client, scope })
+  const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer(parts, connections, attributes)
 

@@ -220,23 +220,23 @@ describe('invalid markers', () => {
   const made = sessionsOf()
   const reference = {
     sessionKey: 'a'.repeat(22),
-    client: '',
+    clientTag: '',
     writtenAt: made.clock.now + 100_000_000,
   }
 
   async function sealed(changes: Partial<typeof reference>, purpose: 'logout' | 'session-id' = 'logout') {
-    const client = await made.engine.client()
+    const clientTag = await made.engine.clientTag()
     const now = made.clock.now
     return made.engine.sealer.seal(
       purpose,
-      encodeReference({ ...reference, client, writtenAt: now, ...changes }),
+      encodeReference({ ...reference, clientTag, writtenAt: now, ...changes }),
     )
   }
 
   test.each<[string, () => Promise<string> | string]>([
     ['empty', () => ''],
     ['garbage', () => '%E0%A4%A'],
-    ['of another client', () => sealed({ client: 'someone-else' })],
+    ['of another client', () => sealed({ clientTag: 'someone-else' })],
     ['of another purpose', () => sealed({}, 'session-id')],
     ['of another version', () => made.engine.sealer.seal('logout', Buffer.from(`2.${'a'.repeat(40)}.x`))],
     ['cut off', async () => (await sealed({})).slice(0, -1)],
@@ -244,8 +244,8 @@ describe('invalid markers', () => {
       'sealed with another secret',
       async () => {
         const other = engineFor({ secret: `${SECRET}x` }).engine
-        const client = await made.engine.client()
-        const marker = { ...reference, client, writtenAt: made.clock.now }
+        const clientTag = await made.engine.clientTag()
+        const marker = { ...reference, clientTag, writtenAt: made.clock.now }
         return other.sealer.seal('logout', encodeReference(marker))
       },
     ],

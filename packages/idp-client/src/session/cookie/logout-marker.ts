@@ -14,7 +14,7 @@ export interface LogoutMarkerParts {
   readonly config: Config
   readonly sealer: Sealer
   /** Tag of provider and client: a marker applies to the sessions of one client only. */
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
   readonly scope: (exchange: Exchange) => CookieScope
 }
 
@@ -42,17 +42,17 @@ const MAX_SESSION_KEYS = 16
 /* Version 2 has several session keys. A marker of one session is written as version 1, which every release reads. */
 const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
 
-function encodeMarker({ client, sessionKeys, writtenAt }: EndedSessions): Bytes {
+function encodeMarker({ clientTag, sessionKeys, writtenAt }: EndedSessions): Bytes {
   const version = sessionKeys.length === 1 ? 1 : 2
-  return utf8([version, client, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
+  return utf8([version, clientTag, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
 }
 
 /** Decodes a marker. Returns null for another version or invalid bytes; never throws. */
 export function decodeMarker(bytes: Bytes): EndedSessions | null {
   try {
-    const [, client, sessionKeys, time] = PARTS.exec(strictText(bytes)) ?? []
-    if (client === undefined || sessionKeys === undefined || time === undefined) return null
-    return { client, sessionKeys: sessionKeys.split('~'), writtenAt: Number.parseInt(time, 36) }
+    const [, clientTag, sessionKeys, time] = PARTS.exec(strictText(bytes)) ?? []
+    if (clientTag === undefined || sessionKeys === undefined || time === undefined) return null
+    return { clientTag, sessionKeys: sessionKeys.split('~'), writtenAt: Number.parseInt(time, 36) }
   } catch {
     return null
   }
@@ -63,14 +63,14 @@ function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'wr
   return data.internal.createdAt < writtenAt
 }
 
-export function createLogoutMarker({ client, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
+export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
   const { cookie, ...rules } = config.session
   const name = `${cookie.name}__ended`
 
   async function openOne(sealed: string): Promise<EndedSessions[]> {
     const bytes = await sealer.open('logout', sealed)
     const marker = bytes && decodeMarker(bytes)
-    return marker && marker.client === (await client()) ? [marker] : []
+    return marker && marker.clientTag === (await clientTag()) ? [marker] : []
   }
 
   async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
@@ -104,7 +104,7 @@ export function createLogoutMarker({ client, config, scope, sealer }: LogoutMark
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
     const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
-    await stage(exchange, { client: await client(), sessionKeys, writtenAt }, longest)
+    await stage(exchange, { clientTag: await clientTag(), sessionKeys, writtenAt }, longest)
   }
 
   return {

@@ -44,7 +44,7 @@ test.each(places)(
   '[B1] in %s a session of an earlier format uses the claims of its stored ID token, before a refresh',
   async (_place, options) => {
     const { engine } = engineFor(options())
-    const { client, config, sealer, sessions } = engine
+    const { clientTag, config, sealer, sessions } = engine
     const cookies = new Cookies()
     const first = cookies.exchange()
     await sessions.save(first, sessionWith(login))
@@ -61,7 +61,7 @@ test.each(places)(
       const session = await sessions.load(exchange)
       if (!session) throw new Error('no session')
       const want = { ...toTokenRequest(config.authorization, {}), force: true }
-      await getFreshToken({ client, config, sealer, sessions, refresh }, exchange, session, want)
+      await getFreshToken({ clientTag, config, sealer, sessions, refresh }, exchange, session, want)
       cookies.take(exchange)
       const kept = await sessions.load(cookies.exchange())
       expect(kept?.authentication).toEqual(login)

@@ -9,7 +9,7 @@ export interface StoredSession {
   /** When use was last recorded, seconds since the epoch. */
   readonly usedAt: number
   /** Tag of its provider and client; absent in sessions that the entry `testing` creates. */
-  readonly client?: string
+  readonly clientTag?: string
   /** Fingerprint of the authentication that the login requested; absent if every login requests the same. */
   readonly requestedAuthentication?: string
   /** Scope beyond the configured one that the application requested. Guards ignore what a login link requested. */

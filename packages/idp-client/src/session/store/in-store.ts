@@ -22,14 +22,14 @@ export interface StoreSessionParts {
   readonly config: Config
   readonly store: SessionDataStore
   readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.client`. */
-  readonly client: () => Promise<string>
+  /** Tag of provider and client, see `StoredSession.clientTag`. */
+  readonly clientTag: () => Promise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 
 /** Creates the function that stages the cookie of a session. */
 function cookieWriter(
-  { client, config, sealer }: StoreSessionParts,
+  { clientTag, config, sealer }: StoreSessionParts,
   { attributes, clearAll, clearReplaced }: SessionCookies,
   reader: StoreReader,
 ): (exchange: Exchange, session: StoredSession, isNew: boolean) => Promise<void> {
@@ -37,7 +37,11 @@ function cookieWriter(
   const kept = new Set([name])
   return async (exchange, session, isNew) => {
     const { httpOnly: _always, maxAge, ...scope } = attributes(exchange, session)
-    const reference = { client: await client(), sessionKey: session.sessionKey, writtenAt: config.clock() }
+    const reference = {
+      clientTag: await clientTag(),
+      sessionKey: session.sessionKey,
+      writtenAt: config.clock(),
+    }
     const value = await sealer.seal('session-id', encodeReference(reference))
     if (isNew) clearAll(exchange, kept)
     else await clearReplaced(exchange, kept, session.sessionKey)
@@ -72,12 +76,12 @@ async function createOnce(
  * login creates a record, so that a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { client, config, sealer } = parts
+  const { clientTag, config, sealer } = parts
   const { cookie: _cookie, ...rules } = config.session
   const store = createGuardedStore(config, parts.store, isRecordOf)
   const records = createStoreRecords(store, (session) => endsAt(toTimes(session), rules))
   const cookies = createSessionCookies(parts)
-  const reader = createStoreReader({ client, config, records, sealer })
+  const reader = createStoreReader({ clientTag, config, records, sealer })
   const stageCookie = cookieWriter(parts, cookies, reader)
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
@@ -96,7 +100,11 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async save(exchange, given, { creation = {} } = {}) {
       const { stale: _older, ...rest } = given
-      const session = { ...rest, client: await client(), usedAt: Math.max(given.usedAt, config.clock()) }
+      const session = {
+        ...rest,
+        clientTag: await clientTag(),
+        usedAt: Math.max(given.usedAt, config.clock()),
+      }
       const named = await reader.references(exchange)
       const isNew =
         creation.stored !== undefined || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)

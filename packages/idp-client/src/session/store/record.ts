@@ -18,14 +18,14 @@ export function isRecordId(id: string): boolean {
 
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
-  const { requestedAuthentication, authentication, client, data, ownAudience, ownScope, usedAt } =
+  const { requestedAuthentication, authentication, clientTag, data, ownAudience, ownScope, usedAt } =
     copySession(session)
   const { iss, sub } = provenIn(session)
   const internal: StoredInternalData = {
     ...data.internal,
     id,
     usedAt,
-    ...(client === undefined ? {} : { client }),
+    ...(clientTag === undefined ? {} : { client: clientTag }),
     ...(requestedAuthentication === undefined ? {} : { asked: requestedAuthentication }),
     ...(ownScope === undefined ? {} : { ownScope }),
     ...(ownAudience ? { ownAudience } : {}),
@@ -54,7 +54,7 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
   if (!isSessionData(record)) return null
   const {
     asked: requestedAuthentication,
-    client,
+    client: clientTag,
     createdAt,
     ownScope,
     sid,
@@ -66,7 +66,7 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
     sessionKey,
     usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
-    ...(typeof client === 'string' ? { client } : {}),
+    ...(typeof clientTag === 'string' ? { clientTag } : {}),
     ...(typeof requestedAuthentication === 'string' ? { requestedAuthentication } : {}),
     ...(typeof ownScope === 'string' ? { ownScope } : {}),
     ...(internal.ownAudience === true ? { ownAudience: true } : {}),

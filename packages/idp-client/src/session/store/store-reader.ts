@@ -13,7 +13,7 @@ import type { StoreRecords } from './store-records.ts'
 export interface StoreReaderParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly client: () => Promise<string>
+  readonly clientTag: () => Promise<string>
   readonly records: StoreRecords
 }
 
@@ -47,7 +47,7 @@ const UNTRIED =
 
 /** Decrypts all cookies of the name: a sibling domain or another path may have set some, too. */
 async function readReferences(
-  { client, config, sealer }: StoreReaderParts,
+  { clientTag, config, sealer }: StoreReaderParts,
   { cookies }: RequestCookies,
 ): Promise<readonly SessionReference[]> {
   const found = new Map<string, SessionReference>()
@@ -55,7 +55,7 @@ async function readReferences(
     if (found.size === MAX_REFERENCES) break
     const bytes = await sealer.open('session-id', sealed)
     const reference = bytes && decodeReference(bytes)
-    if (!reference || reference.client !== (await client())) continue
+    if (!reference || reference.clientTag !== (await clientTag())) continue
     const before = found.get(reference.sessionKey)
     if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
   }
@@ -78,7 +78,7 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
     const known = await records.read(reference.sessionKey)
     if (!known) return null
     const { session } = known
-    if (session.client !== undefined && session.client !== reference.client) return null
+    if (session.clientTag !== undefined && session.clientTag !== reference.clientTag) return null
     const now = config.clock()
     if (!isAlive(toTimes(session), rules, now)) return null
     const { createdAt } = session.data.internal

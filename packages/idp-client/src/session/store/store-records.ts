@@ -54,7 +54,7 @@ const MAX_UNDELETED = 10_000
 
 /* By record id, a hash of the session key: sessions share no entry. */
 const pendingWrites = (): Lru<string, PendingWrite> =>
-  processWide('state:pending-writes/2', () => new Lru(MAX_PENDING_WRITES))
+  processWide('state:pending-writes/3', () => new Lru(MAX_PENDING_WRITES))
 
 /** Records that the store failed to delete: this process treats them as gone, and a request that names one retries it. */
 const undeleted = (): Lru<string, true> =>
