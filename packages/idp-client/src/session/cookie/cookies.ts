@@ -4,8 +4,7 @@ import { chunkNames } from '../../http/chunks.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-scope.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import type { SessionTimes } from '../model/lifetime.ts'
-import { remaining } from '../model/lifetime.ts'
+import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
 
@@ -38,10 +37,6 @@ export interface SessionCookies {
 }
 
 const NONE: ReadonlySet<string> = new Set()
-
-export function toTimes({ data, usedAt }: StoredSession): SessionTimes {
-  return { createdAt: data.internal.createdAt, usedAt }
-}
 
 export function createSessionCookies(parts: SessionCookieParts): SessionCookies {
   const { baseUrl, config } = parts

@@ -4,11 +4,10 @@ import type { CookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
-import { remaining } from '../model/lifetime.ts'
+import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { EndedSessions } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import { toTimes } from './cookies.ts'
 
 export interface LogoutMarkerParts {
   readonly config: Config

@@ -1,3 +1,5 @@
+import type { StoredSession } from './stored-session.ts'
+
 /** Durations in seconds. */
 export interface LifetimeRules {
   readonly rolling: boolean
@@ -9,6 +11,10 @@ export interface SessionTimes {
   readonly createdAt: number
   /** When use was last recorded. */
   readonly usedAt: number
+}
+
+export function toTimes({ data, usedAt }: StoredSession): SessionTimes {
+  return { createdAt: data.internal.createdAt, usedAt }
 }
 
 /** Returns when a session ends: `absoluteDuration` after the login, or with `rolling` earlier, after inactivity. */

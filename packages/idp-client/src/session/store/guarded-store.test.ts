@@ -36,7 +36,7 @@ test('waits for a session lock that is never released until the lock would expir
   const outcome = expect(store.lock?.('id')).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
   await vi.runAllTimersAsync()
   await outcome
-  // Two requests to the provider, two spells of insistence, and a second.
+  // Two requests to the provider, two spells of retries, and a second.
   expect(new Set(asked)).toEqual(new Set([15_000]))
   expect(asked).toHaveLength(8)
 })

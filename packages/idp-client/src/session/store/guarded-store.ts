@@ -32,7 +32,7 @@ export interface GuardedStore {
 
 const RETRY_MILLISECONDS = 40
 /** How long to retry a failed write of rotated tokens: first while the request waits, then once more in the background. */
-export const INSISTENCE_MILLISECONDS = 2000
+export const WRITE_RETRY_MILLISECONDS = 2000
 /** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
 

@@ -5,7 +5,7 @@ import { backoff, retry } from '../../lib/retry.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { DistributedSessions, SessionChange } from '../storage.ts'
 import type { GuardedStore } from './guarded-store.ts'
-import { INSISTENCE_MILLISECONDS } from './guarded-store.ts'
+import { WRITE_RETRY_MILLISECONDS } from './guarded-store.ts'
 import { recordId } from './record.ts'
 import { askStore } from './store-call.ts'
 import type { StoreRecords } from './store-records.ts'
@@ -16,10 +16,10 @@ export interface RedemptionParts {
 }
 
 /** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
-const WRITE_MILLISECONDS = INSISTENCE_MILLISECONDS + 1000
+const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
 /* Milliseconds. */
-const RETRIES = { first: 50, longest: 1000, limit: INSISTENCE_MILLISECONDS, now: monotonic }
+const RETRIES = { first: 50, longest: 1000, limit: WRITE_RETRY_MILLISECONDS, now: monotonic }
 
 /** Returns whether another process has consumed the refresh token. */
 function isSpent(tried: StoredSession, now: StoredSession): boolean {
@@ -62,11 +62,11 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
       if (result.session === from.session) return result
       const kept = await records.persist(from, result.session)
       const flush = async (): Promise<true | undefined> => (await records.flush(sessionKey)) || undefined
-      const insist = (): Promise<true | undefined> => retry(flush, backoff(RETRIES), pause)
-      if (!kept.isWritten && !(await insist())) {
+      const retryFlush = (): Promise<true | undefined> => retry(flush, backoff(RETRIES), pause)
+      if (!kept.isWritten && !(await retryFlush())) {
         settling = true
         // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
-        insist().then((isWritten) => (isWritten ? release() : undefined), release)
+        retryFlush().then((isWritten) => (isWritten ? release() : undefined), release)
       }
       return { ...result, session: kept.session }
     } finally {
