@@ -104,7 +104,7 @@ describe('Pages Router behind the proxy and a rewrite', () => {
   })
 
   // Next hides router headers from the proxy and spells the query anew, unless skipProxyUrlNormalize is set.
-  test.each(contractWithout('prefetches do not extend', 'returnTo survives'))('$title', ({ run }) =>
+  test.each(contractWithout('prefetches do not extend', 'returnTo is unchanged'))('$title', ({ run }) =>
     run(host),
   )
 
@@ -133,7 +133,7 @@ describe('auth routes as a catch-all route handler', () => {
     'prefetches do not',
     'an expired or tampered',
     'a response that arrives after',
-    'returnTo survives',
+    'returnTo is unchanged',
     '200 prefetch, RSC',
     'an image, a script',
   )
