@@ -78,9 +78,13 @@ ${bars.join('\n')}
   return { file: `${slug(title)}.svg`, svg }
 }
 
+/** Versions of the products, without what they only need to run. */
 function versions() {
   const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
-  return Object.entries(dependencies).map(([name, version]) => `${name} ${version}`)
+  const needed = new Set(['cookie', 'jose', 'oauth4webapi', 'react', 'react-dom'])
+  return Object.entries(dependencies).flatMap(([name, version]) =>
+    needed.has(name) ? [] : [`${name} ${version}`],
+  )
 }
 
 export function toMarkdown(tables, { cpu, date, memory, node, system }) {
