@@ -33,7 +33,7 @@ const NAMES = [
 type Context = TokenEndpointGrantContext<Parameters>
 
 /** The user of a token: one of this provider, or one that the option `acceptSubjectToken` accepts. */
-async function personOf(state: ProviderState, token: string, type: string): Promise<User | undefined> {
+async function findUser(state: ProviderState, token: string, type: string): Promise<User | undefined> {
   const own = await verifyOwnToken(state, token)
   const opaque = own ? undefined : await state.engine.AccessToken.find(token)
   const sub = own?.sub ?? opaque?.accountId
@@ -46,7 +46,7 @@ async function factsFrom(state: ProviderState, ctx: Context, user: User): Promis
   const { InvalidGrant, InvalidRequest } = state.oidc.errors
   const { params } = ctx.oidc
   const actor = params.actor_token
-    ? await personOf(state, params.actor_token, params.actor_token_type ?? '')
+    ? await findUser(state, params.actor_token, params.actor_token_type ?? '')
     : undefined
   if (params.actor_token && !params.actor_token_type) throw new InvalidRequest('actor_token_type is missing')
   if (params.actor_token && !actor) throw new InvalidGrant('the actor token is not accepted')
@@ -98,7 +98,7 @@ export function registerTokenExchange(state: ProviderState, engine: Provider): v
       const { InvalidGrant, InvalidRequest } = state.oidc.errors
       const { subject_token: token, subject_token_type: type } = ctx.oidc.params
       if (!token || !type) throw new InvalidRequest('subject_token and subject_token_type are required')
-      const user = await personOf(state, token, type)
+      const user = await findUser(state, token, type)
       if (!user) throw new InvalidGrant('the subject token is not accepted')
       await issue(state, ctx, user, await factsFrom(state, ctx, user))
     },

@@ -132,7 +132,7 @@ describe('keys', () => {
   test('a key pair without useDPoP is reported', () => {
     expect(resolveIt({ dpopKeyPair: pair })).toMatchObject({
       dpop: { enabled: false, keys: { kind: 'pair' } },
-      problems: [{ kind: 'notice', message: expect.stringContaining('no effect') }],
+      problems: [{ kind: 'notice', message: expect.stringContaining('is used only by fetchers') }],
     })
   })
 })

@@ -48,7 +48,7 @@ function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
     addIssue(
       'missing',
       'dpopKeyPair is missing, which useDPoP needs: set the option dpopKeyPair, or both variables ' +
-        'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY (npx idp-client dpop-keys makes them).',
+        'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY (npx idp-client dpop-keys prints them).',
     )
     return none
   }
@@ -68,7 +68,10 @@ function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
 function resolveKeys(options: IdpClientOptions, env: Env, enabled: boolean, addIssue: AddIssue): DpopKeys {
   if (!isPresent(options.dpopKeyPair)) return pairFromVariables(env, enabled ? addIssue : () => {})
   if (!enabled)
-    addIssue('notice', 'dpopKeyPair has no effect but on fetchers that ask for it, while useDPoP is false.')
+    addIssue(
+      'notice',
+      'dpopKeyPair is used only by fetchers with useDPoP, because the option useDPoP is false.',
+    )
   return pairFromOption(options, env, addIssue)
 }
 

@@ -25,7 +25,7 @@ import type { RedemptionContext, RefreshOnce } from './refresh-once.ts'
 import type { Entry, Selection } from './select.ts'
 import { select, storedEntry } from './select.ts'
 import type { Redemption } from './token-family.ts'
-import { canDefer, deferPersistence, hasEnded } from './token-family.ts'
+import { deferPersistence, hasEnded, makeRoomForPending } from './token-family.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** Sends the refresh grant. Passed in by the flow, so that this folder does not depend on `oidc/`. */
@@ -206,7 +206,11 @@ async function decide(
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   }
-  if (!sessions.distributed && !exchange.canWrite() && !(config.processLasts && canDefer(config.clock()))) {
+  if (
+    !sessions.distributed &&
+    !exchange.canWrite() &&
+    !(config.processLasts && makeRoomForPending(config.clock()))
+  ) {
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
   }

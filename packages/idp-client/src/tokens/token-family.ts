@@ -176,10 +176,10 @@ export function hasFamilies(): boolean {
 }
 
 /**
- * Returns whether one more session may be refreshed in a request that cannot set cookies. At the limit, closes families whose
- * session has expired.
+ * Closes families whose session has expired if too many are pending. Returns whether one more session may be refreshed in
+ * a request that cannot set cookies.
  */
-export function canDefer(now: number): boolean {
+export function makeRoomForPending(now: number): boolean {
   const { pending } = families()
   if (pending.size < MAX_PENDING) return true
   for (const [family, end] of pending) if (end <= now) closeFamily(family)
@@ -191,7 +191,7 @@ export function canDefer(now: number): boolean {
  * session.
  */
 export function markPending(family: TokenFamily, end: number, now: number): void {
-  if (!family.pending && !canDefer(now)) return
+  if (!family.pending && !makeRoomForPending(now)) return
   family.pending = true
   families().pending.set(family, end)
 }

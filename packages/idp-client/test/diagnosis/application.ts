@@ -11,12 +11,12 @@ import { serve } from '../support/serve.ts'
 import type { Bench, Mistake } from './bench.ts'
 import { thrownBy } from './bench.ts'
 
-class LicenceError extends Error {
-  override readonly name = 'LicenceError'
+class LicenseError extends Error {
+  override readonly name = 'LicenseError'
 }
 
 function throwing(): never {
-  throw new LicenceError('alice@example.test has no licence')
+  throw new LicenseError('alice@example.test has no license')
 }
 
 /** A login of an application with these options. */

@@ -116,8 +116,8 @@ describe('[A1] event, hook and page report the same', () => {
 })
 
 describe('[A2] hooks', () => {
-  class LicenceError extends Error {}
-  const thrown = new LicenceError('alice@example.test has no licence')
+  class LicenseError extends Error {}
+  const thrown = new LicenseError('alice@example.test has no license')
   const throwing = () => {
     throw thrown
   }
@@ -136,13 +136,13 @@ describe('[A2] hooks', () => {
           code: 'LOGIN_FAILED',
           error: 'HOOK_FAILED',
           hook,
-          exception: 'LicenceError',
+          exception: 'LicenseError',
           remedy: 'HOOK_FAILED',
         }),
       ])
       expect(error.mock.calls).toEqual([[thrown]])
-      expect(page).toContain(`${hook} threw (LicenceError)`)
-      expect(JSON.stringify(world.events) + page).not.toMatch(/licence\b|alice/)
+      expect(page).toContain(`${hook} threw (LicenseError)`)
+      expect(JSON.stringify(world.events) + page).not.toMatch(/license\b|alice/)
     },
   )
 
@@ -179,7 +179,7 @@ describe('[A2] hooks', () => {
       expect.objectContaining({
         code: 'REQUEST_FAILED',
         hook: 'beforeSessionSaved',
-        exception: 'LicenceError',
+        exception: 'LicenseError',
       }),
     ])
   })
