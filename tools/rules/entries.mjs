@@ -1,25 +1,22 @@
-/** Most bytes that load with an entry (`./errors`: one sentence for each of its codes), minified and compressed with gzip. */
+/** Maximum bytes that load with an entry (`./errors`: one sentence for each of its codes), minified and compressed with gzip. */
 export const budgets = {
-  // Some 500 of them find a session among several, and end all that a request carries; 500 read every calling style;
-  // 1400 refuse addresses that cannot be, and report what does not fit the host; 1500 name the remedy of each failure; 400
-  // choose how the client authenticates; 300 keep what a session has no room for; 800 keep no request reachable, and hold
-  // what processes that do not last may do; 200 give applications a copy of the session; 300 keep apart what an
-  // application and a login link requested.
-  '.': 45_800,
-  // Needed at once: the user's state, the paths, the window that opens in a click. Requests load later.
+  // Configuration with its messages, sessions in cookies, guards and routes. Requests to the provider, stores, MFA and other
+  // rare features load when they are first used.
+  '.': 45_200,
+  // The user's state, the paths, and the window that opens in a click. Requests load later.
   './browser': 2_000,
   './react': 3_000,
   './errors': 4_300,
-  // Of each store some 2.8 kB are the table of codes, in a chunk that every application has loaded already. Their own
-  // code has 1.3, 1.8 and 2.4 kB, the last for the most part SQL.
+  // About 2.8 kB of each store are the table of codes, in a chunk that every application has loaded already. Their own
+  // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
   './stores/memory': 4_600,
   './stores/redis': 5_100,
   './stores/postgres': 5_700,
 }
 
-/** Most bytes that an entry may load later, when something is first used. */
+/** Maximum bytes that an entry loads later, when something is first used. */
 export const lazyBudgets = {
-  // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups: in two files, a tenth more.
+  // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups. Two files would take a tenth more.
   './browser': 3_500,
   './react': 3_500,
   './errors': 0,
