@@ -58,8 +58,13 @@ describe('requests for the application', () => {
     },
   )
 
-  test.each(['document', 'iframe', 'empty'])('a request for %s may render a page', async (destination) => {
-    const headers = { accept: '*/*', 'sec-fetch-dest': destination }
+  test.each([
+    ['document', 'navigate'],
+    ['iframe', 'navigate'],
+    ['object', 'navigate'],
+    ['empty', 'cors'],
+  ])('a request for %s (%s) may render a page', async (destination, mode) => {
+    const headers = { accept: '*/*', 'sec-fetch-dest': destination, 'sec-fetch-mode': mode }
     const response = await client().middleware(nextRequest('/page', { headers }))
     expect(forwarded(response)?.['x-idp-return-path']).toBe('/page')
   })

@@ -27,13 +27,15 @@ function returnPath({ pathname, search }: URL): string | null {
   return pathname + withoutRouterParameter(search)
 }
 
-/** Destinations (Fetch Metadata) of requests that may render a page; the router of Next.js fetches pages as `empty`. */
-const PAGE_DESTINATIONS: ReadonlySet<string> = new Set(['document', 'empty', 'frame', 'iframe'])
-
-/** Returns whether the request may render a page. Next.js hides from its proxy which fetches are of its router. */
+/**
+ * Returns whether the request may render a page: a navigation, or a fetch, since Next.js hides from its proxy which fetches
+ * are of its router.
+ */
 function mayRenderPage(headers: Headers): boolean {
   const destination = headers.get('sec-fetch-dest')
-  return (destination === null || PAGE_DESTINATIONS.has(destination)) && !wantsJson(headers)
+  const isPossible =
+    destination === null || destination === 'empty' || headers.get('sec-fetch-mode') === 'navigate'
+  return isPossible && !wantsJson(headers)
 }
 
 /**

@@ -41,7 +41,8 @@ class NextRequestView extends WebRequestView {
 
 /** Returns the view of a `NextRequest` or any other Web request. */
 export function toRequestView(request: Request): RequestView {
-  return 'nextUrl' in request ? new NextRequestView(request as NextRequest) : new WebRequestView(request)
+  const isNextRequest = (request as Partial<NextRequest>).nextUrl !== undefined
+  return isNextRequest ? new NextRequestView(request as NextRequest) : new WebRequestView(request)
 }
 
 /*
