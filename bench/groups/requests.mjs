@@ -54,8 +54,15 @@ async function reads({ auth0, authJs, better, cookies, idp, nextIdp }, add) {
   ])
 }
 
+/** The same request at the middleware of both products; `from` returns the cookies of a product. */
+const atMiddlewares = ({ auth0, nextIdp }, path, from, init) => [
+  { name: 'idp-client', run: () => must(nextIdp.middleware(nextRequest(path, from('next'), init)), 200) },
+  { name: 'nextjs-auth0', run: () => must(auth0.middleware(nextRequest(path, from('auth0'), init)), 200) },
+]
+
 /** Requests for the application, as the middleware sees them. */
-async function passThrough({ auth0, cookies, nextIdp }, add) {
+async function passThrough(sessions, add) {
+  const { cookies } = sessions
   const dead = (cookie) => cookie.replace(/.{20}(?=(;|$))/, 'A'.repeat(20))
   const pass = (path, from, init) => [
     {
@@ -65,8 +72,7 @@ async function passThrough({ auth0, cookies, nextIdp }, add) {
         return NextResponse.next()
       },
     },
-    { name: 'idp-client', run: () => must(nextIdp.middleware(nextRequest(path, from('next'), init)), 200) },
-    { name: 'nextjs-auth0', run: () => must(auth0.middleware(nextRequest(path, from('auth0'), init)), 200) },
+    ...atMiddlewares(sessions, path, from, init),
   ]
   const floor = 'NextRequest, open if there is a session, NextResponse.next()'
   await add(
@@ -96,32 +102,19 @@ async function passThrough({ auth0, cookies, nextIdp }, add) {
   )
   await add('Middleware, API, a cookie that cannot be decrypted', floor, [
     { name: 'floor', run: () => [nextRequest('/api/data', cookies.floor, json), NextResponse.next()] },
-    {
-      name: 'idp-client',
-      run: () => must(nextIdp.middleware(nextRequest('/api/data', dead(cookies.next), json)), 200),
-    },
-    {
-      name: 'nextjs-auth0',
-      run: () => must(auth0.middleware(nextRequest('/api/data', dead(cookies.auth0), json)), 200),
-    },
+    ...atMiddlewares(sessions, '/api/data', (name) => dead(cookies[name]), json),
   ])
 }
 
 /** Routes of the library, and everything that one page needs. */
-async function routesAndPage({ auth0, cookies, nextIdp }, add) {
+async function routesAndPage(sessions, add) {
+  const { auth0, cookies, nextIdp } = sessions
   await add('Profile route', 'NextRequest, open, NextResponse.json(user)', [
     {
       name: 'floor',
       run: () => NextResponse.json(readFloor(nextRequest('/auth/profile', cookies.floor, json)).user),
     },
-    {
-      name: 'idp-client',
-      run: () => must(nextIdp.middleware(nextRequest('/auth/profile', cookies.next, json)), 200),
-    },
-    {
-      name: 'nextjs-auth0',
-      run: () => must(auth0.middleware(nextRequest('/auth/profile', cookies.auth0, json)), 200),
-    },
+    ...atMiddlewares(sessions, '/auth/profile', (name) => cookies[name], json),
   ])
   await add('Access-token route', 'NextRequest, open, NextResponse.json(token)', [
     {
@@ -135,14 +128,7 @@ async function routesAndPage({ auth0, cookies, nextIdp }, add) {
         })
       },
     },
-    {
-      name: 'idp-client',
-      run: () => must(nextIdp.middleware(nextRequest('/auth/access-token', cookies.next, json)), 200),
-    },
-    {
-      name: 'nextjs-auth0',
-      run: () => must(auth0.middleware(nextRequest('/auth/access-token', cookies.auth0, json)), 200),
-    },
+    ...atMiddlewares(sessions, '/auth/access-token', (name) => cookies[name], json),
   ])
   await add(
     'Page: middleware, getSession, getAccessToken',

@@ -46,8 +46,8 @@ async function callsFor(candidate, milliseconds) {
 }
 
 /**
- * Measures candidates interleaved, in an order that rotates with each round, so that what else the machine does hits all of them alike.
- * The first candidate is what the others are compared with.
+ * Measures candidates interleaved, in an order that rotates with each round, so that other load on the machine affects all of
+ * them alike. The others are compared with the first candidate.
  *
  * @param {readonly Candidate[]} candidates
  * @param {{ rounds: number, milliseconds: number }} effort rounds, and milliseconds of each candidate in a round

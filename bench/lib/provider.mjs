@@ -1,4 +1,4 @@
-// A stub of an OpenID provider behind `fetch`, in this process: no socket costs what the products are compared by.
+// A stub of an OpenID provider behind `fetch`, in this process, so that sockets do not add to the time of the products.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
 export const issuer = 'https://idp.example.com'
