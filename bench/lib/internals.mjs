@@ -24,6 +24,7 @@ async function load() {
       packages: 'external',
       alias: {
         '#cipher': join(sources, 'crypto/cipher.node.ts'),
+        '#signature': join(sources, 'crypto/signature.node.ts'),
         '#async-context': join(sources, 'lib/async-context.node.ts'),
       },
       tsconfigRaw: {},

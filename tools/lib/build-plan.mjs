@@ -23,10 +23,12 @@ export const packages = {
     separate: {
       'cipher.node': 'crypto/cipher.node.ts',
       'cipher.web': 'crypto/cipher.web.ts',
+      'signature.node': 'crypto/signature.node.ts',
+      'signature.web': 'crypto/signature.web.ts',
       'async-context.node': 'lib/async-context.node.ts',
       'async-context.web': 'lib/async-context.web.ts',
     },
-    external: ['#cipher', '#async-context'],
+    external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
     hosts: ['index', 'next', 'express'],

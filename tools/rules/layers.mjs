@@ -90,10 +90,17 @@ export const packagePlaces = [
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
   { name: '#cipher', places: ['crypto/'] },
+  { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
   {
     name: 'node:',
-    places: ['adapters/node/', 'crypto/cipher.node.ts', 'lib/async-context.node.ts', 'cli/'],
+    places: [
+      'adapters/node/',
+      'crypto/cipher.node.ts',
+      'crypto/signature.node.ts',
+      'lib/async-context.node.ts',
+      'cli/',
+    ],
     typePlaces: ['adapters/express/', 'adapters/next/'],
   },
 ]

@@ -1,4 +1,5 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
+import type { SignatureAlgorithm } from '../crypto/signature.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
@@ -54,7 +55,7 @@ export function toWireName(name: EndpointName): string {
 const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
 
 /** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
-export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
+export function isSupportedAlgorithm(algorithm: unknown): algorithm is SignatureAlgorithm {
   return typeof algorithm === 'string' && ALGORITHM.test(algorithm)
 }
 

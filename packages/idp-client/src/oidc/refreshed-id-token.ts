@@ -61,7 +61,7 @@ export async function validateRefreshedIdToken(
   const { issuer } = metadata
   const allowed = allowedAlgorithms(provider.config, metadata)
   const decoded = decodeToken(token, allowed, idTokenKind)
-  const { claims, keyId } = decoded
+  const { claims } = decoded
   const { clientId } = provider.config
   checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
   checkParties(claims, clientId)
@@ -69,7 +69,7 @@ export async function validateRefreshedIdToken(
   assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
   checkTimeTypes(claims, assertIdToken)
   await checkAccessTokenHash(decoded, accessToken, provider)
-  const status = await checkSignature(provider, token, { algorithms: allowed.names, keyId })
+  const status = await checkSignature(provider, token, decoded)
   assertIdToken(status !== 'wrong', "Its signature does not match the provider's keys.")
   if (status === 'unknown') return ignored('keys', 'No key could be loaded that decides about its signature.')
   const fault = timeFault(claims, toVerificationClock(provider))

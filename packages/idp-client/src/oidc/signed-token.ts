@@ -1,12 +1,12 @@
-import { decode } from 'jose/base64url'
-import { decodeProtectedHeader } from 'jose/decode/protected_header'
 import type { Config } from '../config/config.ts'
+import { fromBase64url } from '../crypto/base64url.ts'
+import type { SignatureAlgorithm } from '../crypto/signature.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
-import type { KeySet, SignatureFault } from './keys.ts'
+import type { KeySet, SignatureFault, SignatureHeader } from './keys.ts'
 import { verifyWith } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { isSupportedAlgorithm } from './metadata.ts'
@@ -25,16 +25,12 @@ export interface TokenKind {
 }
 
 export interface SignedToken {
-  /** Signature algorithm. */
-  readonly algorithm: string
+  readonly algorithm: SignatureAlgorithm
   readonly claims: JsonObject
 }
 
 /** A token whose signature has not been verified: its claims are untrusted. */
-export interface DecodedToken extends SignedToken {
-  /** Unvalidated `kid` of the header. */
-  readonly keyId: unknown
-}
+export type DecodedToken = SignedToken & SignatureHeader
 
 /** Maximum length in characters; longer tokens are rejected before decoding. */
 const LENGTH_LIMIT = 1_048_576
@@ -74,37 +70,36 @@ function readHeader(
   token: string,
   allowed: AllowedAlgorithms,
   { accepts, refuse }: TokenKind,
-): Omit<DecodedToken, 'claims'> {
+): SignatureHeader {
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
   assert(
     token.split('.', 6).length === 3,
     'It is no signed token in compact form (encrypted ones are not supported).',
   )
-  const header = decodeHeader(token)
+  const header = decodeObject(token.slice(0, token.indexOf('.')))
   assert(header !== null, 'Its header is not readable.')
-  const name = algorithmName(header.alg)
+  const { alg, kid, typ } = header
+  const name = algorithmName(alg)
   assert(
-    isSupportedAlgorithm(header.alg),
+    isSupportedAlgorithm(alg),
     `Its algorithm is ${name}, which this library does not accept.`,
     'ID_TOKEN_ALGORITHM_UNSUPPORTED',
   )
   assert(
-    allowed.names.includes(header.alg),
+    allowed.names.includes(alg),
     `Its algorithm is ${name}, which ${allowed.messageEnd}.`,
     'ID_TOKEN_ALGORITHM',
   )
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
-  assert(accepts(header.typ), 'Its type says that it is another kind of token.')
-  return { algorithm: header.alg, keyId: header.kid }
+  assert(accepts(typ), 'Its type says that it is another kind of token.')
+  return { algorithm: alg, keyId: kid }
 }
 
-function decodeHeader(token: string): ReturnType<typeof decodeProtectedHeader> | null {
-  try {
-    return decodeProtectedHeader(token)
-  } catch {
-    return null
-  }
+/** Decodes a JSON object in base64url; returns `null` for anything else. */
+function decodeObject(part: string): JsonObject | null {
+  const bytes = fromBase64url(part)
+  return bytes && parseClaims(bytes)
 }
 
 const signatureFaults: Record<SignatureFault, string> = {
@@ -120,28 +115,26 @@ const signatureFaults: Record<SignatureFault, string> = {
 async function verifySignature(
   provider: Provider,
   token: string,
-  algorithms: readonly string[],
+  header: SignatureHeader,
   refuse: TokenKind['refuse'],
 ): Promise<JsonObject> {
   const keys = await provider.keys()
-  let outcome = await verifyWith(keys, token, algorithms)
+  let outcome = await verifyWith(keys, token, header)
   if (outcome === 'unknown-key' || outcome === 'mismatch') {
     const newer = await provider.newerKeys(keys)
-    if (newer) outcome = await verifyWith(newer, token, algorithms)
+    if (newer) outcome = await verifyWith(newer, token, header)
   }
   if (typeof outcome === 'string') return refuse(signatureFaults[outcome], 'ID_TOKEN_SIGNATURE')
-  return decodeClaims(outcome) ?? refuse('Its payload is no JSON object.')
+  return parseClaims(outcome) ?? refuse('Its payload is no JSON object.')
 }
 
-function decodeClaims(payload: Uint8Array): JsonObject | null {
+function parseClaims(payload: Uint8Array): JsonObject | null {
   try {
     return parseObject(strictText(payload))
   } catch {
     return null
   }
 }
-
-const BASE64URL = /^[\w-]+$/
 
 /**
  * Decodes a token without verifying its signature, for checks that reject it in any case. Throws the error of `kind` if
@@ -151,9 +144,10 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   const header = readHeader(token, allowed, kind)
   const [, payload = '', signature = ''] = token.split('.', 3)
   const assert: Assert = createAssert(kind.refuse)
-  assert(BASE64URL.test(signature), 'Its signature is missing or cannot be decoded.')
-  assert(BASE64URL.test(payload), 'Its payload is missing or cannot be decoded.')
-  const claims = decodeClaims(decode(payload))
+  const [payloadBytes, signatureBytes] = [payload, signature].map((part) => part && fromBase64url(part))
+  assert(!!signatureBytes, 'Its signature is missing or cannot be decoded.')
+  assert(!!payloadBytes, 'Its payload is missing or cannot be decoded.')
+  const claims = parseClaims(payloadBytes)
   assert(claims !== null, 'Its payload is no JSON object.')
   return { ...header, claims }
 }
@@ -167,19 +161,20 @@ export type SignatureStatus = 'valid' | 'wrong' | 'unknown'
 export async function checkSignature(
   provider: Provider,
   token: string,
-  { algorithms, keyId }: { readonly algorithms: readonly string[]; readonly keyId: unknown },
+  header: SignatureHeader,
 ): Promise<SignatureStatus> {
+  const { keyId } = header
   let newer: KeySet | null
   try {
     const keys = await provider.keys()
-    if (typeof (await verifyWith(keys, token, algorithms)) !== 'string') return 'valid'
+    if (typeof (await verifyWith(keys, token, header)) !== 'string') return 'valid'
     newer = await provider.newerKeys(keys)
   } catch (error) {
     reportFailure(provider.config.log, error)
     return 'unknown'
   }
   if (!newer) return 'unknown'
-  if (typeof (await verifyWith(newer, token, algorithms)) !== 'string') return 'valid'
+  if (typeof (await verifyWith(newer, token, header)) !== 'string') return 'valid'
   return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'unknown' : 'wrong'
 }
 
@@ -197,10 +192,10 @@ export async function verifyToken(provider: Provider, token: string, kind: Token
   const metadata = await provider.metadata()
   const { issuer } = metadata
   const allowed = allowedAlgorithms(provider.config, metadata)
-  const { algorithm } = readHeader(token, allowed, kind)
-  const claims = await verifySignature(provider, token, allowed.names, kind.refuse)
+  const header = readHeader(token, allowed, kind)
+  const claims = await verifySignature(provider, token, header, kind.refuse)
   checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
-  return { algorithm, claims }
+  return { algorithm: header.algorithm, claims }
 }
 
 export function checkIssuerAndAudience(
