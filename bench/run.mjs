@@ -1,15 +1,16 @@
 // npm run bench [-- --quick] [-- --write] [-- group ...]: installs the peers here, measures, prints the tables.
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { toChart, toMarkdown, toText } from './lib/report.mjs'
+import { toChart } from './lib/chart.mjs'
+import { toMarkdown, toText } from './lib/report.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
-const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'sizes']
+const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'sizes', 'servers']
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -29,9 +30,13 @@ function must(command, args, cwd) {
 
 /** Installs the peers, and the library as it is published. */
 function install() {
-  if (!existsSync(join(here, 'node_modules/next'))) {
-    console.log('bench: installing the peers (about 400 MB)')
+  const [lock, installed] = ['package-lock.json', 'node_modules/.installed.json'].map((path) =>
+    join(here, path),
+  )
+  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(lock, 'utf8')) {
+    console.log('bench: installing the peers (about 450 MB)')
     must('npm', ['ci', '--no-audit', '--no-fund'], here)
+    copyFileSync(lock, installed)
   }
   must('npm', ['run', 'build'], root)
   const target = join(here, 'node_modules/idp-client')

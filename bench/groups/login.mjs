@@ -9,7 +9,8 @@ import {
   createOpenidClient,
   createWebClient,
 } from '../lib/products.mjs'
-import { createProvider, issuer } from '../lib/provider.mjs'
+import { createProvider } from '../lib/provider.mjs'
+import { issuer } from '../lib/settings.mjs'
 
 async function readKeys(provider) {
   const { keys } = await (await provider.fetch(`${issuer}/jwks`)).json()

@@ -1,10 +1,11 @@
 import { getIronSession } from 'iron-session'
 import { NextResponse } from 'next/server.js'
 import { getToken } from 'next-auth/jwt'
-import { open, secret } from '../lib/floor.mjs'
+import { open } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
 import { nextRequest, request } from '../lib/products.mjs'
 import { createSessions } from '../lib/sessions.mjs'
+import { secret } from '../lib/settings.mjs'
 
 const foreign = Array.from({ length: 12 }, (_, index) => `other-${index}=${'v'.repeat(40)}`).join('; ')
 

@@ -3,10 +3,11 @@ import { generateSessionCookie } from '@auth0/nextjs-auth0/testing'
 import { symmetricDecodeJWT, symmetricEncodeJWT } from 'better-auth/crypto'
 import { sealData, unsealData } from 'iron-session'
 import { decode, encode } from 'next-auth/jwt'
-import { open, seal, secret } from '../lib/floor.mjs'
+import { open, seal } from '../lib/floor.mjs'
 import { createOurSealer } from '../lib/internals.mjs'
 import { compare } from '../lib/measure.mjs'
 import { referenceSession } from '../lib/sessions.mjs'
+import { secret } from '../lib/settings.mjs'
 
 const day = 86_400
 

@@ -8,9 +8,8 @@ import {
   randomBytes,
   verify,
 } from 'node:crypto'
-import { client, issuer } from './provider.mjs'
+import { client, issuer, origin, scope, secret } from './settings.mjs'
 
-export const secret = randomBytes(32).toString('hex')
 const key = Buffer.from(hkdfSync('sha256', secret, '', 'floor', 32))
 const header = Buffer.from('{"alg":"dir","enc":"A256GCM"}').toString('base64url')
 const aad = Buffer.from(header)
@@ -36,7 +35,7 @@ export function open(sealed) {
 export const signId = (id) => createHmac('sha256', key).update(id).digest('base64url')
 
 const random = () => randomBytes(32).toString('base64url')
-const callbackUrl = 'https://app.example.com/auth/callback'
+const callbackUrl = `${origin}/auth/callback`
 
 /** Login and callback as a careful application writes them by hand: PKCE, state, nonce, signature, sealed cookies. */
 export function createFloorLogin({ authorize, fetch, keys }) {
@@ -47,7 +46,7 @@ export function createFloorLogin({ authorize, fetch, keys }) {
       response_type: 'code',
       client_id: client.id,
       redirect_uri: callbackUrl,
-      scope: 'openid profile email offline_access',
+      scope,
       state: transaction.state,
       nonce: transaction.nonce,
       code_challenge: challenge,

@@ -8,10 +8,8 @@ import { IdpClient as NextClient } from 'idp-client/next'
 import { NextRequest } from 'next/server.js'
 import * as openid from 'openid-client'
 import { Cookies } from './cookies.mjs'
-import { seal, secret } from './floor.mjs'
-import { client, issuer, scope } from './provider.mjs'
-
-export const origin = 'https://app.example.com'
+import { seal } from './floor.mjs'
+import { client, issuer, origin, scope, secret } from './settings.mjs'
 
 const settings = {
   domain: new URL(issuer).host,

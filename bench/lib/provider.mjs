@@ -1,9 +1,6 @@
 // A stub of an OpenID provider behind `fetch`, in this process, so that sockets do not add to the time of the products.
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto'
-
-export const issuer = 'https://idp.example.com'
-export const client = { id: 'client-0123456789', secret: 'a-client-secret-of-some-length' }
-export const scope = 'openid profile email offline_access'
+import { client, issuer, scope } from './settings.mjs'
 
 const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 const kid = 'key-1'

@@ -1,34 +1,94 @@
 import { readFileSync } from 'node:fs'
+import { nameOf, readBudgets } from './budgets.mjs'
+import { toChart } from './chart.mjs'
 
 const round = (value, digits = 2) => value.toFixed(digits)
-const slug = (title) =>
-  title
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
+const range = (low, high, digits) => `${round(low, digits)} to ${round(high, digits)}`
 
-function cellsOf({ kind, rows }) {
-  if (kind === 'counts') {
-    const columns = Object.keys(rows[0])
-    return {
-      head: ['', ...columns.slice(1)],
-      body: rows.map((row) => columns.map((column) => String(row[column]))),
-    }
-  }
-  return {
-    head: ['', '× floor', '10 % to 90 %', 'CPU × floor', 'µs'],
-    body: rows.map(({ cpu, high, low, micros, name, ratio }) => [
-      name,
+/** Heads of the columns, and the cells of a row, for each kind of table. */
+const kinds = {
+  ratios: {
+    head: ['× floor', '10 % to 90 %', 'CPU × floor', 'µs'],
+    cells: ({ cpu, high, low, micros, ratio }) => [
       round(ratio),
-      `${round(low)} to ${round(high)}`,
+      range(low, high),
       round(cpu),
       round(micros, 1),
-    ]),
+    ],
+  },
+  growth: {
+    head: ['× floor', '10 % to 90 %', 'µs', 'µs per entry'],
+    cells: ({ high, low, micros, perEntry, ratio }) => [
+      round(ratio),
+      range(low, high),
+      round(micros, 1),
+      perEntry === null ? '' : round(perEntry),
+    ],
+  },
+  servers: {
+    head: ['CPU × base', 'quartiles', 'CPU added, µs', 'quartiles', 'CPU, µs', 'requests/s', '× base'],
+    cells: ({ added, high, low, micros, rate, rateRatio, ratio }) => [
+      round(ratio, 3),
+      range(low, high, 3),
+      round(added[1], 0),
+      range(added[0], added[2], 0),
+      round(micros, 0),
+      round(rate, 0),
+      round(rateRatio),
+    ],
+  },
+}
+
+const NOT_COUNTED = new Set(['name', 'work', 'entries'])
+const isCount = (column) => !NOT_COUNTED.has(column)
+
+function columnsOf({ kind = 'ratios', rows }) {
+  if (kind !== 'counts') return kinds[kind]
+  const head = Object.keys(rows[0]).filter(isCount)
+  return { head, cells: (row) => head.map((column) => String(row[column])) }
+}
+
+function cellsOf(table) {
+  const { cells, head } = columnsOf(table)
+  const budgets = table.rows.map((row) => readBudgets(table, row))
+  const hasBudget = budgets.some((each) => each.length > 0)
+  const verdicts = (index) => (hasBudget ? [budgets[index].map(({ text }) => text).join('; ')] : [])
+  return {
+    head: ['', ...head, ...(hasBudget ? ['budget'] : [])],
+    body: table.rows.map((row, index) => [nameOf(row), ...cells(row), ...verdicts(index)]),
+    notes: budgets.flat().flatMap(({ note }) => note ?? []),
   }
 }
 
+const isOurs = ({ name }) => name.startsWith('idp-client')
+const isPeer = (row) => !row.isBase && row.name !== 'floor' && !isOurs(row)
+
+/** Costs of a row by column: time, CPU time or counts. Less is better. */
+function costsOf({ kind = 'ratios' }, row) {
+  if (kind !== 'counts') return { [kind === 'servers' ? 'CPU time' : 'time']: row.ratio }
+  return Object.fromEntries(
+    Object.entries(row).filter(([column, value]) => isCount(column) && typeof value === 'number'),
+  )
+}
+
+/** One sentence for each other library that takes less than idp-client does for the same work. */
+function findWinners(table) {
+  const ours = table.rows.filter(isOurs)
+  const peers = table.rows.filter(isPeer)
+  return peers.flatMap((peer) =>
+    ours
+      .filter(({ work }) => work === peer.work)
+      .flatMap((row) => {
+        const [theirs, own] = [costsOf(table, peer), costsOf(table, row)]
+        const less = Object.keys(own).filter((column) => theirs[column] < own[column])
+        return less.length > 0 ? [`${nameOf(peer)} takes less than ${nameOf(row)}: ${less.join(', ')}.`] : []
+      }),
+  )
+}
+
 export function toText(table) {
-  const { body, head } = cellsOf(table)
+  if (table.missing) return `\n${table.title}\n  not measured: ${table.missing}\n`
+  const { body, head, notes } = cellsOf(table)
   const all = [head, ...body]
   const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column].length)))
   const lines = all.map((row) =>
@@ -36,64 +96,39 @@ export function toText(table) {
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
       .join('  '),
   )
-  return `\n${table.title}\n  ${lines.join('\n  ')}\n`
+  return `\n${table.title}\n  ${[...lines, ...findWinners(table), ...notes].join('\n  ')}\n`
 }
 
-function toTable(table) {
-  const { body, head } = cellsOf(table)
+function toSection(table) {
+  if (table.missing) return `## ${table.title}\n\nNot measured: ${table.missing}.`
+  const { body, head, notes } = cellsOf(table)
   const line = (cells) => `| ${cells.join(' | ')} |`
+  const chart = toChart(table)
   return [
-    line(head),
-    line(head.map((_cell, column) => (column === 0 ? '---' : '--:'))),
-    ...body.map(line),
-  ].join('\n')
+    `## ${table.title}`,
+    ...(table.floor ? [`${table.kind === 'servers' ? 'Base' : 'Floor'}: ${table.floor}.`] : []),
+    [line(head), line(head.map((_cell, column) => (column === 0 ? '---' : '--:'))), ...body.map(line)].join(
+      '\n',
+    ),
+    [...findWinners(table), ...notes].map((note) => `- ${note}`).join('\n'),
+    ...(chart ? [`![${table.title}](benchmarks/${chart.file})`] : []),
+  ]
+    .filter((part) => part !== '')
+    .join('\n\n')
 }
 
-const WIDTH = 640
-const LABEL = 200
-const BAR = 22
-
-function toColour(name) {
-  if (name === 'floor') return '#8b949e'
-  return name.startsWith('idp-client') ? '#1f6feb' : '#c9d1d9'
-}
-
-/** A bar chart of the ratios, drawn from the same numbers as the table; null for tables without ratios. */
-export function toChart({ kind, rows, title }) {
-  if (kind === 'counts') return null
-  const longest = Math.max(...rows.map(({ ratio }) => ratio))
-  const room = WIDTH - LABEL - 60
-  const bars = rows.map(({ name, ratio }, index) => {
-    const y = 34 + index * BAR
-    const width = Math.max(1, Math.round((ratio / longest) * room))
-    return `<text x="${LABEL - 8}" y="${y + 12}" text-anchor="end">${name}</text><rect x="${LABEL}" y="${y}" width="${width}" height="16" fill="${toColour(name)}"/><text x="${LABEL + width + 6}" y="${y + 12}">${round(ratio, 1)}</text>`
-  })
-  const height = 44 + rows.length * BAR
-  const svg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="sans-serif" font-size="12" role="img" aria-label="${title}: time as a multiple of the floor">
-<rect width="100%" height="100%" fill="#fff"/>
-<text x="8" y="18" font-weight="bold">${title}, × floor (less is better)</text>
-${bars.join('\n')}
-</svg>
-`
-  return { file: `${slug(title)}.svg`, svg }
-}
-
-/** Versions of the products, without what they only need to run. */
+/** Versions of the products, drivers and tools, without what they only need to run. */
 function versions() {
-  const { dependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+  )
   const needed = new Set(['cookie', 'jose', 'oauth4webapi', 'react', 'react-dom'])
-  return Object.entries(dependencies).flatMap(([name, version]) =>
+  return Object.entries({ ...dependencies, ...devDependencies }).flatMap(([name, version]) =>
     needed.has(name) ? [] : [`${name} ${version}`],
   )
 }
 
 export function toMarkdown(tables, { cpu, date, memory, node, system }) {
-  const sections = tables.map((table) => {
-    const chart = toChart(table)
-    const floor = table.floor ? `Floor: ${table.floor}.\n\n` : ''
-    const picture = chart ? `\n\n![${table.title}](benchmarks/${chart.file})` : ''
-    return `## ${table.title}\n\n${floor}${toTable(table)}${picture}`
-  })
   return `# Benchmarks
 
 <!-- Written by \`npm run bench -- --write\`. Do not edit. -->
@@ -102,9 +137,10 @@ The cost of idp-client beside a hand-written minimum (the *floor*) and other log
 stub of a provider. [How it is measured](https://github.com/idp-client/idp-client/blob/main/bench/README.md).
 
 - Read the ratios, not the times: machines differ, and a busy machine differs from itself.
-- Machine: ${cpu}, ${memory}, ${system}, Node.js ${node}. Date: ${date}.
+- Command: \`npm run bench -- --write\`. Machine: ${cpu}, ${memory}, ${system}, Node.js ${node}. Date: ${date}.
 - Versions: ${versions().join(', ')}.
+- A budget is what the project aims at. Where a budget is missed, the reason is below the table.
 
-${sections.join('\n\n')}
+${tables.map(toSection).join('\n\n')}
 `
 }

@@ -1,7 +1,7 @@
 // One user, logged in to every product at the same stub of a provider.
 import { sealData } from 'iron-session'
 import { encode } from 'next-auth/jwt'
-import { seal, secret } from './floor.mjs'
+import { seal } from './floor.mjs'
 import {
   createAuthJs,
   createBetterAuth,
@@ -10,6 +10,7 @@ import {
   createWebClient,
 } from './products.mjs'
 import { createProvider, tokens, user } from './provider.mjs'
+import { secret } from './settings.mjs'
 
 /** The session as plain data, for products that do no login of their own. */
 export function referenceSession() {

@@ -1,0 +1,80 @@
+// Limits for rows of the tables, and the reasons where they are exceeded.
+
+/**
+ * @typedef {object} Budget
+ * @property {string} table title
+ * @property {string} row name, with the work after a comma
+ * @property {number} most
+ * @property {string} [column] of a table of counts; otherwise the ratio counts
+ * @property {string} [of] the row whose value is one; otherwise the floor or base of the table
+ * @property {string} [why] the reason why it is missed, with the profile that shows it; written by hand
+ */
+
+/** @type {readonly Budget[]} */
+const budgets = [
+  { table: 'getSession(NextRequest)', row: 'idp-client', most: 1 },
+  { table: 'getSession(Request)', row: 'idp-client', most: 1.2 },
+  { table: 'Middleware, page with a session', row: 'idp-client', most: 1.2 },
+  { table: 'Middleware, API with a session', row: 'idp-client', most: 1.2 },
+  { table: 'Middleware, anonymous page', row: 'idp-client', most: 1.7 },
+  { table: 'Middleware, anonymous API', row: 'idp-client', most: 1.1 },
+  { table: 'Middleware, anonymous API', row: 'idp-client', most: 1, of: 'nextjs-auth0' },
+  { table: 'Middleware, anonymous API, 12 cookies of others', row: 'idp-client', most: 1.1 },
+  { table: 'Page: middleware, getSession, getAccessToken', row: 'idp-client', most: 1.2 },
+  { table: 'Memory store: getSession', row: 'idp-client', most: 1.2 },
+  { table: 'Memory store: middleware with a session', row: 'idp-client', most: 1.2 },
+  { table: 'Login and callback', row: 'idp-client (next)', most: 0.65, of: 'nextjs-auth0' },
+  { table: 'Login and callback', row: 'idp-client (next)', most: 2.4 },
+  { table: 'Express 5, with a session', row: 'idp-client, session read', most: 1.5 },
+  { table: 'Next.js route handler, with a session', row: 'idp-client', most: 1.03 },
+  { table: 'Next.js route handler, anonymous', row: 'idp-client', most: 1.01 },
+  { table: 'Next.js page, with a session', row: 'idp-client', most: 1.06 },
+  {
+    table: 'Cookies and requests of a login',
+    row: 'idp-client',
+    column: 'cookie bytes',
+    most: 0.42,
+    of: 'nextjs-auth0',
+  },
+  { table: 'Import and bundle', row: 'idp-client', column: 'import, ms', most: 15 },
+  {
+    table: 'Import and bundle',
+    row: 'idp-client, one file for Workers',
+    column: 'bundle, kB gzip',
+    most: 65,
+  },
+  { table: 'Further tokens: open a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
+  { table: 'Further tokens: seal a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
+]
+
+export const nameOf = ({ name, work }) => (work ? `${name}, ${work}` : name)
+
+function toVerdict({ most }, { high, low, value }) {
+  if ((high ?? value) <= most) return 'met'
+  return (low ?? value) > most ? 'missed' : 'within the spread'
+}
+
+/** The value that a budget limits. Of whole servers also its quartiles, which both have to be on one side of the budget. */
+function toMeasured({ column = 'ratio', of }, table, row) {
+  const base = of ? table.rows.find((each) => nameOf(each) === of)[column] : 1
+  const value = row[column] / base
+  return table.kind === 'servers' ? { value, low: row.low, high: row.high } : { value }
+}
+
+/** Budgets of a row, each as a text for its cell and, if it is missed, the reason. */
+export function readBudgets(table, row) {
+  return budgets
+    .filter((budget) => budget.table === table.title && budget.row === nameOf(row))
+    .map((budget) => {
+      const measured = toMeasured(budget, table, row)
+      const verdict = toVerdict(budget, measured)
+      const of = budget.of ? ` × ${budget.of}: ${measured.value.toFixed(2)},` : ':'
+      return {
+        text: `≤ ${budget.most}${of} ${verdict}`,
+        note:
+          verdict === 'missed'
+            ? `${nameOf(row)} misses ≤ ${budget.most}: ${budget.why ?? 'the reason is not yet known.'}`
+            : null,
+      }
+    })
+}

@@ -1,0 +1,86 @@
+// Express applications of the products that have an adapter, and requests to them without a socket.
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import express from 'express'
+import { Cookies } from './cookies.mjs'
+import { client, issuer, origin, scope, secret } from './settings.mjs'
+
+/** Middleware of each product, and how a handler gets the user. Imported on use: a server loads only its own product. */
+const products = {
+  bare: async () => ({ getUser: () => null }),
+  'idp-client': async () => {
+    const { IdpClient } = await import('idp-client/express')
+    const idp = new IdpClient({
+      domain: new URL(issuer).host,
+      clientId: client.id,
+      clientSecret: client.secret,
+      secret,
+      appBaseUrl: origin,
+      routes: { login: '/login', callback: '/callback' },
+    })
+    return { middleware: idp.middleware, getUser: async (req) => (await idp.getSession(req))?.user }
+  },
+  'express-openid-connect': async () => {
+    const { default: oidc } = await import('express-openid-connect')
+    const middleware = oidc.auth({
+      authRequired: false,
+      issuerBaseURL: issuer,
+      baseURL: origin,
+      clientID: client.id,
+      clientSecret: client.secret,
+      secret,
+      authorizationParams: { response_type: 'code', scope },
+    })
+    return { middleware, getUser: (req) => req.oidc.user }
+  },
+}
+
+/** An application with a route that ignores the session and one that responds with its subject. */
+export async function createExpressApp(product) {
+  const { getUser, middleware } = await products[product]()
+  const app = express()
+  if (middleware) app.use(middleware)
+  app.get('/api/data', (_req, res) => {
+    res.json({ sub: null })
+  })
+  app.get('/api/session', async (req, res) => {
+    res.json({ sub: (await getUser(req))?.sub ?? null })
+  })
+  return app
+}
+
+/** Header fields that a proxy in front of the application adds. */
+export const forwarded = { host: new URL(origin).host, 'x-forwarded-proto': 'https' }
+
+const discard = () => new Writable({ write: (_chunk, _encoding, done) => done() })
+
+/** Sends a GET request to an application, without a socket. Resolves to its response, without the body. */
+export function send(app, path, cookie) {
+  const req = new IncomingMessage(new Socket())
+  req.method = 'GET'
+  req.url = path
+  req.headers = { ...forwarded, ...(cookie ? { cookie } : {}) }
+  req.push(null)
+  const res = new ServerResponse(req)
+  res.assignSocket(discard())
+  return new Promise((resolve, reject) => {
+    res.once('finish', () => resolve(new Response(null, { status: res.statusCode, headers: toHeaders(res) })))
+    app(req, res, reject)
+  })
+}
+
+const toHeaders = (res) =>
+  Object.entries(res.getHeaders()).flatMap(([name, value]) =>
+    [value].flat().map((each) => [name, String(each)]),
+  )
+
+/** Logs in at an application, and returns the cookies of its session. */
+export async function loginAt(app, provider) {
+  const cookies = new Cookies()
+  const begun = cookies.take(await send(app, '/login'))
+  const query = provider.authorize(begun.headers.get('location'))
+  const done = cookies.take(await send(app, `/callback?${query}`, String(cookies)))
+  if (!done.headers.has('location')) throw new Error(`bench: ${done.status} after a login with Express`)
+  return cookies
+}

@@ -1,0 +1,8 @@
+import { getSession } from '../../product'
+
+export const dynamic = 'force-dynamic'
+
+export default async function Page() {
+  const session = await getSession()
+  return <h1>Signed in as {session?.user.sub ?? 'nobody'}</h1>
+}

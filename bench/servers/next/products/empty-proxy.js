@@ -1,0 +1,4 @@
+import { NextResponse } from 'next/server'
+
+export const handle = () => NextResponse.next()
+export const getSession = async () => null
