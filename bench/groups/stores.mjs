@@ -1,82 +1,80 @@
-import { memoryStore } from 'idp-client/stores/memory'
 import { NextResponse } from 'next/server.js'
 import { signId } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
 import { createNextClient, createNextjsAuth0, nextRequest } from '../lib/products.mjs'
 import { createProvider } from '../lib/provider.mjs'
 import { referenceSession } from '../lib/sessions.mjs'
+import { backends, toPeerStore } from '../lib/stores.mjs'
 
-/** The store of nextjs-auth0 as its documentation shows it, on a map. */
-function createMapStore() {
-  const records = new Map()
-  return {
-    get: async (id) => {
-      const text = records.get(id)
-      return text ? JSON.parse(text) : null
-    },
-    set: async (id, session) => {
-      records.set(id, JSON.stringify(session))
-    },
-    delete: async (id) => {
-      records.delete(id)
-    },
-    deleteByLogoutToken: async () => {},
-  }
+const init = { headers: { accept: 'application/json' } }
+const signed = `id=id.${signId('id')}`
+
+async function mustFind(promise) {
+  if (!(await promise)) throw new Error('bench: no session')
 }
 
-/** Sessions in the memory of the process. */
-export async function measure(effort) {
+async function compareBackend(name, { floor, get, set, ...backend }, effort) {
   const provider = createProvider()
   globalThis.fetch = provider.fetch
-  const ours = createNextClient({ sessionStore: memoryStore({ name: 'bench' }) })
-  const peer = createNextjsAuth0({ sessionStore: createMapStore() })
+  const ours = createNextClient({ sessionStore: backend.store })
+  const peer = createNextjsAuth0({ sessionStore: toPeerStore({ get, set, remove: backend.remove }) })
   const cookies = { ours: String(await ours.login(provider)), peer: String(await peer.login(provider)) }
-  const records = new Map([['id', JSON.stringify(referenceSession())]])
-  const signed = `id=id.${signId('id')}`
-  const init = { headers: { accept: 'application/json' } }
+  await set('id', JSON.stringify(referenceSession()))
 
-  function readFloor() {
+  async function readFloor() {
     const [id, signature] = nextRequest('/api/data', signed, init).headers.get('cookie').slice(3).split('.')
-    return signId(id) === signature ? JSON.parse(records.get(id)) : null
+    return signId(id) === signature ? JSON.parse(await get(id)) : null
   }
 
-  const floor = 'NextRequest, HMAC of an id, Map.get, JSON.parse'
+  const ourRequest = () => nextRequest('/api/data', cookies.ours, init)
+  const peerRequest = () => nextRequest('/api/data', cookies.peer, init)
+  const work = `NextRequest, HMAC of an id, ${floor}, JSON.parse`
   return [
     {
-      title: 'Memory store: getSession',
-      floor,
+      title: `${name} store: getSession`,
+      floor: work,
       rows: await compare(
         [
           { name: 'floor', run: readFloor },
-          {
-            name: 'idp-client',
-            run: () => ours.idp.getSession(nextRequest('/api/data', cookies.ours, init)),
-          },
-          {
-            name: 'nextjs-auth0',
-            run: () => peer.auth0.getSession(nextRequest('/api/data', cookies.peer, init)),
-          },
+          { name: 'idp-client', run: () => mustFind(ours.idp.getSession(ourRequest())) },
+          { name: 'nextjs-auth0', run: () => mustFind(peer.auth0.getSession(peerRequest())) },
         ],
         effort,
       ),
     },
     {
-      title: 'Memory store: middleware with a session',
-      floor: `${floor}, NextResponse.next()`,
+      title: `${name} store: middleware with a session`,
+      floor: `${work}, NextResponse.next()`,
       rows: await compare(
         [
-          { name: 'floor', run: () => [readFloor(), NextResponse.next()] },
-          {
-            name: 'idp-client',
-            run: () => ours.idp.middleware(nextRequest('/api/data', cookies.ours, init)),
-          },
-          {
-            name: 'nextjs-auth0',
-            run: () => peer.auth0.middleware(nextRequest('/api/data', cookies.peer, init)),
-          },
+          { name: 'floor', run: async () => [await readFloor(), NextResponse.next()] },
+          { name: 'idp-client', run: () => ours.idp.middleware(ourRequest()) },
+          { name: 'nextjs-auth0', run: () => peer.auth0.middleware(peerRequest()) },
         ],
         effort,
       ),
     },
   ]
+}
+
+async function measureBackend(name, start, effort) {
+  let backend
+  try {
+    backend = await start()
+  } catch (error) {
+    return [{ title: `${name} store`, missing: error.message.trim().split('\n', 1)[0] }]
+  }
+  try {
+    return await compareBackend(name, backend, effort)
+  } finally {
+    await backend.stop()
+  }
+}
+
+/** Sessions in the memory of the process and in servers on loopback. */
+export async function measure(effort) {
+  const tables = []
+  for (const [name, start] of Object.entries(backends))
+    tables.push(...(await measureBackend(name, start, effort)))
+  return tables
 }

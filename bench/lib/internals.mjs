@@ -1,31 +1,29 @@
-// The parts of the library that no entry exports, bundled from its sources: sealing without a request.
-import { mkdtempSync, rmSync } from 'node:fs'
+// Parts of the library that no entry exports, and servers of its tests, bundled from their sources.
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-const sources = fileURLToPath(new URL('../../packages/idp-client/src/', import.meta.url))
+const cache = fileURLToPath(new URL('../.cache', import.meta.url))
+const library = fileURLToPath(new URL('../../packages/idp-client/', import.meta.url))
 const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild')
 
-async function load() {
-  const folder = mkdtempSync(fileURLToPath(new URL('../.internals-', import.meta.url)))
+/** Bundles a module with paths relative to the library, and imports it. */
+async function load(contents) {
+  mkdirSync(cache, { recursive: true })
+  const folder = mkdtempSync(join(cache, 'internals-'))
   try {
     const outfile = join(folder, 'internals.mjs')
     await build({
-      stdin: {
-        contents: `export { createSealer } from './crypto/seal.ts'
-          export { decodeSession, encodeSession } from './session/cookie/codec.ts'`,
-        resolveDir: sources,
-      },
+      stdin: { contents, resolveDir: library },
       outfile,
       bundle: true,
       format: 'esm',
       platform: 'node',
       packages: 'external',
       alias: {
-        '#cipher': join(sources, 'crypto/cipher.node.ts'),
-        '#signature': join(sources, 'crypto/signature.node.ts'),
-        '#async-context': join(sources, 'lib/async-context.node.ts'),
+        '#cipher': join(library, 'src/crypto/cipher.node.ts'),
+        '#async-context': join(library, 'src/lib/async-context.node.ts'),
       },
       tsconfigRaw: {},
       logLevel: 'warning',
@@ -36,8 +34,11 @@ async function load() {
   }
 }
 
+/** Sealing without a request. */
 export async function createOurSealer(secret) {
-  const { createSealer, decodeSession, encodeSession } = await load()
+  const { createSealer, decodeSession, encodeSession } = await load(`
+    export { createSealer } from './src/crypto/seal.ts'
+    export { decodeSession, encodeSession } from './src/session/cookie/codec.ts'`)
   const sealer = createSealer([secret])
   const usedAt = Math.floor(Date.now() / 1000)
   return {
@@ -45,3 +46,10 @@ export async function createOurSealer(secret) {
     open: async (text) => decodeSession(await sealer.open('session', text)),
   }
 }
+
+/** `startRedis` and `startPostgres`: servers on loopback, which end with this process; `onPath` finds a program. */
+export const loadDatabaseServers = () =>
+  load(`
+    export { startPostgres } from './test/support/postgres-server.ts'
+    export { startRedis } from './test/support/redis-server.ts'
+    export { onPath } from './test/support/service.ts'`)
