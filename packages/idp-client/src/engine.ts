@@ -11,6 +11,8 @@ import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { Exchange } from './http/exchange.ts'
+import type { MaybePromise } from './lib/chain.ts'
+import { chain } from './lib/chain.ts'
 import { lazy } from './lib/lazy.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
@@ -27,7 +29,7 @@ export interface Engine {
   readonly sessions: SessionStorage
   readonly transactions: TransactionStorage
   /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
-  clientTag(): Promise<string>
+  clientTag(): MaybePromise<string>
   /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
   /** Reports auth routes that are mounted at another path than the base path. */
@@ -36,16 +38,23 @@ export interface Engine {
 
 /** Loads the code of a storage on first use: without a session store it is not needed. */
 function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): SessionStorage {
+  let loaded: DistributedSessionStorage | undefined
+  const storage = (): MaybePromise<DistributedSessionStorage> =>
+    loaded ??
+    chain(load(), (storage) => {
+      loaded = storage
+      return storage
+    })
   return {
-    load: async (exchange) => (await load()).load(exchange),
-    initial: async (exchange) => (await load()).initial(exchange),
-    save: async (exchange, session, options) => (await load()).save(exchange, session, options),
-    destroy: async (exchange) => (await load()).destroy(exchange),
-    sweep: async (exchange) => (await load()).sweep(exchange),
+    load: (exchange) => chain(storage(), ({ load }) => load(exchange)),
+    initial: async (exchange) => (await storage()).initial(exchange),
+    save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
+    destroy: async (exchange) => (await storage()).destroy(exchange),
+    sweep: async (exchange) => (await storage()).sweep(exchange),
     distributed: {
-      exclusively: async (session, work) => (await load()).distributed.exclusively(session, work),
-      adopt: async (exchange, session) => (await load()).distributed.adopt(exchange, session),
-      currentId: async (exchange) => (await load()).distributed.currentId(exchange),
+      exclusively: async (session, work) => (await storage()).distributed.exclusively(session, work),
+      adopt: async (exchange, session) => (await storage()).distributed.adopt(exchange, session),
+      currentId: async (exchange) => (await storage()).distributed.currentId(exchange),
     },
   }
 }
@@ -66,7 +75,7 @@ function createSessionStorage(parts: CookieSessionParts): SessionStorage {
 
 export function createEngine(config: Config): Engine {
   const sealer = createSealer(config.secrets)
-  const clientTag = lazy(async () => hashToken(`${config.provider.url} ${config.clientId}`, 9))
+  const clientTag = lazy(() => hashToken(`${config.provider.url} ${config.clientId}`, 9))
   const baseUrl = ({ request }: Exchange): string => {
     reportAddress(config, request)
     return resolveBaseUrl(config, request)

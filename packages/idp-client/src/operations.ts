@@ -25,6 +25,8 @@ import { newCorrelationId } from './http/correlation-id.ts'
 import type { Exchange } from './http/exchange.ts'
 import { readArguments, readRequest, readSession } from './http/host-arguments.ts'
 import { redirect } from './http/responses.ts'
+import type { MaybePromise } from './lib/chain.ts'
+import { chain } from './lib/chain.ts'
 import { reporting } from './log/reporting.ts'
 import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
@@ -69,10 +71,11 @@ export abstract class IdpClientBase<
 
   /** Administration of sessions in a store, for administrators or a user's list of devices. */
   readonly sessions: SessionAdministration<FrameworkRequest> = {
-    listBySubject: (sub) =>
+    listBySubject: async (sub) =>
       this.run(async (engine) => (await this.#administration()).listSessions(engine, sub)),
-    revoke: (id) => this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
-    revokeBySubject: (sub) =>
+    revoke: async (id) =>
+      this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
+    revokeBySubject: async (sub) =>
       this.run(async (engine) => (await this.#administration()).revokeSessions(engine, sub)),
     currentId: async (...args: readonly unknown[]) => {
       const { request } = readRequest<FrameworkRequest, FrameworkResponse>('sessions.currentId', args)
@@ -83,8 +86,8 @@ export abstract class IdpClientBase<
 
   /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
   readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse> = serverMfaClient(
-    (operation) => this.run(operation),
-    (request, response, operation) => this.operate(request, response, operation),
+    async (operation) => this.run(operation),
+    async (request, response, operation) => this.operate(request, response, operation),
   )
 
   #administration(): Promise<typeof import('./flows/administer-sessions.ts')> {
@@ -92,26 +95,24 @@ export abstract class IdpClientBase<
   }
 
   /** @internal */
-  protected abstract bind(
-    request?: FrameworkRequest,
-    response?: FrameworkResponse,
-  ): Binding | Promise<Binding>
+  protected abstract bind(request?: FrameworkRequest, response?: FrameworkResponse): MaybePromise<Binding>
 
   /** @internal Runs an operation that needs no request. */
-  protected run<T>(operation: (engine: Engine) => Promise<T>): Promise<T> {
-    return reporting(this.application.settings.log, async () => operation(this.application.engine()))
+  protected run<T>(operation: (engine: Engine) => MaybePromise<T>): MaybePromise<T> {
+    return reporting(this.application.settings.log, () => operation(this.application.engine()))
   }
 
   /**
    * @internal Binds to the request first, because a missing request or response must be reported before anything else.
    */
-  protected async operate<T>(
+  protected operate<T>(
     request: FrameworkRequest | undefined,
     response: FrameworkResponse | undefined,
-    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
-  ): Promise<T> {
-    const binding = await this.bind(request, response)
-    return this.run((engine) => within(binding, (exchange) => operation(engine, exchange)))
+    operation: (engine: Engine, exchange: Exchange) => MaybePromise<T>,
+  ): MaybePromise<T> {
+    return chain(this.bind(request, response), (binding) =>
+      this.run((engine) => within(binding, (exchange) => operation(engine, exchange))),
+    )
   }
 
   /**
@@ -121,7 +122,7 @@ export abstract class IdpClientBase<
   protected abstract respond(
     request: FrameworkRequest | undefined,
     response: FrameworkResponse | undefined,
-    operation: (exchange: Exchange) => Promise<Response>,
+    operation: (exchange: Exchange) => MaybePromise<Response>,
   ): Promise<RedirectResponse>
 
   /** Returns the session of the request, or `null` if no user is signed in. Never writes a cookie. */
@@ -326,7 +327,7 @@ export abstract class IdpClientBase<
    * `CustomTokenExchangeError`: `MISSING_SUBJECT_TOKEN`, `INVALID_SUBJECT_TOKEN_TYPE` and other codes for its input,
    * `EXCHANGE_FAILED` with the provider's error as `cause`.
    */
-  customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
+  async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
     return this.run(async (engine) => {
       const { exchangeToken } = await import('./flows/exchange-token.ts')
       return exchangeToken(engine, options)
@@ -338,7 +339,7 @@ export abstract class IdpClientBase<
    * decision, at most as long as the provider granted. Needs no session and changes none. Throws
    * `BackchannelAuthenticationError`; `signal` ends the wait early.
    */
-  getTokenByBackchannelAuth(
+  async getTokenByBackchannelAuth(
     options: BackchannelAuthenticationOptions,
   ): Promise<BackchannelAuthenticationResult> {
     return this.run(async (engine) => {
@@ -406,7 +407,7 @@ export abstract class IdpClientBase<
       response,
       options = {},
     } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', args)
-    const getSessionToken: AccessTokenFactory = (tokenOptions) =>
+    const getSessionToken: AccessTokenFactory = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {
       const { createFetcher } = await import('./flows/fetcher.ts')

@@ -1,7 +1,5 @@
+import type { MaybePromise } from '../lib/chain.ts'
 import type { Bytes } from '../lib/utf8.ts'
-
-/** Synchronous where the runtime has synchronous cryptography (Node), a promise elsewhere. */
-export type MaybePromise<T> = T | Promise<T>
 
 declare const opaque: unique symbol
 
@@ -16,7 +14,10 @@ export interface Sealed {
   readonly tag: Bytes
 }
 
-/** Exports of every implementation of `#cipher`. They can decrypt each other's output. */
+/**
+ * Exports of every implementation of `#cipher`, synchronous where the runtime has synchronous cryptography (Node). They can
+ * decrypt each other's output.
+ */
 export interface Cipher {
   /** Part of cache keys, because an implementation cannot use the keys of another. */
   readonly kind: 'node' | 'web'

@@ -1,7 +1,7 @@
 import { randomBytes, sha256, toBase64url } from '#cipher'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { utf8 } from '../lib/utf8.ts'
-import { chain } from './chain.ts'
-import type { MaybePromise } from './cipher.ts'
 
 /** Returns random bytes in base64url; 32 bytes are 43 characters. */
 export function randomToken(bytes = 32): string {

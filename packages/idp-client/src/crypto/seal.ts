@@ -1,10 +1,11 @@
 import * as platform from '#cipher'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import type { Bytes } from '../lib/utf8.ts'
 import { utf8 } from '../lib/utf8.ts'
-import { chain } from './chain.ts'
-import type { Cipher, CipherKey, MaybePromise } from './cipher.ts'
+import type { Cipher, CipherKey } from './cipher.ts'
 
 /** Purpose of a sealed value. Each purpose has its own key, so that a value of one cannot be opened as another. */
 export type Purpose =

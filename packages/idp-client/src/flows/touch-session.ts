@@ -2,7 +2,9 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
-import { isRollingDue } from '../session/model/lifetime.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
+import { isRollingDue, toTimes } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
@@ -26,6 +28,25 @@ async function trySave(
   }
 }
 
+/** Records use of a live session; `rejectedAt` is when the provider rejected its refresh token, if it did. */
+function touch(
+  engine: Engine,
+  exchange: Exchange,
+  session: StoredSession,
+  rejectedAt: number | undefined,
+): MaybePromise<boolean> {
+  const { config } = engine
+  const now = config.clock()
+  if (rejectedAt !== undefined && !mayRemove(exchange, rejectedAt, now)) return false
+  const isDue = isRollingDue(toTimes(session), config.session, now)
+  if (!isDue && !session.stale && rejectedAt === undefined) return false
+  const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
+  return chain(trySave(engine, exchange, { ...session, data, usedAt: now }), (isSaved) => {
+    if (isSaved) config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
+    return isSaved
+  })
+}
+
 /**
  * Records use of the session if a write is due. Returns whether a cookie was staged.
  * 1. Ignores prefetches and Server Actions: they are not use of the session, and a cookie would make the host render
@@ -35,20 +56,13 @@ async function trySave(
  * 4. Writes nothing for a minute after the refresh token was rejected, then writes the session without it.
  * 5. Keeps `createdAt`, so that the absolute lifetime is not extended.
  */
-export async function touchSession(engine: Engine, exchange: Exchange): Promise<boolean> {
-  const { config, sessions } = engine
+export function touchSession(engine: Engine, exchange: Exchange): MaybePromise<boolean> {
+  const { sessions } = engine
   const { headers, method } = exchange.request
   if (isPrefetch(headers) || isServerAction(headers, method)) return false
-  const session = await sessions.load(exchange)
-  if (!session) return sessions.sweep(exchange)
-  const now = config.clock()
-  const { createdAt } = session.data.internal
-  const rejectedAt = await deadSince(engine, session.data.tokenSet.refreshToken)
-  if (rejectedAt !== undefined && !mayRemove(exchange, rejectedAt, now)) return false
-  const due = isRollingDue({ createdAt, usedAt: session.usedAt }, config.session, now)
-  if (!due && !session.stale && rejectedAt === undefined) return false
-  const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
-  if (!(await trySave(engine, exchange, { ...session, data, usedAt: now }))) return false
-  config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
-  return true
+  return chain(sessions.load(exchange), (session) =>
+    session
+      ? chain(deadSince(engine, session.data), (rejectedAt) => touch(engine, exchange, session, rejectedAt))
+      : sessions.sweep(exchange),
+  )
 }

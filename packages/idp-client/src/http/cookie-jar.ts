@@ -48,13 +48,24 @@ export function decodeCookieValue(value: string): string {
  * reaches the browser until the host's binding calls `flush`.
  */
 export class CookieJar {
-  readonly #received: ReceivedCookies
+  #source: ReceivedCookies | (() => ReceivedCookies)
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
   readonly #afterFlush: (() => void)[] = []
 
-  constructor(received: ReceivedCookies) {
-    this.#received = received
+  /** @param received the received cookies, or a function that returns them, which is called when they are first needed. */
+  constructor(received: ReceivedCookies | (() => ReceivedCookies)) {
+    this.#source = received
+  }
+
+  get #received(): ReceivedCookies {
+    if (typeof this.#source === 'function') this.#source = this.#source()
+    return this.#source
+  }
+
+  /** Whether there is a write that no sink has accepted yet. */
+  get isPending(): boolean {
+    return this.#pending.size > 0
   }
 
   /** Returns the first value of the name. */

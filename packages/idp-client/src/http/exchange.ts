@@ -1,4 +1,3 @@
-import type { ReceivedCookies } from './cookie-jar.ts'
 import { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
@@ -30,7 +29,7 @@ export interface RequestCookies {
   readonly slots: Map<object, object>
 }
 
-export function requestCookies(received: ReceivedCookies): RequestCookies {
+export function requestCookies(received: ConstructorParameters<typeof CookieJar>[0]): RequestCookies {
   return { cookies: new CookieJar(received), slots: new Map() }
 }
 

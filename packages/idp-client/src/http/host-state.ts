@@ -12,12 +12,26 @@ interface HostState {
   cookieLines?: CookieLines
 }
 
-const states = new WeakMap<object, HostState>()
+/** Its constructor returns the given object, so that a derived class adds its private fields to any object. */
+class Returned {
+  constructor(hostObject: object) {
+    // biome-ignore lint/correctness/noConstructorReturn: this is what the class is for
+    return hostObject
+  }
+}
 
-function getState(hostObject: object): HostState {
-  const state = states.get(hostObject) ?? {}
-  states.set(hostObject, state)
-  return state
+/**
+ * Adds the state to the host's object as a private field: like an entry of a `WeakMap`, it belongs to this very object and no
+ * other code sees it. But V8 frees the entries of a `WeakMap` only in major garbage collections, so that the requests of a
+ * busy server would all survive until then (decision 0020).
+ */
+class Stamp extends Returned {
+  readonly #state: HostState = {}
+
+  static get(hostObject: object): HostState {
+    const stamped = #state in hostObject ? hostObject : new Stamp(hostObject)
+    return (stamped as Stamp).#state
+  }
 }
 
 /**
@@ -25,14 +39,14 @@ function getState(hostObject: object): HostState {
  * request and staged writes are visible to later operations.
  */
 export function requestState(hostRequest: object, create: () => RequestState): RequestState {
-  const state = getState(hostRequest)
+  const state = Stamp.get(hostRequest)
   state.request ??= create()
   return state.request
 }
 
 /** Returns the lines of a host's response object, created by the first write. */
 export function cookieLines(hostResponse: object, create: () => CookieLines): CookieLines {
-  const state = getState(hostResponse)
+  const state = Stamp.get(hostResponse)
   state.cookieLines ??= create()
   return state.cookieLines
 }

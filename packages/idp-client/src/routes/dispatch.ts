@@ -4,6 +4,7 @@ import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson, noStore } from '../http/responses.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -68,16 +69,15 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
 }
 
 /**
- * Responds to a request for a mounted route; returns `null` for any other path. Every response is uncacheable and
- * carries what the route staged (a failure still deletes its transaction).
+ * Responds to a request for a route. Every response is uncacheable and carries what the route staged (a failure still deletes
+ * its transaction).
  */
-export async function dispatch(
+export async function runRoute(
   application: Application,
+  key: RouteKey,
   exchange: Exchange,
   hostRequest: unknown,
-): Promise<Response | null> {
-  const key = matchRoute(application.settings, exchange.request)
-  if (key === null) return null
+): Promise<Response> {
   const response =
     rejectEarly(table[key], exchange.request) ??
     (await respond(application, key, {
@@ -89,4 +89,14 @@ export async function dispatch(
     }))
   noStore(response.headers)
   return response
+}
+
+/** Responds to a request for a mounted route; returns `null` for any other path. */
+export function dispatch(
+  application: Application,
+  exchange: Exchange,
+  hostRequest: unknown,
+): MaybePromise<Response | null> {
+  const key = matchRoute(application.settings, exchange.request)
+  return key === null ? null : runRoute(application, key, exchange, hostRequest)
 }

@@ -2,6 +2,8 @@ import type { Application } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { touchSession } from '../flows/touch-session.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { recover } from '../lib/chain.ts'
 
 /**
  * Returns whether a request may carry a session, by a search for the cookie's name: false positives are possible, false
@@ -21,14 +23,15 @@ export function mayCarrySession(application: Application, headers: Headers): boo
  * Records use of the session in a request for the application itself, if due. Never blocks the request: after a failure
  * the application still responds, without a session if it cannot be read.
  */
-export async function passThrough(application: Application, exchange: Exchange): Promise<void> {
-  if (!mayCarrySession(application, exchange.request.headers)) return
-  try {
-    await touchSession(application.engine(), exchange)
-  } catch (error) {
-    // Configuration errors were reported at construction; repeating them per request would flood the log.
-    if (isIdpError(error, 'INVALID_CONFIGURATION')) return
-    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
-    reportOutcome(application.settings.log, asIdpError(error), { level: 'debug', code: 'REQUEST_FAILED' })
-  }
+export function passThrough(application: Application, exchange: Exchange): MaybePromise<unknown> {
+  if (!mayCarrySession(application, exchange.request.headers)) return undefined
+  return recover<unknown>(
+    () => touchSession(application.engine(), exchange),
+    async (error) => {
+      // Configuration errors were reported at construction; repeating them per request would flood the log.
+      if (isIdpError(error, 'INVALID_CONFIGURATION')) return
+      const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+      reportOutcome(application.settings.log, asIdpError(error), { level: 'debug', code: 'REQUEST_FAILED' })
+    },
+  )
 }

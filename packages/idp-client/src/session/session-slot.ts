@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { RequestCookies } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import type { SessionReference } from './model/reference.ts'
 import type { ConnectionTokenSet, SessionData } from './model/session-data.ts'
 import type { Snapshot, StoredSession } from './model/stored-session.ts'
@@ -7,9 +8,9 @@ import type { Snapshot, StoredSession } from './model/stored-session.ts'
 /** The session of one client in one request. A new slot has no properties, since they are only declared. */
 export class SessionSlot {
   /** The sessions in a store that the request's cookies name; absent until they are read. */
-  declare references?: Promise<readonly SessionReference[]>
+  declare references?: MaybePromise<readonly SessionReference[]>
   /** The live session that the request carries, null without one; absent until it is read. */
-  declare initial?: Promise<Snapshot | null>
+  declare initial?: MaybePromise<Snapshot | null>
   /** The session as this request has saved it, null once it has ended; absent while nothing was saved. */
   declare current?: Snapshot | null
   /** The refreshed session of this process, as first loaded where the request's cookie is older. */
@@ -23,7 +24,7 @@ export class SessionSlot {
   /** The connection tokens that were read from cookies, with their encrypted values; absent until the first is read. */
   declare sealedConnectionTokens?: Map<ConnectionTokenSet, SealedConnectionToken>
   /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
-  declare ended?: Promise<readonly EndedSessions[]>
+  declare ended?: MaybePromise<readonly EndedSessions[]>
 }
 
 /** An encrypted connection token as a cookie contains it. */

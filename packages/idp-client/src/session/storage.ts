@@ -1,4 +1,5 @@
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
 /** The result of work on a session: the session after it, and a failure that does not undo the change. */
@@ -47,7 +48,7 @@ export interface SessionStorage {
    * Returns the live session of this request, or null. Reads it once per request, never writes. Throws
    * `SESSION_STORE_FAILED` if the store fails.
    */
-  load(exchange: Exchange): Promise<StoredSession | null>
+  load(exchange: Exchange): MaybePromise<StoredSession | null>
   /** Returns the session as this request first read it, whatever was saved since. */
   initial(exchange: Exchange): Promise<StoredSession | null>
   /**
@@ -64,7 +65,7 @@ export interface SessionStorage {
    * Stages the deletion of this client's session cookies if none of them is a live session. Returns whether there were
    * any. Cookies of other applications stay.
    */
-  sweep(exchange: Exchange): Promise<boolean>
+  sweep(exchange: Exchange): MaybePromise<boolean>
   /** Present if the sessions are in a store, which several processes may use. */
   readonly distributed?: DistributedSessions
 }

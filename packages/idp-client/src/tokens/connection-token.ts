@@ -1,6 +1,7 @@
 import { isIdpError } from '../errors/base.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -19,7 +20,7 @@ export interface ConnectionRequest {
 }
 
 export interface ConnectionTokenParts extends PersistParts {
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   /** Sends the token exchange; passed in by the flow. */
   readonly exchangeToken: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
 }
@@ -95,7 +96,7 @@ export async function getFreshConnectionToken(
   const stored = storedConnectionToken(session.data, want, clock())
   if (stored) return stored
   const { refreshToken } = session.data.tokenSet
-  const isDead = (await deadSince(parts, refreshToken)) !== undefined
+  const isDead = (await deadSince(parts, session.data)) !== undefined
   if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
     const { family, redemption } = await refreshOnce({

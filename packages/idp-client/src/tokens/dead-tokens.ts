@@ -1,5 +1,7 @@
 import type { Exchange } from '../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../http/request-kind.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { tokenKey } from './token-family.ts'
@@ -19,7 +21,7 @@ const deadTokens = (): Lru<string, number> =>
   processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_TOKENS))
 
 export interface DeadTokenParts {
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
 }
 
 export async function markDead(
@@ -30,14 +32,19 @@ export async function markDead(
   deadTokens().set(await tokenKey(await clientTag(), refreshToken), now)
 }
 
-/** Returns when the provider rejected a refresh token, in seconds since the epoch; `undefined` for any other token. */
-export async function deadSince(
+/**
+ * Returns when the provider rejected the refresh token of a session, in seconds since the epoch; `undefined` if it did not.
+ */
+export function deadSince(
   { clientTag }: DeadTokenParts,
-  refreshToken: string | undefined,
-): Promise<number | undefined> {
+  session: { readonly tokenSet: { readonly refreshToken?: string } },
+): MaybePromise<number | undefined> {
   const dead = deadTokens()
-  if (refreshToken === undefined || dead.size === 0) return undefined
-  return dead.get(await tokenKey(await clientTag(), refreshToken))
+  // Usually empty: then the tokens of the session are not decoded.
+  if (dead.size === 0) return undefined
+  const { refreshToken } = session.tokenSet
+  if (refreshToken === undefined) return undefined
+  return chain(clientTag(), (tag) => chain(tokenKey(tag, refreshToken), (key) => dead.get(key)))
 }
 
 /** Returns whether a page of this application, or the user, caused the request. */

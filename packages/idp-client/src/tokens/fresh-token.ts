@@ -151,7 +151,7 @@ async function redeem(
   const { config, refresh, sessions } = parts
   const { data } = session
   // While this call was waiting, the provider may have rejected the token of another call.
-  if ((await deadSince(parts, refreshToken)) !== undefined)
+  if ((await deadSince(parts, { tokenSet: { refreshToken } })) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
   try {
@@ -199,7 +199,7 @@ async function decide(
   if (selection.kind === 'usable') return selection
   const fallback = selection.kind === 'refresh' ? selection.fallback : undefined
   const { refreshToken } = session.data.tokenSet
-  const since = await deadSince(parts, refreshToken)
+  const since = await deadSince(parts, session.data)
   if (refreshToken === undefined || since !== undefined) {
     if (since !== undefined && mayRemove(exchange, since, config.clock()))
       await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })

@@ -3,6 +3,7 @@ import type { Sealer } from '../crypto/seal.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 import { getSubject } from '../session/model/claims.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -34,7 +35,7 @@ export interface MfaContext {
 export interface MfaContextParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
 }
 
 export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaContext): Promise<string> {

@@ -1,5 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { CookieSessionStorage } from '../session/cookie/in-cookie.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -21,7 +23,7 @@ import {
 
 export interface PendingRefreshParts {
   readonly config: Config
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
 }
 
 /**
@@ -40,9 +42,12 @@ export function withPendingRefreshes(
       : undefined
   }
 
-  async function load(exchange: Exchange): Promise<StoredSession | null> {
-    const session = await storage.load(exchange)
-    if (!session) return null
+  const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
+    chain(storage.load(exchange), (session) =>
+      session && hasFamilies() ? withPendingRefresh(exchange, session) : session,
+    )
+
+  async function withPendingRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession> {
     const family = await getFamily(session)
     if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)

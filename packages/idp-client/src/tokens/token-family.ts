@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
@@ -92,7 +93,7 @@ const families = (): TokenFamilies =>
   })
 
 /** Returns a hash that identifies a refresh token of one client at one provider. */
-export async function tokenKey(clientTag: string, refreshToken: string): Promise<string> {
+export function tokenKey(clientTag: string, refreshToken: string): MaybePromise<string> {
   return hashToken(`${clientTag} ${refreshToken}`, 32)
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { toKey } from '../lib/registry.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
@@ -36,7 +37,7 @@ export interface Verification {
 }
 
 export interface VerificationParts extends PersistParts {
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
 }
 
 interface Verified extends Redemption {

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 
 /** Query parameter of the login route that contains the requirements of a guard. */
@@ -17,7 +18,7 @@ export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], st
 export interface GuardParts {
   readonly config: Pick<Config, 'clock'>
   readonly sealer: Sealer
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
 }
 
 /**

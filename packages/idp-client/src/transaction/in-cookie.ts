@@ -5,6 +5,7 @@ import { MAX_CANDIDATES } from '../http/chunks.ts'
 import type { CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { createCookieValue, readSealedPart, readTransactionCookies, selectEvicted } from './cookie-value.ts'
 import { createRestartGuard } from './restart-guard.ts'
 import type { TransactionLookup, TransactionStorage } from './storage.ts'
@@ -13,7 +14,7 @@ import { decodeTransaction } from './transaction.ts'
 export interface CookieTransactionParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 

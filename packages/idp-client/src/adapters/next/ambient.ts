@@ -78,7 +78,7 @@ export async function bindAmbient(): Promise<Binding> {
     exchange: { ...state, canWrite },
     async commit() {
       if (canWrite()) state.cookies.flush(host)
-      return state.cookies.pending().length === 0
+      return !state.cookies.isPending
     },
   }
 }
@@ -99,13 +99,12 @@ async function hostCookies(): Promise<Awaited<ReturnType<typeof cookies>> | null
 /**
  * Also writes the cookies of a response to `cookies()`. In the proxy, Next.js replaces the cookies of the response by
  * those written through `cookies()`. If a hook or another middleware of the application did that, the login would
- * otherwise be lost.
+ * otherwise be lost. Returns the response.
  */
-export async function repeatCookies(request: Request, response: NextResponse): Promise<void> {
-  const written = response.cookies.getAll()
+export async function repeatCookies(request: Request, response: NextResponse): Promise<NextResponse> {
   const received = (request as Partial<NextRequest>).cookies?.getAll()
-  if (written.length === 0 || !received) return
-  const host = await hostCookies()
-  if (!host || serialize(host.getAll()) === serialize(received)) return
-  for (const cookie of written) host.set(cookie)
+  const host = received && (await hostCookies())
+  if (!host || serialize(host.getAll()) === serialize(received)) return response
+  for (const cookie of response.cookies.getAll()) host.set(cookie)
+  return response
 }

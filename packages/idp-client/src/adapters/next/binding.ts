@@ -1,4 +1,5 @@
 import type { Binding } from '../../binding.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { bindNode } from '../node/binding.ts'
 import type { WebTarget } from '../web/binding.ts'
@@ -12,7 +13,7 @@ export type HostRequest = Request | NodeRequest
 export type HostResponse = Response | Headers | NodeResponse
 
 /** Binds a request of any kind; without one, the request that Next.js is handling. */
-export async function bind(request?: HostRequest, response?: HostResponse): Promise<Binding> {
+export function bind(request?: HostRequest, response?: HostResponse): MaybePromise<Binding> {
   if (request === undefined) return bindAmbient()
   if (isWebRequest(request)) return bindWeb(request, response as WebTarget | undefined)
   return bindNode(request, response as NodeResponse | undefined)

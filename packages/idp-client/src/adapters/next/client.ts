@@ -8,6 +8,7 @@ import { createApplication } from '../../engine.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { IdpClientBase } from '../../operations.ts'
 import type { User } from '../../session/model/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
@@ -142,13 +143,13 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
   protected override respond(
     request: HostRequest | undefined,
     response: HostResponse | undefined,
-    operation: (exchange: Exchange) => Promise<Response>,
+    operation: (exchange: Exchange) => MaybePromise<Response>,
   ): Promise<FrameworkResponse> {
     return respondWith(request, response, operation)
   }
 
   /** @internal */
-  protected override bind(request?: HostRequest, response?: HostResponse): Promise<Binding> {
+  protected override bind(request?: HostRequest, response?: HostResponse): MaybePromise<Binding> {
     return bind(request, response)
   }
 }

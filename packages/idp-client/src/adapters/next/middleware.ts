@@ -1,9 +1,11 @@
 import type { NextRequest } from 'next/server.js'
 import { NextResponse } from 'next/server.js'
 import type { Application } from '../../engine.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { CookieJar } from '../../http/cookie-jar.ts'
 import { wantsJson } from '../../http/request-kind.ts'
-import { dispatch, matchRoute } from '../../routes/dispatch.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
+import { matchRoute, runRoute } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
@@ -52,22 +54,15 @@ function continueRequest(request: Request): NextResponse {
   return response
 }
 
-async function respond(
-  application: Application,
-  exchange: Exchange,
-  request: Request,
-  next: unknown,
-): Promise<NextResponse> {
-  const routeResponse = await dispatch(application, exchange, request)
-  if (routeResponse) return toNextResponse(routeResponse)
-  await passThrough(application, exchange)
+/** Passes a request on, to `next` if it is a function: Next.js passes its own event if the method is exported as proxy. */
+function continueTo(next: unknown, cookies: CookieJar, request: Request): MaybePromise<NextResponse> {
   const continued = continueRequest(request)
   // Written before `next` runs; the caller writes what `next` stages.
-  writeCookies(exchange.cookies, request, continued)
-  // Next.js passes its own event as second argument if the method itself is exported as proxy.
+  writeCookies(cookies, request, continued)
   if (typeof next !== 'function') return continued
-  const response = await (next as NextStep)(request as NextRequest)
-  return response instanceof Response ? continueWith(continued, response) : continued
+  return chain((next as NextStep)(request as NextRequest), (response) =>
+    response instanceof Response ? continueWith(continued, response) : continued,
+  )
 }
 
 /** Responds to requests for auth routes; lets every other request pass, to `next` first if there is one. */
@@ -76,15 +71,17 @@ export async function runMiddleware(
   request: Request,
   next?: unknown,
 ): Promise<NextResponse> {
-  // Most requests carry no session and are passed on unchanged.
-  const isRelevant =
-    typeof next === 'function' ||
-    matchRoute(application.settings, toRequestView(request)) !== null ||
-    mayCarrySession(application, request.headers)
-  if (!isRelevant) return continueRequest(request)
+  const route = matchRoute(application.settings, toRequestView(request))
+  // Most requests need none of what follows.
+  if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
+    return continueRequest(request)
   const exchange = toExchange(request, true)
-  const response = await respond(application, exchange, request, next)
-  writeCookies(exchange.cookies, request, response)
-  await repeatCookies(request, response)
-  return response
+  const response =
+    route === null
+      ? chain(passThrough(application, exchange), () => continueTo(next, exchange.cookies, request))
+      : chain(runRoute(application, route, exchange, request), toNextResponse)
+  return chain(response, (final) => {
+    writeCookies(exchange.cookies, request, final)
+    return final.headers.has('set-cookie') ? repeatCookies(request, final) : final
+  })
 }

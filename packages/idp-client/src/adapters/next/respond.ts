@@ -1,6 +1,7 @@
 import { NextResponse } from 'next/server.js'
 import { within } from '../../binding.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 
@@ -11,7 +12,7 @@ import { bind } from './binding.ts'
 export async function respondWith(
   request: HostRequest | undefined,
   response: HostResponse | undefined,
-  operation: (exchange: Exchange) => Promise<Response>,
+  operation: (exchange: Exchange) => MaybePromise<Response>,
 ): Promise<NextResponse> {
   const binding = await bind(request, response)
   const result = await within(binding, async (exchange) => {

@@ -61,7 +61,7 @@ const NEVER_SHARED = [
  * application also gets the new cookies with it.
  */
 export function writeCookies(cookies: CookieJar, request: Request, target: WebTarget): void {
-  if (cookies.pending().length === 0) return
+  if (!cookies.isPending) return
   const headers = target instanceof Response ? target.headers : target
   cookies.flush(hasCookieWriter(target) ? target.cookies : headersSink(headers))
   noStore(headers)
@@ -80,9 +80,9 @@ export function bindWeb(request: Request, target?: WebTarget): Binding {
   const exchange = toExchange(request, target !== undefined)
   return {
     exchange,
-    async commit() {
+    commit() {
       if (target) writeCookies(exchange.cookies, request, target)
-      return exchange.cookies.pending().length === 0
+      return !exchange.cookies.isPending
     },
   }
 }

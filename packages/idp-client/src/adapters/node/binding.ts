@@ -23,7 +23,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, givenPat
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
   const state = requestState(request, () => {
     const view = toRequestView(request)
-    return { request: view, ...requestCookies(parseCookies(view.headers.get('cookie'))) }
+    return { request: view, ...requestCookies(() => parseCookies(view.headers.get('cookie'))) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {
@@ -32,9 +32,9 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, givenPat
       request: path === undefined ? state.request : { ...state.request, ...place },
       canWrite,
     },
-    async commit() {
+    commit() {
       if (response && canWrite()) state.cookies.flush(responseSink(response))
-      return state.cookies.pending().length === 0
+      return !state.cookies.isPending
     },
   }
 }

@@ -46,10 +46,11 @@ export class WebRequestView implements RequestView {
 type ToView = (request: Request) => RequestView
 
 function getState(request: Request, toView: ToView): RequestState {
-  return requestState(request, () => ({
-    request: toView(request),
-    ...requestCookies(parseCookies(request.headers.get('cookie'))),
-  }))
+  return requestState(request, () => {
+    const view = toView(request)
+    const { cookies, slots } = requestCookies(() => parseCookies(view.headers.get('cookie')))
+    return { request: view, cookies, slots }
+  })
 }
 
 const toWebView: ToView = (request) => new WebRequestView(request)
@@ -59,14 +60,15 @@ export type WebTarget = Response | Headers
 
 /** Writes staged cookies to a response; a response with one of our cookies is never cacheable. */
 export function flushOnto(cookies: CookieJar, headers: Headers): void {
-  if (cookies.pending().length === 0) return
+  if (!cookies.isPending) return
   cookies.flush(headersSink(headers))
   noStore(headers)
 }
 
 /** Returns the exchange of a Web request. All exchanges of one request share its cookies. */
 export function toExchange(request: Request, canWrite: boolean, toView: ToView = toWebView): Exchange {
-  return { ...getState(request, toView), canWrite: () => canWrite }
+  const { cookies, request: view, slots } = getState(request, toView)
+  return { request: view, cookies, slots, canWrite: () => canWrite }
 }
 
 /** Binds a Web request, and the response for its cookies, if there is one. */
@@ -75,14 +77,14 @@ export function bindRequest(request: Request, target?: WebTarget): Binding {
   const exchange = toExchange(request, headers !== undefined)
   return {
     exchange,
-    async commit() {
+    commit() {
       if (headers) flushOnto(exchange.cookies, headers)
-      return exchange.cookies.pending().length === 0
+      return !exchange.cookies.isPending
     },
   }
 }
 
 /** Binds a request whose cookies are written later: `middleware(request, next)` adds them to the response of `next`. */
 export function bindDeferred(request: Request): Binding {
-  return { exchange: toExchange(request, true), commit: async () => true }
+  return { exchange: toExchange(request, true), commit: () => true }
 }

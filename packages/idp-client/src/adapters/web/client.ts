@@ -8,6 +8,7 @@ import { apiRefusal, pageAccess } from '../../guards/guards.ts'
 import type { ApiGuardOptions, GuardRequirements } from '../../guards/requirements.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
 import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
@@ -114,7 +115,7 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, Response | Header
   protected override async respond(
     request: FrameworkRequest | undefined,
     target: WebTarget | undefined,
-    operation: (exchange: Exchange) => Promise<Response>,
+    operation: (exchange: Exchange) => MaybePromise<Response>,
   ): Promise<FrameworkResponse> {
     return within(this.bind(request, target), async (exchange) => {
       const response = await operation({ ...exchange, canWrite: () => true })

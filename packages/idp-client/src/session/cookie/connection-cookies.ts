@@ -5,6 +5,7 @@ import type { NamedValue } from '../../http/chunks.ts'
 import { chunkNames, joinedCookies, splitCookie } from '../../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../../http/cookie-jar.ts'
 import type { RequestCookies } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
 import type { ConnectionTokenSet } from '../model/session-data.ts'
 import type { SealedConnectionToken } from '../session-slot.ts'
@@ -13,7 +14,7 @@ import { sessionSlot } from '../session-slot.ts'
 /** Connection tokens have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
 export interface ConnectionCookies {
   /** Returns the tokens of the session with this key. Those of other sessions are not of its user. */
-  read(exchange: RequestCookies, sessionKey: string): Promise<ConnectionTokenSet[]>
+  read(exchange: RequestCookies, sessionKey: string): MaybePromise<ConnectionTokenSet[]>
   /** Returns the cookies of a session's tokens; null if these are too many or too large to be read again. */
   write(exchange: RequestCookies, tokens: SessionTokens): Promise<readonly NamedValue[] | null>
 }
@@ -84,6 +85,23 @@ export function createConnectionCookies(config: Config, sealer: Sealer): Connect
     return null
   }
 
+  async function readAll(
+    exchange: RequestCookies,
+    names: readonly string[],
+    sessionKey: string,
+  ): Promise<ConnectionTokenSet[]> {
+    const slot = sessionSlot(exchange, config)
+    const entries: ConnectionTokenSet[] = []
+    for (let index = 0; index < MAX_TOKENS && chunkNames(prefix + index, names).length > 0; index++) {
+      const found = await readOne(exchange, index, sessionKey)
+      if (!found) continue
+      slot.sealedConnectionTokens ??= new Map()
+      slot.sealedConnectionTokens.set(...found)
+      entries.push(found[0])
+    }
+    return entries
+  }
+
   /** Does not encrypt an unchanged token again, unless the secret has changed; its cookie gets a new lifetime. */
   async function seal(
     exchange: RequestCookies,
@@ -97,18 +115,9 @@ export function createConnectionCookies(config: Config, sealer: Sealer): Connect
   }
 
   return {
-    async read(exchange, sessionKey) {
-      const slot = sessionSlot(exchange, config)
-      const entries: ConnectionTokenSet[] = []
-      const names = exchange.cookies.names()
-      for (let index = 0; index < MAX_TOKENS && chunkNames(prefix + index, names).length > 0; index++) {
-        const found = await readOne(exchange, index, sessionKey)
-        if (!found) continue
-        slot.sealedConnectionTokens ??= new Map()
-        slot.sealedConnectionTokens.set(...found)
-        entries.push(found[0])
-      }
-      return entries
+    read(exchange, sessionKey) {
+      const names = exchange.cookies.names().filter((each) => each.startsWith(prefix))
+      return names.length === 0 ? [] : readAll(exchange, names, sessionKey)
     },
 
     async write(exchange, { attributes, entries, sessionKey }) {

@@ -4,6 +4,7 @@ import { chunkNames } from '../../http/chunks.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-scope.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
@@ -12,7 +13,7 @@ export interface SessionCookieParts {
   readonly config: Config
   readonly sealer: Sealer
   /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 

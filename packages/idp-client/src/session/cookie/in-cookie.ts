@@ -1,9 +1,11 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
-import type { NamedValue } from '../../http/chunks.ts'
+import type { JoinedCookie, NamedValue } from '../../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../../http/chunks.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import { isAlive, toTimes } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -23,7 +25,7 @@ export interface CookieSessionParts {
   readonly config: Config
   readonly sealer: Sealer
   /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
   /** Returns whether the session has ended in this process. Default: false for every session. */
   readonly hasEnded?: (session: StoredSession) => boolean
@@ -58,40 +60,54 @@ function reader({ config, sealer, clientTag, connections, hasEnded, marker }: Re
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
-  /** Decrypts one cookie after the other and yields the live sessions. */
-  async function* openAll(exchange: Exchange): AsyncIterable<StoredSession> {
-    const { cookies } = exchange
-    for (const { value } of joinedCookies(cookie.name, (name) => cookies.all(name))) {
-      const bytes = await sealer.open('session', value)
-      const session = bytes && decodeSession(bytes)
-      if (!session) continue
-      if (session.clientTag !== undefined && session.clientTag !== (await clientTag())) continue
-      if (!isAlive(toTimes(session), rules, config.clock())) continue
-      if (await marker.hasEnded(exchange, session)) continue
-      const connectionTokenSets = await connections.read(exchange, session.sessionKey)
-      if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
-      yield session
-    }
-  }
+  /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
+  const sealedIn = ({ cookies }: Exchange): Generator<JoinedCookie> =>
+    joinedCookies(cookie.name, (name) => cookies.all(name))
 
-  /** Returns the first live session: a sibling domain or another path may have set cookies of the name, too. */
-  async function openFirst(exchange: Exchange): Promise<Snapshot | null> {
-    for await (const session of openAll(exchange)) {
+  /** Returns whether the session is of this client and has neither expired nor ended at a logout. */
+  const isLive = (exchange: Exchange, session: StoredSession): MaybePromise<boolean> =>
+    chain(clientTag(), (tag) => {
+      if (session.clientTag !== undefined && session.clientTag !== tag) return false
+      if (!isAlive(toTimes(session), rules, config.clock())) return false
+      return chain(marker.hasEnded(exchange, session), (ended) => !ended)
+    })
+
+  /** Adds the tokens that have cookies of their own. */
+  const withConnections = (exchange: Exchange, session: StoredSession): MaybePromise<StoredSession> =>
+    chain(connections.read(exchange, session.sessionKey), (connectionTokenSets) => {
+      if (connectionTokenSets.length > 0) session.data.connectionTokenSets = connectionTokenSets
+      return session
+    })
+
+  /** Decrypts one cookie; returns null unless it is a live session. */
+  const open = (exchange: Exchange, { value }: JoinedCookie): MaybePromise<StoredSession | null> =>
+    chain(sealer.open('session', value), (bytes) => {
+      const session = bytes && decodeSession(bytes)
+      if (!session) return null
+      return chain(isLive(exchange, session), (live) => (live ? withConnections(exchange, session) : null))
+    })
+
+  /** Returns the first live session that has not ended in this process. */
+  function openFirst(exchange: Exchange, sealed: Generator<JoinedCookie>): MaybePromise<Snapshot | null> {
+    const { done, value } = sealed.next()
+    if (done) return null
+    return chain(open(exchange, value), (session) => {
+      if (!session) return openFirst(exchange, sealed)
       if (!hasEnded?.(session)) return toSnapshot(session)
       getSlot(exchange).carriesEndedSession = true
-    }
-    return null
+      return openFirst(exchange, sealed)
+    })
   }
 
-  function receive(exchange: Exchange): Promise<Snapshot | null> {
+  function receive(exchange: Exchange): MaybePromise<Snapshot | null> {
     const slot = getSlot(exchange)
-    slot.initial ??= openFirst(exchange)
+    if (slot.initial === undefined) slot.initial = openFirst(exchange, sealedIn(exchange))
     return slot.initial
   }
 
-  async function load(exchange: Exchange): Promise<StoredSession | null> {
+  function load(exchange: Exchange): MaybePromise<StoredSession | null> {
     const { current } = getSlot(exchange)
-    return (current === undefined ? await receive(exchange) : current)?.session ?? null
+    return chain(current === undefined ? receive(exchange) : current, (known) => known?.session ?? null)
   }
 
   return {
@@ -100,8 +116,9 @@ function reader({ config, sealer, clientTag, connections, hasEnded, marker }: Re
     async loadAll(exchange) {
       const first = await load(exchange)
       const found = new Map(first ? [[first.sessionKey, first]] : [])
-      for await (const session of openAll(exchange)) {
-        if (!found.has(session.sessionKey)) found.set(session.sessionKey, session)
+      for (const sealed of sealedIn(exchange)) {
+        const session = await open(exchange, sealed)
+        if (session && !found.has(session.sessionKey)) found.set(session.sessionKey, session)
       }
       return [...found.values()]
     },

@@ -25,7 +25,7 @@ function sessionAt(createdAt: number, sub = 'alice', size = 0): StoredSession {
 
 type Sessions = ReturnType<typeof sessionsOf>['sessions']
 
-async function answered(cookies: Cookies, work: (exchange: Exchange) => Promise<unknown>): Promise<string[]> {
+async function answered(cookies: Cookies, work: (exchange: Exchange) => unknown): Promise<string[]> {
   const exchange = cookies.exchange()
   await work(exchange)
   return cookies.take(exchange)

@@ -2,6 +2,8 @@ import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { CookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
@@ -13,7 +15,7 @@ export interface LogoutMarkerParts {
   readonly config: Config
   readonly sealer: Sealer
   /** Tag of provider and client: a marker applies to the sessions of one client only. */
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly scope: (exchange: Exchange) => CookieScope
 }
 
@@ -24,7 +26,7 @@ export interface LogoutMarkerParts {
  */
 export interface LogoutMarker {
   /** Returns whether a marker of the request ends the session. Ignores markers that cannot be decrypted. */
-  hasEnded(exchange: RequestCookies, session: StoredSession): Promise<boolean>
+  hasEnded(exchange: RequestCookies, session: StoredSession): MaybePromise<boolean>
   /** Stages the marker of the sessions that end now, at least one, for the rest of their maximum lifetime. */
   leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
   /** Stages the marker of the sessions that a login replaces. */
@@ -76,10 +78,12 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
     return (await Promise.all(sealed.slice(0, MAX_MARKERS).map(openOne))).flat()
   }
 
-  /** Decrypts the markers of a request once, until another one is staged. */
-  function markersIn(exchange: RequestCookies): Promise<readonly EndedSessions[]> {
+  /** Decrypts the markers of a request once, until another one is staged. Most requests carry none. */
+  function markersIn(exchange: RequestCookies): MaybePromise<readonly EndedSessions[]> {
+    const sealed = exchange.cookies.all(name)
+    if (sealed.length === 0) return []
     const slot = sessionSlot(exchange, config)
-    slot.ended ??= openAll(exchange.cookies.all(name))
+    slot.ended ??= openAll(sealed)
     return slot.ended
   }
 
@@ -107,14 +111,14 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
   }
 
   return {
-    async hasEnded(exchange, session) {
-      const markers = await markersIn(exchange)
-      return markers.some((marker) => {
-        if (marker.sessionKeys.includes(session.sessionKey)) return true
-        // A time in the future means that one of two clocks is wrong: it does not show which event came first.
-        return marker.writtenAt <= config.clock() && isOlder(session, marker)
-      })
-    },
+    hasEnded: (exchange, session) =>
+      chain(markersIn(exchange), (markers) =>
+        markers.some((marker) => {
+          if (marker.sessionKeys.includes(session.sessionKey)) return true
+          // A time in the future means that one of two clocks is wrong: it does not show which event came first.
+          return marker.writtenAt <= config.clock() && isOlder(session, marker)
+        }),
+      ),
 
     leave: (exchange, ended) => mark(exchange, ended, config.clock()),
 

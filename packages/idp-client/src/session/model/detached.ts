@@ -1,4 +1,4 @@
-import { onFirstRead } from './on-first-read.ts'
+import { isDeferred, onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
 /** Returns a deep copy of JSON. Spreading copies a property named `__proto__` like any other. */
@@ -13,17 +13,20 @@ function copyOfJson(value: unknown): unknown {
   return copy
 }
 
+/** Attributes of a property that was assigned. */
+const PLAIN = { configurable: true, enumerable: true, writable: true }
+
 /**
  * Returns a copy of a session for the application, so that its changes do not affect the session of the library. Properties
  * that are computed when they are first read are copied then.
  */
 export function detachedCopy(data: SessionData): SessionData {
   const copy: Record<string, unknown> = {}
-  const plain = { configurable: true, enumerable: true, writable: true }
   for (const name of Object.keys(data)) {
-    if (Object.getOwnPropertyDescriptor(data, name)?.get)
-      onFirstRead(copy, name, () => copyOfJson(data[name]))
-    else Object.defineProperty(copy, name, { ...plain, value: copyOfJson(data[name]) })
+    if (isDeferred(data, name)) onFirstRead(copy, name, () => copyOfJson(data[name]))
+    else if (name === '__proto__')
+      Object.defineProperty(copy, name, { ...PLAIN, value: copyOfJson(data[name]) })
+    else copy[name] = copyOfJson(data[name])
   }
   return copy as SessionData
 }

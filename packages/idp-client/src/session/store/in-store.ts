@@ -2,6 +2,8 @@ import type { Config } from '../../config/config.ts'
 import type { SessionDataStore } from '../../config/options.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import type { SessionCookies } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import { endsAt, toTimes } from '../model/lifetime.ts'
@@ -23,7 +25,7 @@ export interface StoreSessionParts {
   readonly store: SessionDataStore
   readonly sealer: Sealer
   /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 
@@ -91,7 +93,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   }
 
   return {
-    load: async (exchange) => (await reader.current(exchange))?.session ?? null,
+    load: (exchange) => chain(reader.current(exchange), (known) => known?.session ?? null),
 
     async initial(exchange) {
       const known = await reader.initial(exchange)

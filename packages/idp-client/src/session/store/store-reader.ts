@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { RequestCookies } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference } from '../model/reference.ts'
@@ -12,7 +13,7 @@ import type { StoreRecords } from './store-records.ts'
 export interface StoreReaderParts {
   readonly config: Config
   readonly sealer: Sealer
-  readonly clientTag: () => Promise<string>
+  readonly clientTag: () => MaybePromise<string>
   readonly records: StoreRecords
 }
 
@@ -22,11 +23,11 @@ export interface StoreReader {
    * Returns the references in the request's cookies: of this client, without duplicates, the latest first, at most
    * `MAX_REFERENCES`. Does not call the store.
    */
-  references(exchange: RequestCookies): Promise<readonly SessionReference[]>
+  references(exchange: RequestCookies): MaybePromise<readonly SessionReference[]>
   /** Returns the live session as the store returned it at the first read. */
-  initial(exchange: RequestCookies): Promise<Snapshot | null>
+  initial(exchange: RequestCookies): MaybePromise<Snapshot | null>
   /** Returns the live session with the changes of this request. */
-  current(exchange: RequestCookies): Promise<Snapshot | null>
+  current(exchange: RequestCookies): MaybePromise<Snapshot | null>
   /** Returns whether the request has references that were not looked up in the store. */
   hasUntried(exchange: RequestCookies): boolean
   /** Sets the session that this request loads from now on; null for none. */
@@ -67,7 +68,7 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
   const { cookie: _cookie, ...rules } = config.session
   const getSlot = (exchange: RequestCookies): SessionSlot => sessionSlot(exchange, config)
 
-  function references(exchange: RequestCookies): Promise<readonly SessionReference[]> {
+  function references(exchange: RequestCookies): MaybePromise<readonly SessionReference[]> {
     const slot = getSlot(exchange)
     slot.references ??= readReferences(parts, exchange)
     return slot.references
@@ -98,9 +99,9 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
     return null
   }
 
-  function initial(exchange: RequestCookies): Promise<Snapshot | null> {
+  function initial(exchange: RequestCookies): MaybePromise<Snapshot | null> {
     const slot = getSlot(exchange)
-    slot.initial ??= open(exchange)
+    if (slot.initial === undefined) slot.initial = open(exchange)
     return slot.initial
   }
 
@@ -108,7 +109,7 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
     references,
     initial,
     hasUntried: (exchange) => getSlot(exchange).hasUntried === true,
-    async current(exchange) {
+    current(exchange) {
       const { current } = getSlot(exchange)
       return current === undefined ? initial(exchange) : current
     },
@@ -116,7 +117,7 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
       getSlot(exchange).current = session && records.snapshot(session)
     },
     refer(exchange, reference) {
-      getSlot(exchange).references = Promise.resolve([reference])
+      getSlot(exchange).references = [reference]
     },
   }
 }
