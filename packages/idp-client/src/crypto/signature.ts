@@ -1,5 +1,5 @@
+import type { MaybePromise } from '../lib/chain.ts'
 import type { Bytes } from '../lib/utf8.ts'
-import type { MaybePromise } from './cipher.ts'
 
 declare const opaque: unique symbol
 
