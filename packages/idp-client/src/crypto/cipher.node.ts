@@ -6,7 +6,7 @@ import {
   createHash,
   createSecretKey,
   hkdfSync,
-  randomBytes as randomBuffer,
+  randomFillSync,
 } from 'node:crypto'
 import type { Bytes } from '../lib/utf8.ts'
 import type { CipherKey, Sealed } from './cipher.ts'
@@ -79,6 +79,23 @@ export function fromBase64url(text: string): Bytes | null {
   return bytes.length === Math.floor((text.length * 3) / 4) && endsCanonically(text, bytes) ? bytes : null
 }
 
+/* A call of the generator costs ten times as much as the bytes of one value: draw those of many values at once. */
+const pool = new Uint8Array(1024)
+/* Larger values, which are rare, get a call of their own. */
+const MAX_POOLED_BYTES = 64
+let used = pool.length
+
 export function randomBytes(length: number): Bytes {
-  return randomBuffer(length)
+  if (length > MAX_POOLED_BYTES) return randomFillSync(new Uint8Array(length))
+  if (used + length > pool.length) {
+    // Until the pool is filled it counts as used: a throw must not lead to bytes that were returned before.
+    used = pool.length
+    randomFillSync(pool)
+    used = 0
+  }
+  const start = used
+  used += length
+  const bytes = pool.slice(start, used)
+  pool.fill(0, start, used)
+  return bytes
 }

@@ -58,6 +58,25 @@ describe.each(ciphers)('cipher of $kind', (cipher) => {
     )
   })
 
+  it('returns random bytes that are never returned again, whatever the length and whatever happens to them', () => {
+    const seen = new Set<string>()
+    let drawn = 0
+    for (let round = 0; round < 400; round++) {
+      for (const length of [12, 16, 32, 64, 65, 33]) {
+        const bytes = cipher.randomBytes(length)
+        expect(bytes).toHaveLength(length)
+        // 64 random bits: no two of these blocks are equal by chance.
+        for (let at = 0; at + 8 <= length; at += 8) {
+          seen.add(hex(bytes.subarray(at, at + 8)))
+          drawn += 1
+        }
+        new Uint8Array(bytes.buffer).fill(0)
+      }
+    }
+    expect(seen.size).toBe(drawn)
+    expect(cipher.randomBytes(0)).toHaveLength(0)
+  })
+
   it('encodes a view of a larger buffer, not the whole buffer', () => {
     const view = new Uint8Array([1, 2, 3, 4, 5, 6]).subarray(2, 5)
     expect(cipher.toBase64url(view)).toBe('AwQF')

@@ -1,8 +1,8 @@
-import { calculatePKCECodeChallenge, generateRandomCodeVerifier } from 'oauth4webapi'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import { pushAuthorizationRequest } from './par.ts'
+import { toCodeChallenge } from './pkce.ts'
 import type { Provider } from './provider.ts'
 
 export interface AuthorizationRequest {
@@ -52,11 +52,6 @@ export function mayQuerySet(name: string): boolean {
   return mayConfigurationSet(name) && !CONFIGURED_ONLY_PARAMETERS.has(name)
 }
 
-/** Generates a PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
-export function newCodeVerifier(): string {
-  return generateRandomCodeVerifier()
-}
-
 async function toParameters(
   { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
@@ -66,7 +61,7 @@ async function toParameters(
     client_id: config.clientId,
     redirect_uri: redirectUri,
     response_type: 'code',
-    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge: await toCodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     state,
     nonce,
