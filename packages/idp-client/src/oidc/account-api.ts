@@ -1,4 +1,3 @@
-import { calculatePKCECodeChallenge } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import type { ConnectedAccount } from '../config/hooks.ts'
 import { isIdpError } from '../errors/base.ts'
@@ -6,10 +5,11 @@ import { AccountApiError } from '../errors/connected-accounts.ts'
 import { pause } from '../lib/pause.ts'
 import { readProblem } from './account-problem.ts'
 import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import type { ProviderRequest } from './fetch.ts'
+import type { ProviderRequest, ReceivedResponse } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject, stringList, stringProperty } from './json.ts'
 import { requireEndpoint, unusableReason } from './metadata.ts'
+import { toCodeChallenge } from './pkce.ts'
 import type { Provider } from './provider.ts'
 import { invalidResponse, oauthError } from './translate.ts'
 import { vendorValue } from './vendor.ts'
@@ -49,7 +49,11 @@ function toUrl({ config }: Provider, { path, query = {} }: Call): URL {
   return url
 }
 
-async function send(provider: Provider, { token, token_type }: AccountAccess, call: Call): Promise<Response> {
+async function send(
+  provider: Provider,
+  { token, token_type }: AccountAccess,
+  call: Call,
+): Promise<ReceivedResponse> {
   const { config, dpop } = provider
   const { method, body } = call
   const url = toUrl(provider, call)
@@ -76,11 +80,11 @@ async function send(provider: Provider, { token, token_type }: AccountAccess, ca
     }
   }
   const first = await provider.send(url.href, await request())
-  const nonce = dpop.learn(url, first)
-  if (!bound || nonce === null || !isNonceChallenge(first, null)) return first
+  const nonce = dpop.learn(url, first.response)
+  if (!bound || nonce === null || !isNonceChallenge(first.response, null)) return first
   await pause(nonceRetryDelay(config))
   const second = await provider.send(url.href, await request(nonce))
-  dpop.learn(url, second)
+  dpop.learn(url, second.response)
   return second
 }
 
@@ -95,8 +99,8 @@ async function callApi<T>(
   read: (body: JsonObject | null) => T,
 ): Promise<T> {
   try {
-    const response = await send(provider, access, call)
-    const body = parseObject(await response.text())
+    const { response, text } = await send(provider, access, call)
+    const body = parseObject(text)
     if (!response.ok) throw new AccountApiError(readProblem(response.status, body))
     return read(body)
   } catch (thrown) {
@@ -191,7 +195,7 @@ export async function beginConnect(
     connection,
     redirect_uri: redirectUri,
     state,
-    code_challenge: await calculatePKCECodeChallenge(codeVerifier),
+    code_challenge: await toCodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
     ...(scopes.length > 0 ? { scopes } : {}),
     ...(Object.keys(parameters).length > 0 ? { authorization_params: parameters } : {}),

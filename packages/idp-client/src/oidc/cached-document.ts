@@ -1,4 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
+import { outsideRequest } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
 /** Seconds for which a loaded value is used without another request. */
@@ -20,6 +21,8 @@ export interface DocumentSource<T> {
 
 interface Held<T> {
   readonly value: T
+  /** Resolves to the value: reading it creates no promise. */
+  readonly resolved: Promise<T>
   readonly at: number
 }
 
@@ -37,11 +40,15 @@ export class CachedDocument<T> {
   #failedAt: number | undefined
   #renewedAt: number | undefined
 
-  async read(source: DocumentSource<T>): Promise<T> {
+  read(source: DocumentSource<T>): Promise<T> {
     const held = this.#held
     const now = source.clock()
     if (held && (within(LIFETIME, held.at, now) || within(RETRY_PAUSE, this.#failedAt, now)))
-      return held.value
+      return held.resolved
+    return this.#loadOr(held, now, source)
+  }
+
+  async #loadOr(held: Held<T> | undefined, now: number, source: DocumentSource<T>): Promise<T> {
     try {
       return await this.#load(source)
     } catch (error) {
@@ -70,7 +77,8 @@ export class CachedDocument<T> {
     return this.#loads.run(LOAD, async () => {
       const at = source.clock()
       const value = await source.load()
-      this.#held = { value, at }
+      // Created outside the request: a promise keeps the scope in which it was created reachable.
+      this.#held = { value, resolved: outsideRequest(() => Promise.resolve(value)), at }
       this.#failedAt = undefined
       return value
     })

@@ -5,8 +5,9 @@ import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { pause } from '../lib/pause.ts'
 import { clientMetadata, describeAuthentication } from './client-auth.ts'
+import type { DpopHandle } from './dpop.ts'
 import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import type { ProviderRequest } from './fetch.ts'
+import type { ProviderRequest, ReceivedResponse } from './fetch.ts'
 import { parseObject } from './json.ts'
 import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { requireEndpoint, toWireName } from './metadata.ts'
@@ -56,6 +57,9 @@ export interface RequestContext {
   readonly options: RequestOptions
 }
 
+/** Sends the request through a request function of `oauth4webapi`. */
+export type SendRequest = (context: RequestContext) => Promise<Response>
+
 /** Options that `oauth4webapi` passes to its `fetch`. */
 interface OutgoingRequest {
   readonly method: string
@@ -73,22 +77,22 @@ function toProviderRequest(
   return { method: 'POST', body, ...common }
 }
 
-async function toContext({
-  bound,
-  endpoint,
-  metadata,
-  provider,
-  signal,
-}: ProviderCall): Promise<RequestContext> {
+function isBound({ bound, endpoint, provider }: ProviderCall): boolean {
+  return (bound ?? provider.config.dpop.enabled) && endpoint !== 'revocationEndpoint'
+}
+
+function toContext(
+  { endpoint, metadata, provider }: ProviderCall,
+  handle: DpopHandle | undefined,
+  fetch: RequestOptions[typeof customFetch],
+): RequestContext {
   const { config } = provider
-  const isBound = (bound ?? config.dpop.enabled) && endpoint !== 'revocationEndpoint'
-  const handle = isBound ? await provider.dpop.handle() : undefined
   return {
     server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
     client: clientMetadata(config),
     authentication: provider.authentication(metadata),
     options: {
-      [customFetch]: (url, outgoing) => provider.send(url, toProviderRequest(outgoing, signal)),
+      [customFetch]: fetch,
       [allowInsecureRequests]: config.allowInsecureRequests,
       ...(handle ? { DPoP: endpoint === 'userinfoEndpoint' ? handle.resource : handle.server } : {}),
     },
@@ -102,28 +106,40 @@ function challengeError(header: string | null): string | undefined {
     : undefined
 }
 
-async function readResponse(response: Response, now: number): Promise<ProviderResponse> {
-  const { headers, status } = response
+function readResponse(
+  { response: { headers, status }, text }: ReceivedResponse,
+  now: number,
+): ProviderResponse {
   return {
     status,
     mediaType: headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
-    body: parseObject(await response.text()),
+    body: parseObject(text),
     retryAfter: retryAfterSeconds(headers.get('retry-after'), now),
     challenge: challengeError(headers.get('www-authenticate')),
   }
 }
 
 /** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */
-async function sendWithNonce(
-  { provider: { config }, signal }: ProviderCall,
-  context: RequestContext,
-  send: (context: RequestContext) => Promise<Response>,
-): Promise<ProviderResponse> {
-  const raw = await send(context)
-  const response = await readResponse(raw, config.clock())
-  if (!context.options.DPoP || !isNonceChallenge(raw, response.body)) return response
+async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<ProviderResponse> {
+  const { provider, signal } = request
+  const { config } = provider
+  const handle = isBound(request) ? await provider.dpop.handle() : undefined
+  let received: ReceivedResponse | undefined
+  const context = toContext(request, handle, async (url, outgoing) => {
+    received = await provider.send(url, toProviderRequest(outgoing, signal))
+    return received.response
+  })
+  // Only this function reads bodies: `oauth4webapi` returns the response, of which it uses the header of the nonce.
+  const sendOnce = async (): Promise<ReceivedResponse> => {
+    const response = await send(context)
+    if (received?.response !== response) throw new TypeError('a response was not received by this request')
+    return received
+  }
+  const first = await sendOnce()
+  const response = readResponse(first, config.clock())
+  if (!handle || !isNonceChallenge(first.response, response.body)) return response
   await pause(nonceRetryDelay(config), signal)
-  return readResponse(await send(context), config.clock())
+  return readResponse(await sendOnce(), config.clock())
 }
 
 /** Returns how the client authenticated, for the message of a refusal. */
@@ -155,12 +171,11 @@ function readSuccess<T>(
  */
 export async function call<T>(
   request: ProviderCall,
-  send: (context: RequestContext) => Promise<Response>,
+  send: SendRequest,
   read: (response: ProviderResponse) => T,
 ): Promise<T> {
-  const context = await toContext(request)
   try {
-    return readSuccess(request, await sendWithNonce(request, context, send), read)
+    return readSuccess(request, await sendWithNonce(request, send), read)
   } catch (thrown) {
     if (isIdpError(thrown) && !(thrown instanceof OAuthError)) throw thrown
     const error = oauthError(thrown)

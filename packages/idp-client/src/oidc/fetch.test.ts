@@ -63,18 +63,18 @@ test('[S058] [S059] only https is requested, or http if it is allowed', async ()
 })
 
 describe('the response', () => {
-  test('is complete, can be read twice and keeps status and headers', async () => {
+  test('is complete and keeps status and headers', async () => {
     const { send } = harness(() => new Response('{"a":1}', { status: 418, headers: { 'x-kept': 'yes' } }))
-    const response = await send()
+    const { response, text } = await send()
     expect([response.status, response.headers.get('x-kept')]).toEqual([418, 'yes'])
-    expect(await response.clone().text()).toBe('{"a":1}')
-    expect(await response.json()).toEqual({ a: 1 })
+    expect(text).toBe('{"a":1}')
   })
 
   test('may have no body', async () => {
     for (const status of [204, 205, 304]) {
       const { send } = harness(() => new Response(null, { status }))
-      expect((await send()).status).toBe(status)
+      const { response, text } = await send()
+      expect([response.status, text]).toEqual([status, ''])
     }
   })
 
@@ -87,7 +87,7 @@ describe('the response', () => {
 
   test('may have 1 MiB, but not one byte more, by Content-Length or actual size', async () => {
     const limit = 1_048_576
-    expect((await harness(() => new Response('x'.repeat(limit))).send()).status).toBe(200)
+    expect((await harness(() => new Response('x'.repeat(limit))).send()).text).toHaveLength(limit)
     await expect(harness(() => new Response('x'.repeat(limit + 1))).send()).rejects.toMatchObject({
       kind: 'too-large',
     })
@@ -123,8 +123,8 @@ describe('timeouts', () => {
 
   test('a signal of the caller that aborts later has no effect', async () => {
     const controller = new AbortController()
-    const response = await harness(ok).send({ signal: controller.signal })
+    const { text } = await harness(ok).send({ signal: controller.signal })
     controller.abort()
-    expect(await response.text()).toBe('{}')
+    expect(text).toBe('{}')
   })
 })

@@ -1,6 +1,7 @@
-import { encode } from 'jose/base64url'
 import type { Config } from '../config/config.ts'
+import { toBase64url } from '../crypto/base64url.ts'
 import type { Bytes } from '../lib/utf8.ts'
+import { text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
@@ -17,10 +18,16 @@ export interface ProviderRequest {
   readonly onOverdue?: () => number
 }
 
-/**
- * Sends one request to the provider. The body of the response is fully read, limited in size, and can be read again.
- */
-export type ProviderFetch = (url: string, request?: ProviderRequest) => Promise<Response>
+/** A response of the provider that has arrived completely. */
+export interface ReceivedResponse {
+  /** For status and headers; its body has been read. */
+  readonly response: Response
+  /** The body, decoded as UTF-8. */
+  readonly text: string
+}
+
+/** Sends one request to the provider. The body of the response is fully read and limited in size. */
+export type ProviderFetch = (url: string, request?: ProviderRequest) => Promise<ReceivedResponse>
 
 type TransportConfig = Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'telemetry'>
 
@@ -33,6 +40,9 @@ function assertAddress(url: string, config: TransportConfig): void {
     throw new TransportError('forbidden')
 }
 
+/** Value of the header `Idp-Client`. */
+const IDENTIFICATION = toBase64url(utf8(JSON.stringify({ name: 'idp-client', version })))
+
 /**
  * Adds the identification of this client: name and version with telemetry; without it only the name as `User-Agent`,
  * because runtimes would send their own.
@@ -40,7 +50,7 @@ function assertAddress(url: string, config: TransportConfig): void {
 function identify(base: Readonly<Record<string, string>> | undefined, telemetry: boolean): Headers {
   const headers = new Headers(base)
   headers.set('user-agent', telemetry ? `idp-client/${version}` : 'idp-client')
-  if (telemetry) headers.set('idp-client', encode(JSON.stringify({ name: 'idp-client', version })))
+  if (telemetry) headers.set('idp-client', IDENTIFICATION)
   else headers.delete('idp-client')
   return headers
 }
@@ -49,43 +59,58 @@ function identify(base: Readonly<Record<string, string>> | undefined, telemetry:
  * Runs `exchange` with a time limit. The race is needed: an aborted `fetch` may stay pending while it inflates a body
  * (Node 20), and a custom fetch may ignore its signal.
  */
-async function bounded<T>(
+function bounded<T>(
   milliseconds: number,
   { onOverdue, signal: outer }: Pick<ProviderRequest, 'onOverdue' | 'signal'>,
   exchange: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const controller = new AbortController()
-  let timer: ReturnType<typeof setTimeout> | undefined
-  let onAbort: (() => void) | undefined
-  const ended = new Promise<never>((_, reject) => {
-    const give = (): void => reject(new TransportError('timeout'))
+  return new Promise((resolve, reject) => {
+    const controller = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const release = (): void => {
+      clearTimeout(timer)
+      outer?.removeEventListener('abort', onAbort)
+    }
+    const fail = (error: unknown): void => {
+      release()
+      controller.abort()
+      reject(toTransportError(error))
+    }
+    const onTimeout = (): void => fail(new TransportError('timeout'))
+    const onAbort = (): void => fail(new TransportError('aborted'))
+    if (outer?.aborted) {
+      onAbort()
+      return
+    }
+    outer?.addEventListener('abort', onAbort, { once: true })
     timer = setTimeout(() => {
       const more = onOverdue?.() ?? 0
-      if (more > 0) timer = setTimeout(give, more)
-      else give()
+      if (more > 0) timer = setTimeout(onTimeout, more)
+      else onTimeout()
     }, milliseconds)
-    onAbort = () => reject(new TransportError('aborted'))
-    if (outer?.aborted) onAbort()
-    outer?.addEventListener('abort', onAbort, { once: true })
+    exchange(controller.signal).then((value) => {
+      release()
+      resolve(value)
+    }, fail)
   })
-  try {
-    return await Promise.race([exchange(controller.signal), ended])
-  } catch (error) {
-    controller.abort()
-    throw toTransportError(error)
-  } finally {
-    clearTimeout(timer)
-    if (onAbort) outer?.removeEventListener('abort', onAbort)
+}
+
+function concatenate(chunks: readonly Uint8Array[], size: number): Bytes {
+  const bytes: Bytes = new Uint8Array(size)
+  let offset = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, offset)
+    offset += chunk.byteLength
   }
+  return bytes
 }
 
 /** Reads the whole body; stops when it is announced as, or turns out to be, larger than the limit. */
-async function readBody(response: Response): Promise<Bytes> {
-  const announced = Number(response.headers.get('content-length') ?? 0)
-  if (announced > SIZE_LIMIT) throw new TransportError('too-large')
+async function readBody({ body, headers }: Response): Promise<Uint8Array> {
+  if (Number(headers.get('content-length') ?? 0) > SIZE_LIMIT) throw new TransportError('too-large')
   const chunks: Uint8Array[] = []
   let size = 0
-  const reader = response.body?.getReader()
+  const reader = body?.getReader()
   while (reader) {
     const { done, value } = await reader.read()
     if (done) break
@@ -93,27 +118,12 @@ async function readBody(response: Response): Promise<Bytes> {
     if (size > SIZE_LIMIT) throw new TransportError('too-large')
     chunks.push(value)
   }
-  const body: Bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    body.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return body
+  const [only] = chunks
+  return only !== undefined && chunks.length === 1 ? only : concatenate(chunks, size)
 }
 
-const BODILESS: ReadonlySet<number> = new Set([204, 205, 304])
-
-async function complete(response: Response): Promise<Response> {
-  const { status } = response
-  if (response.type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)) {
-    throw new TransportError('redirect')
-  }
-  const body = await readBody(response)
-  const headers = new Headers(response.headers)
-  headers.delete('content-encoding')
-  headers.delete('content-length')
-  return new Response(BODILESS.has(status) ? null : body, { status, headers })
+function isRedirect({ status, type }: Response): boolean {
+  return type === 'opaqueredirect' || (status >= 300 && status < 400 && status !== 304)
 }
 
 /**
@@ -137,7 +147,9 @@ export function providerFetch(config: TransportConfig): ProviderFetch {
       // Framework data caches around `fetch` must not store keys, metadata or tokens.
       init.cache = 'no-store'
       if (body !== undefined) init.body = body
-      return complete(await fetch(url, init))
+      const response = await fetch(url, init)
+      if (isRedirect(response)) throw new TransportError('redirect')
+      return { response, text: text(await readBody(response)) }
     })
   }
 }

@@ -16,6 +16,15 @@ test('properties named __proto__ are dropped at every depth, other special names
   expect(Reflect.get({}, 'a')).toBeUndefined()
 })
 
+test.each(['__proto__', '\\u005f_proto__', '__prot\\u006f__', '\\u005F\\u005fproto__'])(
+  'properties named %s are dropped, however the name is written',
+  (name) => {
+    const value = parseObject(`{"a":{"${name}":{"admin":true}},"${name}":{"admin":true}}`)
+    expect(JSON.stringify(value)).toBe('{"a":{}}')
+    expect(Reflect.get(Object(value?.['a']), 'admin')).toBeUndefined()
+  },
+)
+
 test('the last of duplicate properties is used', () => {
   expect(parseObject('{"a":1,"a":2}')).toEqual({ a: 2 })
 })

@@ -42,8 +42,8 @@ async function call<T>(
   read: (text: string, response: ProviderResponse) => T,
 ): Promise<T> {
   try {
-    const raw = await send(new URL(vendorValue(config, path), config.provider.url).href, request)
-    const text = await raw.text()
+    const address = new URL(vendorValue(config, path), config.provider.url).href
+    const { response: raw, text } = await send(address, request)
     const retryAfter = retryAfterSeconds(raw.headers.get('retry-after'), config.clock())
     const response = { status: raw.status, body: parseObject(text), retryAfter }
     if (!raw.ok) throw refusalIn(response) ?? unexpectedStatus(response)

@@ -62,6 +62,13 @@ function cachedDocument<T>(
   return document as CachedDocument<T>
 }
 
+/** The signing keys at one `jwks_uri`. */
+interface KeyDocument {
+  readonly address: string
+  readonly document: CachedDocument<KeySet>
+  readonly source: DocumentSource<KeySet>
+}
+
 /** Creates the provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
   const { clock, provider } = config
@@ -70,9 +77,9 @@ export function createProvider(config: Config): Provider {
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
     try {
-      const response = await send(url, { headers: { accept: 'application/json' } })
+      const { response, text } = await send(url, { headers: { accept: 'application/json' } })
       if (response.status !== 200) throw unusableDocument(request, response.status)
-      return read(await response.text())
+      return read(text)
     } catch (thrown) {
       throw discoveryError(request, thrown)
     }
@@ -92,17 +99,16 @@ export function createProvider(config: Config): Provider {
     report,
     load: () => load(ofDiscovery, url, readDiscovery),
   }
-  const metadata = (): Promise<ServerMetadata> =>
-    cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers).read(discovery)
+  const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
+  const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 
-  async function getKeyDocument(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
-    const address = requireEndpoint(await metadata(), 'jwksUri')
-    const source: DocumentSource<KeySet> = {
-      clock,
-      report,
-      load: () => load({ endpoint: 'jwks' }, address, readKeySet),
-    }
-    return [cachedDocument<KeySet>('keys', config, address), source]
+  let latestKeys: KeyDocument | undefined
+
+  function getKeyDocument(address: string): KeyDocument {
+    if (latestKeys?.address === address) return latestKeys
+    const source = { clock, report, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
+    latestKeys = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
+    return latestKeys
   }
 
   return {
@@ -112,11 +118,11 @@ export function createProvider(config: Config): Provider {
     authentication: clientAuthentications(config),
     metadata,
     async keys() {
-      const [document, source] = await getKeyDocument()
+      const { document, source } = getKeyDocument(requireEndpoint(await metadata(), 'jwksUri'))
       return document.read(source)
     },
     async newerKeys(seen) {
-      const [document, source] = await getKeyDocument()
+      const { document, source } = getKeyDocument(requireEndpoint(await metadata(), 'jwksUri'))
       return document.renew(seen, source)
     },
   }

@@ -1,4 +1,5 @@
 import type { RouteKey } from '../config/config.ts'
+import { lazy } from '../lib/lazy.ts'
 import { accessToken } from './access-token.ts'
 import type { MfaRouteKey } from './mfa.ts'
 import { profile } from './profile.ts'
@@ -8,7 +9,7 @@ function mfaRoute(method: 'GET' | 'POST', key: MfaRouteKey): Route {
   return {
     methods: [method],
     acts: 'not-cross-site',
-    load: async () => (await import('./mfa.ts')).mfaRoutes[key],
+    load: lazy(async () => (await import('./mfa.ts')).mfaRoutes[key]),
   }
 }
 
@@ -17,30 +18,30 @@ export const table: Readonly<Record<RouteKey, Route>> = {
   login: {
     methods: ['GET'],
     acts: 'on-navigation',
-    load: async () => (await import('./login.ts')).login,
+    load: lazy(async () => (await import('./login.ts')).login),
   },
   logout: {
     methods: ['GET'],
     acts: 'on-navigation',
-    load: async () => (await import('./logout.ts')).logout,
+    load: lazy(async () => (await import('./logout.ts')).logout),
   },
   callback: {
     methods: ['GET', 'POST'],
     acts: 'not-on-prefetch',
-    load: async () => (await import('./callback.ts')).callback,
+    load: lazy(async () => (await import('./callback.ts')).callback),
   },
-  profile: { methods: ['GET'], acts: 'on-any-request', load: async () => profile },
-  accessToken: { methods: ['GET'], acts: 'not-cross-site', load: async () => accessToken },
+  profile: { methods: ['GET'], acts: 'on-any-request', load: lazy(async () => profile) },
+  accessToken: { methods: ['GET'], acts: 'not-cross-site', load: lazy(async () => accessToken) },
   backChannelLogout: {
     methods: ['POST'],
     acts: 'on-any-request',
-    load: async () => (await import('./backchannel-logout.ts')).backchannelLogout,
+    load: lazy(async () => (await import('./backchannel-logout.ts')).backchannelLogout),
   },
   // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).
   connectAccount: {
     methods: ['GET'],
     acts: 'on-own-navigation',
-    load: async () => (await import('./connect-account.ts')).connectAccount,
+    load: lazy(async () => (await import('./connect-account.ts')).connectAccount),
   },
   mfaAuthenticators: mfaRoute('GET', 'mfaAuthenticators'),
   mfaChallenge: mfaRoute('POST', 'mfaChallenge'),
