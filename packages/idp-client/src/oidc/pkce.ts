@@ -1,5 +1,5 @@
-import type { MaybePromise } from '../crypto/cipher.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 
 /** Generates a PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
 export function newCodeVerifier(): string {
