@@ -13,10 +13,26 @@ import {
   nodeModules,
   serverPackages,
   storeEntries,
+  workerBudgets,
 } from './rules/entries.mjs'
 
 const folder = 'packages/idp-client'
 const runtimes = { node: ['node'], other: ['edge-light', 'worker', 'browser'] }
+
+const bundleOptions = {
+  absWorkingDir: fromRoot(folder),
+  bundle: true,
+  minify: true,
+  write: false,
+  format: 'esm',
+  target: 'es2022',
+  platform: 'neutral',
+  mainFields: ['module', 'main'],
+  legalComments: 'none',
+  // The sources' tsconfig maps the cipher to a file; here the imports map has to decide.
+  tsconfigRaw: {},
+  logLevel: 'silent',
+}
 
 /** Names of the outputs that load together with `name`: its own and what it imports statically. */
 function loadedWith(outputs, name, seen = new Set()) {
@@ -37,24 +53,13 @@ function loadedWith(outputs, name, seen = new Set()) {
  */
 export async function contentsOf(file, conditions) {
   const result = await build({
-    absWorkingDir: fromRoot(folder),
+    ...bundleOptions,
     entryPoints: [file],
-    bundle: true,
-    minify: true,
-    write: false,
     splitting: true,
     outdir: 'bundle',
     metafile: true,
-    format: 'esm',
-    target: 'es2022',
-    platform: 'neutral',
-    mainFields: ['module', 'main'],
     conditions,
     external: ['node:*', ...Object.keys(hosts).flatMap((host) => [host, `${host}/*`])],
-    legalComments: 'none',
-    // The sources' tsconfig maps the cipher to a file; here the imports map has to decide.
-    tsconfigRaw: {},
-    logLevel: 'silent',
   })
   const { outputs } = result.metafile
   const entryName = Object.keys(outputs).find(
@@ -73,6 +78,24 @@ export async function contentsOf(file, conditions) {
     packages: [...new Set(packages)].sort(),
     external: [...new Set(imports.filter((item) => item.external).map((item) => item.path))].sort(),
   }
+}
+
+/** Returns the bytes of one file for Workers whose client has these features. */
+export async function workerBytes(features) {
+  const names = features.join(', ')
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `
+        import { ${['IdpClient', ...features].join(', ')} } from './dist/edge.js'
+        const idp = new IdpClient({ features: { ${names} } })
+        export default { fetch: (request) => idp.middleware(request, () => new Response()) }`,
+      resolveDir: fromRoot(folder),
+    },
+    ...bundleOptions,
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*'],
+  })
+  return gzipSync(outputFiles[0].contents, { level: 9 }).length
 }
 
 /** Returns the problems of an entry that was resolved for a runtime. */
@@ -132,6 +155,12 @@ if (isMain(import.meta)) {
         `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip, ${contents.lazyBytes} more when first used; ${[...contents.packages, ...contents.external].join(', ')}`,
       )
     }
+  }
+  for (const { features, budget } of workerBudgets) {
+    const bytes = await workerBytes(features)
+    const name = `one file for Workers with ${features.join(', ') || 'no feature'}`
+    if (bytes > budget) problems.push(`${name} has ${bytes} bytes, the budget is ${budget}`)
+    console.log(`note: ${name}: ${bytes} bytes gzip`)
   }
   finish(problems, `${entries.length} entries`)
 }

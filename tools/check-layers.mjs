@@ -68,7 +68,8 @@ function moduleProblem(from, to, typeOnly) {
   if (entries.includes(from) && typeOnly) return null
   const matches = (entry) => entry === goal || entry === to
   if (rule.values.some(matches)) return null
-  if (!(rule.types ?? []).some(matches)) return `${layer} may not import ${to}`
+  if (![...(rule.types ?? []), ...(rule.loadedTypes ?? [])].some(matches))
+    return `${layer} may not import ${to}`
   return typeOnly ? null : `${layer} may import ${to} only by "import type"`
 }
 

@@ -77,4 +77,5 @@ test('a cycle of folders is found, whether by values or by types', () => {
   }
   expect(circularLayers(rules)).toEqual(['config', 'session'])
   expect(circularLayers({ ...rules, config: { values: ['lib'] } })).toEqual([])
+  expect(circularLayers({ ...rules, config: { values: ['lib'], loadedTypes: ['session'] } })).toEqual([])
 })

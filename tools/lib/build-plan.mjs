@@ -2,7 +2,9 @@
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it; `separate` files are chosen by the `imports` map
  * of the package at run time and therefore stay files of their own. `commands` get a shebang,
- * `clientEntries` must keep their "use client" directive.
+ * `clientEntries` must keep their "use client" directive. `selfContained` entries are one file without chunks and without
+ * `import()`: platforms that bundle to one file gain nothing from either, and a bundler removes unused code from it. In
+ * each, some modules are replaced by smaller ones.
  */
 export const packages = {
   'idp-client': {
@@ -11,6 +13,7 @@ export const packages = {
       index: 'index.ts',
       next: 'adapters/next/index.ts',
       express: 'adapters/express/index.ts',
+      edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
       errors: 'errors/index.ts',
@@ -32,6 +35,12 @@ export const packages = {
     commands: ['cli'],
     clientEntries: ['react'],
     hosts: ['index', 'next', 'express'],
+    selfContained: {
+      edge: {
+        'errors/advice.ts': 'errors/advice.brief.ts',
+        'http/failure-wording.ts': 'http/failure-wording.brief.ts',
+      },
+    },
     leanEntries: ['errors', 'browser', 'react', 'memory-store', 'redis-store', 'postgres-store'],
     types: 'packages/idp-client/tsconfig.build.json',
     inputs: [
@@ -47,6 +56,7 @@ export const packages = {
     external: [],
     commands: ['cli'],
     clientEntries: [],
+    selfContained: {},
     types: 'tsconfig.dev-provider.build.json',
     inputs: [
       'packages/dev-provider/package.json',

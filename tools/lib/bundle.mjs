@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 import { readJson } from './files.mjs'
 import { fromRoot } from './run.mjs'
+import { staticImports } from './static-imports.mjs'
 
 const shebang = '#!/usr/bin/env node\n'
 const directive = '"use client";'
@@ -8,47 +10,89 @@ const directive = '"use client";'
 /**
  * Bundles the entries of a package in memory. What every host loads with its first import is one file, since many small
  * ones cost time; what the lean entries share is another. Everything else is a chunk of those who share it, or is loaded
- * when it is first used. Dependencies and peers stay imports.
+ * when it is first used. Self-contained entries are one file each. Dependencies and peers stay imports.
  *
  * @returns {Promise<{ path: string, contents: string }[]>} paths relative to `dist`
  */
 export async function bundle(plan, wanted) {
-  const manifest = readJson(`${plan.folder}/package.json`)
-  const outside = [...plan.external, ...dependencyNames(manifest)]
-  const source = (file) => fromRoot(`${plan.folder}/src/${file}`)
-  const graph = moduleGraph()
-  const bundled = await rolldown({
+  const isSelfContained = ([entry]) => entry in plan.selfContained
+  const shared = Object.fromEntries(Object.entries(wanted).filter((entry) => !isSelfContained(entry)))
+  const files = await bundleShared(plan, shared)
+  for (const entry of Object.entries(wanted).filter(isSelfContained))
+    for (const file of await bundleSelfContained(plan, entry)) files.set(...file)
+  return [...files].map(([path, contents]) => ({ path, contents }))
+}
+
+const sourceOf = (plan) => (file) => fromRoot(`${plan.folder}/src/${file}`)
+
+/** Options of rolldown for every bundle of a package. */
+function inputOptions(plan, wanted, plugins) {
+  const outside = [...plan.external, ...dependencyNames(readJson(`${plan.folder}/package.json`))]
+  return {
     cwd: fromRoot(plan.folder),
-    input: Object.fromEntries(Object.entries(wanted).map(([out, file]) => [out, source(file)])),
+    input: Object.fromEntries(Object.entries(wanted).map(([out, file]) => [out, sourceOf(plan)(file)])),
     external: (id) =>
       id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
     platform: 'neutral',
     tsconfig: false,
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2022' },
-    plugins: [graph.plugin],
+    plugins,
     onLog(level, log) {
       // The directive is for the bundler of the application; it stays at the top of its entry.
       if (log.code === 'MODULE_LEVEL_DIRECTIVE') return
       if (level === 'warn') throw new Error(`build: ${log.message}`)
     },
-  })
+  }
+}
+
+const outputOptions = {
+  format: 'esm',
+  entryFileNames: '[name].js',
+  chunkFileNames: 'shared/[name]-[hash].js',
+  sourcemap: true,
+  comments: { legal: false },
+}
+
+/** Contents by path. */
+const contentsOf = (output) =>
+  new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]))
+
+async function bundleShared(plan, wanted) {
+  const graph = moduleGraph()
+  const bundled = await rolldown(inputOptions(plan, wanted, [graph.plugin]))
   const { output } = await bundled.generate({
-    format: 'esm',
-    entryFileNames: '[name].js',
-    chunkFileNames: 'shared/[name]-[hash].js',
-    sourcemap: true,
-    comments: { legal: false },
-    codeSplitting: { includeDependenciesRecursively: false, groups: groupsOf(plan, wanted, graph, source) },
+    ...outputOptions,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: groupsOf(plan, wanted, graph, sourceOf(plan)),
+    },
   })
   await bundled.close()
   refuseCycles(plan, wanted, output)
-  const files = new Map(
-    output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]),
-  )
+  const files = contentsOf(output)
   for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
   for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
-  return [...files].map(([path, contents]) => ({ path, contents }))
+  return files
+}
+
+/** Plugin that loads other modules in place of some. */
+function replacing(plan, replaced) {
+  const source = sourceOf(plan)
+  const files = new Map(Object.entries(replaced).map(([file, other]) => [source(file), source(other)]))
+  return {
+    name: 'replacing',
+    load: (id) => (files.has(id) ? readFileSync(files.get(id), 'utf8') : null),
+  }
+}
+
+async function bundleSelfContained(plan, [entry, file]) {
+  const bundled = await rolldown(
+    inputOptions(plan, { [entry]: file }, [replacing(plan, plan.selfContained[entry]), staticImports()]),
+  )
+  const { output } = await bundled.generate(outputOptions)
+  await bundled.close()
+  return contentsOf(output)
 }
 
 /** Which modules load together with a given one. */

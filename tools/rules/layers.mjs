@@ -8,13 +8,25 @@ const sessions = ['session', 'session/model', 'session/cookie', 'session/store']
 /** The layers that operations consist of. */
 const operationLayers = [...foundation, 'config', 'oidc', ...sessions, 'transaction', 'tokens']
 
-const hostLayers = ['lib', 'errors', 'log', 'http', 'engine', 'root', 'routes', 'guards', 'flows']
+const hostLayers = [
+  'lib',
+  'errors',
+  'log',
+  'http',
+  'engine',
+  'all-features',
+  'root',
+  'routes',
+  'guards',
+  'flows',
+]
 const hostTypes = ['config', ...sessions, 'tokens']
 
 /**
  * The allowed imports of each folder of packages/idp-client/src. `values` may be imported for use at run
  * time and as types; `types` only by `import type`. A folder may always import itself, except that
- * flows may not import each other. A path longer than a folder allows that one file.
+ * flows may not import each other. A path longer than a folder allows that one file. `loadedTypes` are types of
+ * modules that are passed in and loaded on first use: they may be above the folder, so they do not count as a cycle.
  */
 export const layers = {
   lib: { values: [] },
@@ -25,7 +37,11 @@ export const layers = {
   'session/model': { values: ['lib', 'errors', 'crypto'], types: ['log'] },
   config: {
     values: ['lib', 'errors', 'log', 'crypto/keys.ts'],
-    types: ['http', 'session/model'],
+    types: ['features', 'http', 'session/model'],
+  },
+  features: {
+    values: [],
+    loadedTypes: [...operationLayers, 'callback', 'flows', 'routes'],
   },
   oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
   session: { values: [...foundation, 'session/model'], types: ['config'] },
@@ -43,15 +59,21 @@ export const layers = {
   callback: { values: operationLayers, types: ['engine.ts'] },
   routes: {
     values: ['lib', 'errors', 'log', 'http', 'callback', 'flows'],
-    types: ['config', 'engine.ts', ...sessions, 'tokens', 'transaction'],
+    types: ['config', 'engine.ts', 'features', ...sessions, 'tokens', 'transaction'],
   },
   guards: { values: [...operationLayers, 'flows', 'routes'], types: ['engine.ts'] },
-  engine: { values: operationLayers },
+  engine: { values: operationLayers, types: ['features'] },
+  'rare-features': { values: ['callback', 'flows', 'oidc', 'routes', 'session/store'], types: ['features'] },
+  'all-features': { values: ['rare-features'], types: ['features'] },
   root: {
     values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes'],
-    types: [...sessions, 'tokens', 'oidc'],
+    types: ['features', ...sessions, 'tokens', 'oidc'],
   },
   'adapters/web': { values: hostLayers, types: hostTypes },
+  'adapters/edge': {
+    values: ['errors', 'engine', 'rare-features', 'routes', 'adapters/web', 'public'],
+    types: ['config', 'features'],
+  },
   'adapters/node': { values: hostLayers, types: hostTypes },
   'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/next': {
@@ -74,9 +96,13 @@ export const layers = {
 /** Modules at the top of the source folder, and the layer that each is. */
 export const rootModules = {
   'engine.ts': 'engine',
+  'features.ts': 'features',
+  'rare-features.ts': 'rare-features',
+  'all-features.ts': 'all-features',
   'binding.ts': 'root',
   'operations.ts': 'root',
   'mfa-client.ts': 'root',
+  'session-administration.ts': 'root',
   'public.ts': 'public',
   'index.ts': 'entry',
 }
@@ -109,6 +135,7 @@ export const packagePlaces = [
 export const entries = [
   'public.ts',
   'index.ts',
+  'adapters/edge/index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',
   'browser/index.ts',

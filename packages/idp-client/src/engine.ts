@@ -10,6 +10,7 @@ import { hashToken } from './crypto/random.ts'
 import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
+import type { FeatureModules } from './features.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { MaybePromise } from './lib/chain.ts'
 import { chain } from './lib/chain.ts'
@@ -67,7 +68,7 @@ function createSessionStorage(parts: CookieSessionParts): SessionStorage {
     return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
   return loadedOnFirstUse(
     lazy(async () => {
-      const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
+      const { createStoreSessionStorage } = await config.features.sessionStore.storage()
       return createStoreSessionStorage({ ...parts, store })
     }),
   )
@@ -99,19 +100,24 @@ export interface Application {
   engine(): Engine
 }
 
+/** Settings of an entry of the package, beside the options of the application. */
+export interface Entry {
+  readonly features: FeatureModules
+  /** Prefixes of public variables that the host has in addition to `FRAMEWORK_PUBLIC_*`. */
+  readonly publicPrefixes?: readonly HostPrefix[]
+}
+
 /**
  * Reads options and variables, without I/O. Throws for an invalid option. Reports missing ones, and reads the variables
  * again at each use until the configuration is complete, since they may be injected after construction. Throws
  * `SERVER_ONLY` in a browser.
- *
- * @param publicPrefixes prefixes of public variables that the host has in addition to `FRAMEWORK_PUBLIC_*`.
  */
 export function createApplication(
   options: IdpClientOptions,
-  publicPrefixes: readonly HostPrefix[] = [],
+  { features, publicPrefixes = [] }: Entry,
 ): Application {
   if (isBrowser()) throw new InvalidConfigurationError('SERVER_ONLY')
-  const first = resolve(options, readEnv({ publicPrefixes }))
+  const first = resolve(options, readEnv({ publicPrefixes }), features)
   report(first)
   let engine = first.config && createEngine(first.config)
   let { settings } = first
@@ -121,7 +127,7 @@ export function createApplication(
     },
     engine() {
       if (engine) return engine
-      const again = resolve(options, readEnv({ publicPrefixes }))
+      const again = resolve(options, readEnv({ publicPrefixes }), features)
       if (!again.config) throw configurationError(again.problems)
       settings = again.settings
       engine = createEngine(again.config)

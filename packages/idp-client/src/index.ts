@@ -1,9 +1,10 @@
-export {
-  type FrameworkRequest,
-  type FrameworkResponse,
-  IdpClient,
-  type PageGuardOptions,
-  type WebHandler,
-} from './adapters/web/client.ts'
+export { IdpClient } from './adapters/web/client.ts'
 export { continueWith, isContinue } from './adapters/web/continue.ts'
+export type {
+  FrameworkRequest,
+  FrameworkResponse,
+  PageGuardOptions,
+  WebClient,
+  WebHandler,
+} from './adapters/web/web-client.ts'
 export * from './public.ts'

@@ -8,6 +8,7 @@ import type {
   MfaVerifyOptions,
 } from './config/mfa.ts'
 import type { Engine } from './engine.ts'
+import type { FeatureModules } from './features.ts'
 import type { MfaVerification } from './flows/mfa-verify.ts'
 import type { Exchange } from './http/exchange.ts'
 import { readArguments } from './http/host-arguments.ts'
@@ -85,35 +86,27 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
-  async function run<T>(method: string, args: readonly unknown[], work: Work<T>): Promise<T> {
-    const { request, response, options } = readArguments<FrameworkRequest, FrameworkResponse, unknown>(
-      `mfa.${method}`,
-      args,
-    )
-    return withEngine(async (engine) => {
-      const { belongsToSession } = await import('./flows/mfa.ts')
-      const needsRequest = request !== undefined || (await belongsToSession(engine, options))
-      if (!needsRequest) return work(engine, null, options)
-      return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
-    })
+  /** Returns a method; `load` returns its flow. */
+  function method<T>(name: string, load: (mfa: FeatureModules['mfa']) => Promise<Work<T>>) {
+    return async (...args: readonly unknown[]): Promise<T> => {
+      const { request, response, options } = readArguments<FrameworkRequest, FrameworkResponse, unknown>(
+        `mfa.${name}`,
+        args,
+      )
+      return withEngine(async (engine) => {
+        const { mfa } = engine.config.features
+        const [work, { belongsToSession }] = await Promise.all([load(mfa), mfa.factors()])
+        const needsRequest = request !== undefined || (await belongsToSession(engine, options))
+        if (!needsRequest) return work(engine, null, options)
+        return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
+      })
+    }
   }
 
   return {
-    getAuthenticators: async (...args: readonly unknown[]) => {
-      const { getAuthenticators } = await import('./flows/mfa.ts')
-      return run('getAuthenticators', args, getAuthenticators)
-    },
-    challenge: async (...args: readonly unknown[]) => {
-      const { challenge } = await import('./flows/mfa.ts')
-      return run('challenge', args, challenge)
-    },
-    enroll: async (...args: readonly unknown[]) => {
-      const { enroll } = await import('./flows/mfa.ts')
-      return run('enroll', args, enroll)
-    },
-    verify: async (...args: readonly unknown[]) => {
-      const { verify } = await import('./flows/mfa-verify.ts')
-      return run('verify', args, verify)
-    },
+    getAuthenticators: method('getAuthenticators', async (mfa) => (await mfa.factors()).getAuthenticators),
+    challenge: method('challenge', async (mfa) => (await mfa.factors()).challenge),
+    enroll: method('enroll', async (mfa) => (await mfa.factors()).enroll),
+    verify: method('verify', async (mfa) => (await mfa.verification()).verify),
   }
 }

@@ -4,7 +4,6 @@ import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
 import type { GetAccessTokenOptions } from './config/token-options.ts'
 import type { Application, Engine } from './engine.ts'
-import type { SessionInfo } from './flows/administer-sessions.ts'
 import type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
@@ -33,20 +32,8 @@ import { serverMfaClient } from './mfa-client.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/model/session-data.ts'
-
-/** Administration of sessions in a store. Without a store every method throws `SESSION_STORE_UNSUPPORTED`. */
-export interface SessionAdministration<FrameworkRequest> {
-  /** Returns the user's live sessions on all devices, most recently used first. Needs `listBySubject` of the store. */
-  listBySubject(sub: string): Promise<SessionInfo[]>
-  /** Ends one session at once, in every process; its tokens at the provider stay valid. */
-  revoke(id: string): Promise<void>
-  /**
-   * Ends every session of the user and returns their number. Needs `listBySubject` or `deleteBySubject` of the store.
-   */
-  revokeBySubject(sub: string): Promise<number>
-  /** Returns the id of this request's own session, to tell it from the user's others, or `null` without one. */
-  currentId(request?: FrameworkRequest): Promise<string | null>
-}
+import type { SessionAdministration } from './session-administration.ts'
+import { sessionAdministration } from './session-administration.ts'
 
 /** Placeholder for operations without options, where other libraries accept some. */
 export type NoOptions = Readonly<Record<string, never>>
@@ -70,29 +57,16 @@ export abstract class IdpClientBase<
   }
 
   /** Administration of sessions in a store, for administrators or a user's list of devices. */
-  readonly sessions: SessionAdministration<FrameworkRequest> = {
-    listBySubject: async (sub) =>
-      this.run(async (engine) => (await this.#administration()).listSessions(engine, sub)),
-    revoke: async (id) =>
-      this.run(async (engine) => (await this.#administration()).revokeSession(engine, id)),
-    revokeBySubject: async (sub) =>
-      this.run(async (engine) => (await this.#administration()).revokeSessions(engine, sub)),
-    currentId: async (...args: readonly unknown[]) => {
-      const { request } = readRequest<FrameworkRequest, FrameworkResponse>('sessions.currentId', args)
-      const { currentSessionId } = await this.#administration()
-      return this.operate(request, undefined, currentSessionId)
-    },
-  }
+  readonly sessions: SessionAdministration<FrameworkRequest> = sessionAdministration(
+    async (operation) => this.run(operation),
+    async (request, operation) => this.operate(request, undefined, operation),
+  )
 
   /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
   readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse> = serverMfaClient(
     async (operation) => this.run(operation),
     async (request, response, operation) => this.operate(request, response, operation),
   )
-
-  #administration(): Promise<typeof import('./flows/administer-sessions.ts')> {
-    return import('./flows/administer-sessions.ts')
-  }
 
   /** @internal */
   protected abstract bind(request?: FrameworkRequest, response?: FrameworkResponse): MaybePromise<Binding>
@@ -229,7 +203,7 @@ export abstract class IdpClientBase<
       GetAccessTokenForConnectionOptions
     >('getAccessTokenForConnection', args)
     return this.operate(request, response, async (engine, exchange) => {
-      const { getConnectionToken } = await import('./flows/get-connection-token.ts')
+      const { getConnectionToken } = await engine.config.features.connectedAccounts.token()
       return getConnectionToken(engine, exchange, options)
     })
   }
@@ -263,7 +237,7 @@ export abstract class IdpClientBase<
     )
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
-        const { connectAccount } = await import('./flows/connect-account.ts')
+        const { connectAccount } = await engine.config.features.connectedAccounts.connect()
         const input = { options, source: 'application', correlationId: newCorrelationId() } as const
         const url = await connectAccount(engine, exchange, input, accountTokens(engine, exchange))
         return redirect(url.href)
@@ -282,7 +256,7 @@ export abstract class IdpClientBase<
       args,
     )
     return this.operate(request, response, async (engine, exchange) => {
-      const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
+      const { listConnectedAccounts } = await engine.config.features.connectedAccounts.list()
       return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
     })
   }
@@ -317,7 +291,7 @@ export abstract class IdpClientBase<
       args,
     )
     return this.operate(request, response, async (engine, exchange) => {
-      const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
+      const { deleteConnectedAccount } = await engine.config.features.connectedAccounts.list()
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
     })
   }
@@ -329,7 +303,7 @@ export abstract class IdpClientBase<
    */
   async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
     return this.run(async (engine) => {
-      const { exchangeToken } = await import('./flows/exchange-token.ts')
+      const { exchangeToken } = await engine.config.features.tokenExchange.flow()
       return exchangeToken(engine, options)
     })
   }
@@ -343,7 +317,7 @@ export abstract class IdpClientBase<
     options: BackchannelAuthenticationOptions,
   ): Promise<BackchannelAuthenticationResult> {
     return this.run(async (engine) => {
-      const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
+      const { backchannelAuthentication } = await engine.config.features.backchannelAuthentication.flow()
       return backchannelAuthentication(engine, options)
     })
   }
@@ -410,7 +384,7 @@ export abstract class IdpClientBase<
     const getSessionToken: AccessTokenFactory = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {
-      const { createFetcher } = await import('./flows/fetcher.ts')
+      const { createFetcher } = await engine.config.features.fetcher.flow()
       return createFetcher(engine, exchange, options, getSessionToken)
     })
   }

@@ -39,7 +39,7 @@ export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'
 export type { LogEvent, LogEventDetails, Logger, LogLevel } from './log/log.ts'
 export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
-export type { IdpClientBase, NoOptions, SessionAdministration } from './operations.ts'
+export type { IdpClientBase, NoOptions } from './operations.ts'
 export type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 export type { AuthenticationClaims } from './session/model/authentication.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/model/claims.ts'
@@ -52,3 +52,4 @@ export type {
   TokenSet,
   User,
 } from './session/model/session-data.ts'
+export type { SessionAdministration } from './session-administration.ts'

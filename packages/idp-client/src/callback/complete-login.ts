@@ -129,7 +129,7 @@ async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'id
   const { sessionStore: store } = config
   const { iat, iss, sid }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
   if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return false
-  const { wasEnded } = await import('../session/store/ended-at-provider.ts')
+  const { wasEnded } = await config.features.sessionStore.endedSessions()
   const issuedAt = Math.floor(iat - config.dpop.clockSkew)
   return wasEnded(store, { iss, sid, issuedAt }, config.clock())
 }

@@ -1,4 +1,5 @@
 import type { Remedy } from '../errors/remedies.ts'
+import type { FeatureModules } from '../features.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
@@ -133,6 +134,8 @@ export interface Settings {
   readonly noContentProfileResponseWhenUnauthenticated: boolean
   readonly clock: Clock
   readonly log: Log
+  /** Rarely used code, which is loaded on first use. */
+  readonly features: FeatureModules
 }
 
 /** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */

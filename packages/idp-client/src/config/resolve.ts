@@ -1,3 +1,4 @@
+import type { FeatureModules } from '../features.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/freeze.ts'
@@ -37,7 +38,12 @@ interface BaseSettings {
   readonly appBaseUrl: AppBaseUrl | null
 }
 
-function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
+function resolveBaseSettings(
+  options: IdpClientOptions,
+  env: Env,
+  features: FeatureModules,
+  addIssue: AddIssue,
+): BaseSettings {
   const production = env.NODE_ENV === 'production'
   // With any other value, or none, browsers may reach this deployment without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
@@ -57,6 +63,7 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
     ),
     clock,
     log: createLog(readFunction('logger', options.logger, addIssue), development),
+    features,
   }
   return { settings, appBaseUrl }
 }
@@ -169,13 +176,13 @@ function resolveRest(
  * Resolves options and variables to settings and configuration. Reads nothing else and does no I/O. Never throws: returns
  * every mistake as a problem. The order is option, variable, default.
  */
-export function resolve(given: IdpClientOptions, env: Env): Resolved {
+export function resolve(given: IdpClientOptions, env: Env, features: FeatureModules): Resolved {
   const problems: Problem[] = []
   const addIssue: AddIssue = (kind, message, remedy) =>
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
   const options: IdpClientOptions = readGroup('options', given, addIssue)
   checkKeys(options, addIssue)
-  const base = resolveBaseSettings(options, env, addIssue)
+  const base = resolveBaseSettings(options, env, features, addIssue)
   const { settings, appBaseUrl } = base
   const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
   const { provider, clientId, clientAuth, secrets } = resolveRequired(

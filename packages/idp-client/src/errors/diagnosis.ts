@@ -1,10 +1,10 @@
+import { toAdvice } from './advice.ts'
 import type { IdpError } from './base.ts'
 import { isIdpError } from './base.ts'
 import type { Code } from './codes.ts'
 import { registeredError } from './protocol-errors.ts'
 import type { ProviderEndpoint } from './provider.ts'
 import type { Remedy } from './remedies.ts'
-import { remedies } from './remedies.ts'
 import type { StoreOperation } from './session.ts'
 import { fieldName } from './session.ts'
 
@@ -118,9 +118,7 @@ export function diagnose(error: IdpError): Diagnosis {
   return {
     error: code,
     detail: message,
-    // An error of another copy of the package may name a row that this one does not have.
-    remedy: Object.hasOwn(remedies, remedy) ? remedy : code,
-    advice: remedies[remedy] ?? remedies[code],
+    ...toAdvice(remedy, code),
     ...present({
       endpoint: find(errors, 'endpoint', 'string') as ProviderEndpoint | undefined,
       providerError: said === undefined ? undefined : registeredError(said),

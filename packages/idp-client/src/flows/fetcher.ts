@@ -73,10 +73,10 @@ function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
 async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   const [{ isNonceChallenge, nonceRetryDelay }, { getProvider }] = await Promise.all([
-    import('../oidc/dpop.ts'),
+    config.features.dpop.proofs(),
     import('../oidc/provider.ts'),
   ])
-  const { dpop } = getProvider(config)
+  const dpop = await getProvider(config).dpop()
   return {
     prove: dpop.prove,
     learn: dpop.learn,

@@ -1,19 +1,8 @@
-import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
-import type { Diagnosis } from '../errors/diagnosis.ts'
-import { setupMistakes } from '../errors/remedies.ts'
+import type { FailureReport } from './failure-wording.ts'
+import { toWording } from './failure-wording.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
 import { json as jsonResponse } from './responses.ts'
-
-/** The content of a failure page. */
-export interface FailureReport {
-  readonly status: number
-  readonly diagnosis: Diagnosis
-  /** Whether the page also shows cause and fix. */
-  readonly development: boolean
-  /** Correlation id, also in the log. */
-  readonly id: string
-}
 
 export interface Failure extends FailureReport {
   /** Respond with `{"error":{"code","message"},"id"}` instead of the page. */
@@ -23,97 +12,6 @@ export interface Failure extends FailureReport {
   readonly retryUrl?: string
   /** URL to which the page redirects automatically; the caller ensures that this happens only once. */
   readonly restartUrl?: string
-}
-
-export interface Wording {
-  readonly title: string
-  readonly sentence: string
-}
-
-type Kind =
-  | 'denied'
-  | 'stale'
-  | 'connect'
-  | 'signed-out'
-  | 'other-user'
-  | 'factor'
-  | 'provider'
-  | 'configuration'
-  | 'request'
-  | 'fault'
-
-const wordings: Readonly<Record<Kind, Wording>> = {
-  denied: {
-    title: 'Login was not completed',
-    sentence: 'The login was cancelled, or the login service declined it.',
-  },
-  stale: {
-    title: 'This login is no longer valid',
-    sentence: 'It has expired, was already used, or was started in another browser. Please log in again.',
-  },
-  connect: {
-    title: 'The account was not connected',
-    sentence: 'It was cancelled, or the login service declined it. Please try again from the application.',
-  },
-  'signed-out': {
-    title: 'Please log in first',
-    sentence: 'You are not logged in, or no longer as the same user. Please log in and try again.',
-  },
-  'other-user': {
-    title: 'You are logged in as a different user',
-    sentence: 'Please try again as the user who is logged in, or log out first.',
-  },
-  factor: {
-    title: 'Please confirm that it is you',
-    sentence: 'The login service requires another factor for this.',
-  },
-  provider: {
-    title: 'The login service cannot be used right now',
-    sentence: 'It did not respond as expected. Please try again in a moment.',
-  },
-  configuration: {
-    title: 'Login is not set up correctly',
-    sentence: 'The operator of this application has to correct its settings before you can log in.',
-  },
-  request: {
-    title: 'This address cannot be opened like this',
-    sentence: 'The request is incomplete or not allowed. Please start again from the application.',
-  },
-  fault: {
-    title: 'Something went wrong',
-    sentence: 'The application could not complete the request. Please try again.',
-  },
-}
-
-const kinds: Partial<Record<Code, Kind>> = {
-  AUTHORIZATION_ERROR: 'denied',
-  MISSING_STATE: 'stale',
-  UNKNOWN_STATE: 'stale',
-  EXPIRED_STATE: 'stale',
-  REPLAYED_STATE: 'stale',
-  STATE_HOST_MISMATCH: 'stale',
-  SUPERSEDED_STATE: 'stale',
-  POPUP_USER_MISMATCH: 'other-user',
-  INVALID_CALLBACK: 'stale',
-  AUTHORIZATION_CODE_GRANT_ERROR: 'stale',
-  FAILED_TO_INITIATE: 'connect',
-  FAILED_TO_COMPLETE: 'connect',
-  MISSING_SESSION: 'signed-out',
-  MFA_REQUIRED: 'factor',
-}
-
-function toKind({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
-  const { error: code, remedy } = diagnosis
-  if (setupMistakes.has(remedy)) return 'configuration'
-  // The store belongs to the application: the login service is not involved in its failures.
-  if (code === 'SESSION_STORE_FAILED') return 'fault'
-  if (status === 502 || status === 503 || status === 504) return 'provider'
-  return kinds[code] ?? (status < 500 ? 'request' : 'fault')
-}
-
-/** Returns title and sentence of the page for an error. */
-export function toWording(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
-  return wordings[toKind(failure)]
 }
 
 /** Returns the footer: the code and the correlation id. */

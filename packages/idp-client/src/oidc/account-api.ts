@@ -54,34 +54,32 @@ async function send(
   { token, token_type }: AccountAccess,
   call: Call,
 ): Promise<ReceivedResponse> {
-  const { config, dpop } = provider
+  const { config } = provider
   const { method, body } = call
   const url = toUrl(provider, call)
   const json = body ? { 'content-type': 'application/json' } : {}
-  const bound = token_type === 'DPoP'
+  const dpop = token_type === 'DPoP' ? await provider.dpop() : null
   const request = async (nonce?: string): Promise<ProviderRequest> => {
-    const proof = bound
-      ? await dpop.prove({
-          method,
-          url,
-          accessToken: token,
-          ...(nonce === undefined ? {} : { nonce }),
-        })
-      : undefined
+    const proof = await dpop?.prove({
+      method,
+      url,
+      accessToken: token,
+      ...(nonce === undefined ? {} : { nonce }),
+    })
     return {
       method,
       headers: {
         ...json,
         accept: 'application/json, application/problem+json',
-        authorization: `${bound ? 'DPoP' : 'Bearer'} ${token}`,
+        authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`,
         ...(proof === undefined ? {} : { dpop: proof }),
       },
       ...(body ? { body: JSON.stringify(body) } : {}),
     }
   }
   const first = await provider.send(url.href, await request())
-  const nonce = dpop.learn(url, first.response)
-  if (!bound || nonce === null || !isNonceChallenge(first.response, null)) return first
+  const nonce = dpop?.learn(url, first.response) ?? null
+  if (!dpop || nonce === null || !isNonceChallenge(first.response, null)) return first
   await pause(nonceRetryDelay(config))
   const second = await provider.send(url.href, await request(nonce))
   dpop.learn(url, second.response)

@@ -56,7 +56,7 @@ async function toParameters(
   { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
 ): Promise<Map<string, string>> {
-  const thumbprint = await dpop.thumbprint()
+  const thumbprint = config.dpop.enabled ? await (await dpop()).thumbprint() : undefined
   const owned = {
     client_id: config.clientId,
     redirect_uri: redirectUri,

@@ -1,6 +1,7 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { identify } from '../lib/identify.ts'
+import { lazy } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -8,7 +9,6 @@ import type { DocumentSource } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
 import { clientAuthentications } from './client-auth.ts'
 import type { Dpop } from './dpop.ts'
-import { createDpop } from './dpop.ts'
 import type { ProviderFetch } from './fetch.ts'
 import { providerFetch } from './fetch.ts'
 import { parseObject } from './json.ts'
@@ -25,7 +25,8 @@ export type { ServerMetadata } from './metadata.ts'
 export interface Provider {
   readonly config: Config
   readonly send: ProviderFetch
-  readonly dpop: Dpop
+  /** Returns the proofs of the client, whose code is loaded on first use. */
+  dpop(): Promise<Dpop>
   /** Returns the authentication method of the client, the same at every endpoint. */
   authentication(metadata: ServerMetadata): ClientAuth
   /**
@@ -114,7 +115,10 @@ export function createProvider(config: Config): Provider {
   return {
     config,
     send,
-    dpop: createDpop(config),
+    dpop: lazy(async () => {
+      const { createDpop } = await config.features.dpop.proofs()
+      return createDpop(config)
+    }),
     authentication: clientAuthentications(config),
     metadata,
     async keys() {

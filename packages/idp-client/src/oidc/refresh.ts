@@ -1,6 +1,6 @@
+import { toAdvice } from '../errors/advice.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedies.ts'
-import { remedies } from '../errors/remedies.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -78,8 +78,7 @@ async function acceptIdToken(
   const outcome = await validateRefreshedIdToken(provider, idToken, checks)
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
-  const remedy = ignoredRemedies[reason]
-  const details = { reason, detail, remedy, advice: remedies[remedy] }
+  const details = { reason, detail, ...toAdvice(ignoredRemedies[reason], undefined) }
   provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...details })
   return {}
 }

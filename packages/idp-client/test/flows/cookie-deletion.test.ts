@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { allFeatures } from '../../src/all-features.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
 import { headersSink, parseCookies } from '../../src/http/cookie-text.ts'
@@ -100,7 +101,10 @@ function applicationOf(given: Plan): { client: IdpClient; engine: Engine } | nul
   const options = optionsOf(given)
   if (given.isBasePath) vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', given.prefix)
   try {
-    return { client: new IdpClient(options), engine: createApplication(options).engine() }
+    return {
+      client: new IdpClient(options),
+      engine: createApplication(options, { features: allFeatures }).engine(),
+    }
   } catch (error) {
     if (isIdpError(error, 'INVALID_CONFIGURATION')) return null
     throw error

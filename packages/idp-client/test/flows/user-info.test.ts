@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { allFeatures } from '../../src/all-features.ts'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import { createApplication } from '../../src/engine.ts'
 import { getAccessToken } from '../../src/flows/get-access-token.ts'
@@ -22,15 +23,18 @@ beforeEach(() => {
 
 /** The flow for what a browser carries, on the engine of an equal client. */
 function userInfoOf(browser: Browser, options: IdpClientOptions = {}, from: World = world) {
-  const { engine } = createApplication({
-    domain: from.provider.issuer,
-    clientId: from.provider.clientId,
-    clientSecret: from.provider.clientSecret,
-    secret: SECRET,
-    allowInsecureRequests: true,
-    logger: () => {},
-    ...options,
-  })
+  const { engine } = createApplication(
+    {
+      domain: from.provider.issuer,
+      clientId: from.provider.clientId,
+      clientSecret: from.provider.clientSecret,
+      secret: SECRET,
+      allowInsecureRequests: true,
+      logger: () => {},
+      ...options,
+    },
+    { features: allFeatures },
+  )
   const cookies = new Cookies()
   for (const [name, { value }] of browser.cookies)
     cookies.stored.set(name, { value, attributes: {} as never })

@@ -1,5 +1,6 @@
 import type { DevProvider, DevProviderOptions } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
+import { allFeatures } from '../../src/all-features.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
@@ -29,7 +30,8 @@ export async function startRealm(providerOptions: DevProviderOptions = {}): Prom
   return {
     provider,
     events,
-    engine: (options = {}) => createApplication({ ...defaults, ...options }).engine(),
+    engine: (options = {}) =>
+      createApplication({ ...defaults, ...options }, { features: allFeatures }).engine(),
   }
 }
 

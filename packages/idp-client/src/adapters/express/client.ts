@@ -4,6 +4,7 @@ import type {
   RequestHandler as ExpressRequestHandler,
   Response as ExpressResponse,
 } from 'express'
+import { allFeatures } from '../../all-features.ts'
 import type { Binding } from '../../binding.ts'
 import { within } from '../../binding.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
@@ -82,7 +83,7 @@ async function forwardRejection(
 export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options))
+    super(createApplication(options, { features: allFeatures }))
   }
 
   /**

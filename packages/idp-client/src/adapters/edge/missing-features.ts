@@ -1,0 +1,69 @@
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { LogoutTokenError } from '../../errors/logout-token.ts'
+import type { FeatureModules, FeatureName } from '../../features.ts'
+import { failWithJson } from '../../routes/fail-with-json.ts'
+import type { RouteHandler } from '../../routes/route.ts'
+
+/** Creates the error for something that needs a missing feature: it names the code to write. */
+export function missingFeature(name: FeatureName, user: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', {
+    detail: `${user} needs the feature ${name}: import { ${name} } from 'idp-client/edge', and pass features: { ${name} } to the constructor.`,
+  })
+}
+
+/** Returns a loader that rejects, so that nothing is sent or written. */
+function rejecting(name: FeatureName, user: string): () => Promise<never> {
+  return async () => {
+    throw missingFeature(name, user)
+  }
+}
+
+/** Returns a handler that rejects every request. */
+function rejectingRoute(createError: () => Error): RouteHandler {
+  return {
+    async handle() {
+      throw createError()
+    },
+    fail: failWithJson,
+  }
+}
+
+const mfaRoute = rejectingRoute(() => missingFeature('mfa', 'A route of multi-factor authentication'))
+
+/** The modules of a client without any feature. */
+export const missingFeatures: FeatureModules = {
+  backchannelAuthentication: { flow: rejecting('backchannelAuthentication', 'getTokenByBackchannelAuth') },
+  connectedAccounts: {
+    completion: rejecting('connectedAccounts', 'The callback of a connected account'),
+    connect: rejecting('connectedAccounts', 'connectAccount'),
+    list: rejecting('connectedAccounts', 'The operation on connected accounts'),
+    route: async () => ({
+      connectAccount: rejectingRoute(() => missingFeature('connectedAccounts', 'The route connectAccount')),
+    }),
+    token: rejecting('connectedAccounts', 'getAccessTokenForConnection'),
+  },
+  dpop: { proofs: rejecting('dpop', 'useDPoP') },
+  fetcher: { flow: rejecting('fetcher', 'createFetcher') },
+  mfa: {
+    factors: rejecting('mfa', 'The property mfa'),
+    routes: async () => ({
+      mfaRoutes: {
+        mfaAssociate: mfaRoute,
+        mfaAuthenticators: mfaRoute,
+        mfaChallenge: mfaRoute,
+        mfaVerify: mfaRoute,
+      },
+    }),
+    verification: rejecting('mfa', 'mfa.verify'),
+  },
+  sessionStore: {
+    administration: rejecting('sessionStore', 'The property sessions'),
+    endedSessions: rejecting('sessionStore', 'The option sessionStore'),
+    // As without a session store: sessions in cookies cannot be ended by the provider.
+    logoutRoute: async () => ({
+      backchannelLogout: rejectingRoute(() => new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')),
+    }),
+    storage: rejecting('sessionStore', 'The option sessionStore'),
+  },
+  tokenExchange: { flow: rejecting('tokenExchange', 'customTokenExchange') },
+}

@@ -1,0 +1,18 @@
+import type { Code } from './codes.ts'
+import type { Remedy } from './remedies.ts'
+import { remedies } from './remedies.ts'
+
+/** A row of the troubleshooting guide, and its fix in one sentence. */
+export interface Advice {
+  readonly remedy: Remedy
+  readonly advice: string
+}
+
+/**
+ * Returns a remedy and its fix. An error of another copy of the package may name a remedy that this one does not have:
+ * then those of the code.
+ */
+export function toAdvice(remedy: Remedy, code: Code | undefined): Advice {
+  const known = Object.hasOwn(remedies, remedy) ? remedy : (code ?? remedy)
+  return { remedy: known, advice: remedies[known] }
+}
