@@ -3,10 +3,13 @@ import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { getFreshToken } from '../tokens/fresh-token.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
+import type { Entry } from '../tokens/select.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
@@ -54,25 +57,24 @@ function isNewer({ authorization }: Config, { stale, data }: StoredSession, want
  *
  * With `processOnly` the new access token is cached in this process instead of the session.
  */
-export async function getAccessToken(
+export function getAccessToken(
   engine: Engine,
   exchange: Exchange,
   options: GetAccessTokenOptions = {},
   processOnly = false,
-): Promise<AccessToken> {
-  const session = await engine.sessions.load(exchange)
-  if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const want = toTokenRequest(engine.config.authorization, options, session)
-  const { config, sealer, sessions, clientTag } = engine
-  const parts = { config, sealer, sessions, clientTag, refresh: refreshGrant(engine, { options, want }) }
-  const force = want.force && !isNewer(config, session, want)
-  const effective = { ...want, force, ...(processOnly ? { processOnly } : {}) }
-  const { accessToken, expiresAt, scope, token_type, audience } = await getFreshToken(
-    parts,
-    exchange,
-    session,
-    effective,
-  )
+): MaybePromise<AccessToken> {
+  return chain(engine.sessions.load(exchange), (session) => {
+    if (!session) throw new AccessTokenError('MISSING_SESSION')
+    const want = toTokenRequest(engine.config.authorization, options, session)
+    const { config, sealer, sessions, clientTag } = engine
+    const parts = { config, sealer, sessions, clientTag, refresh: refreshGrant(engine, { options, want }) }
+    const force = want.force && !isNewer(config, session, want)
+    const effective = { ...want, force, ...(processOnly ? { processOnly } : {}) }
+    return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)
+  })
+}
+
+function toAccessToken({ accessToken, audience, expiresAt, scope, token_type }: Entry): AccessToken {
   return {
     token: accessToken,
     expiresAt,
@@ -87,5 +89,5 @@ export async function getAccessToken(
  * them.
  */
 export function accountTokens(engine: Engine, exchange: Exchange): TokenSource {
-  return (options) => getAccessToken(engine, exchange, options, true)
+  return async (options) => getAccessToken(engine, exchange, options, true)
 }

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import type { User } from '../session/model/session-data.ts'
 
 /** An access token of the session. */
@@ -21,7 +22,7 @@ interface Token {
 export async function getUserInfo(
   engine: Engine,
   exchange: Exchange,
-  getToken: (engine: Engine, exchange: Exchange) => Promise<Token>,
+  getToken: (engine: Engine, exchange: Exchange) => MaybePromise<Token>,
 ): Promise<User> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')

@@ -112,7 +112,10 @@ function parseAccept(accept: string): Map<string, number> {
 
 /** Returns whether `Accept` prefers JSON to HTML. At equal weight a named type takes precedence over a wildcard. */
 export function wantsJson(headers: Headers): boolean {
-  const ranges = parseAccept(headers.get('accept') ?? '')
+  const accept = headers.get('accept') ?? '*/*'
+  // What programs send most often.
+  if (accept === '*/*' || accept === 'application/json') return accept !== '*/*'
+  const ranges = parseAccept(accept)
   const json = toPreference(ranges, 'application/json')
   const html = toPreference(ranges, 'text/html')
   if (json.quality !== html.quality) return json.quality > html.quality

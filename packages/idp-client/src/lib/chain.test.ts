@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
-import { chain, conclude, recover } from './chain.ts'
+import { all, chain, conclude, recover } from './chain.ts'
 
 const failure = new Error('failure')
 
@@ -20,6 +20,11 @@ describe('operations that are synchronous where nothing is asynchronous', () => 
     const foreign: Promise<number> = runInNewContext('Promise.resolve(1)')
     await expect(chain(foreign, (value) => value + 1)).resolves.toBe(2)
     expect(chain(null, (value) => value)).toBe(null)
+  })
+
+  it('`all` returns the values at once if none of them is a promise', async () => {
+    expect(all([1, 2])).toEqual([1, 2])
+    await expect(all([1, Promise.resolve(2)])).resolves.toEqual([1, 2])
   })
 
   it('`recover` handles a throw and a rejection, and nothing else', async () => {

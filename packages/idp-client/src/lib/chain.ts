@@ -14,6 +14,11 @@ export function chain<T, R>(value: MaybePromise<T>, next: (value: T) => MaybePro
   return isPromise(value) ? value.then(next) : next(value)
 }
 
+/** Like `Promise.all`, but synchronous if none of the values is a promise. */
+export function all<T>(values: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
+  return values.some(isPromise) ? Promise.all(values) : (values as readonly T[])
+}
+
 /** Like `try` and `catch`: calls `onError` if `work` throws or rejects. */
 export function recover<T>(
   work: () => MaybePromise<T>,

@@ -4,6 +4,7 @@ import { isIdpError } from '../errors/base.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { toKey } from '../lib/registry.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { prepareRefreshedSession } from '../session/hooks.ts'
@@ -192,12 +193,9 @@ async function decide(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
-  want: TokenRequest,
-): Promise<{ readonly entry: Entry } | { readonly refreshToken: string; readonly fallback?: Entry }> {
+  fallback: Entry | undefined,
+): Promise<{ readonly entry: Entry } | { readonly refreshToken: string }> {
   const { config, sessions } = parts
-  const selection = selectToken(parts, session, want, config.tokenRefreshBuffer)
-  if (selection.kind === 'usable') return selection
-  const fallback = selection.kind === 'refresh' ? selection.fallback : undefined
   const { refreshToken } = session.data.tokenSet
   const since = await deadSince(parts, session.data)
   if (refreshToken === undefined || since !== undefined) {
@@ -214,7 +212,7 @@ async function decide(
     if (fallback) return { entry: fallback }
     throw new AccessTokenError('REFRESH_NOT_PERSISTABLE')
   }
-  return { refreshToken, ...(fallback ? { fallback } : {}) }
+  return { refreshToken }
 }
 
 /** Returns the token after a redemption, which another request may have started. */
@@ -282,15 +280,34 @@ async function refreshAndPersist(
  * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
  * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
-export async function getFreshToken(
+export function getFreshToken(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
   want: TokenRequest,
+): MaybePromise<Entry> {
+  const selection = selectToken(parts, session, want, parts.config.tokenRefreshBuffer)
+  if (selection.kind === 'usable') return selection.entry
+  return refreshedToken(parts, exchange, {
+    session,
+    want,
+    fallback: 'fallback' in selection ? selection.fallback : undefined,
+  })
+}
+
+/** Returns the refreshed token; `fallback`, which is still valid, if there is no refresh. */
+async function refreshedToken(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  {
+    fallback,
+    session,
+    want,
+  }: { readonly fallback: Entry | undefined; readonly session: StoredSession; readonly want: TokenRequest },
 ): Promise<Entry> {
-  const decision = await decide(parts, exchange, session, want)
+  const decision = await decide(parts, exchange, session, fallback)
   if ('entry' in decision) return decision.entry
-  const { fallback, refreshToken } = decision
+  const { refreshToken } = decision
   try {
     return await refreshAndPersist(parts, exchange, { refreshToken, session, want })
   } catch (error) {

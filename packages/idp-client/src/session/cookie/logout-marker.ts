@@ -3,7 +3,7 @@ import type { Sealer } from '../../crypto/seal.ts'
 import type { CookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { chain } from '../../lib/chain.ts'
+import { all, chain } from '../../lib/chain.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
@@ -68,15 +68,14 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
   const { cookie, ...rules } = config.session
   const name = `${cookie.name}__ended`
 
-  async function openOne(sealed: string): Promise<EndedSessions[]> {
-    const bytes = await sealer.open('logout', sealed)
-    const marker = bytes && decodeMarker(bytes)
-    return marker && marker.clientTag === (await clientTag()) ? [marker] : []
-  }
+  const openOne = (sealed: string): MaybePromise<EndedSessions | null> =>
+    chain(sealer.open('logout', sealed), (bytes) => bytes && decodeMarker(bytes))
 
-  async function openAll(sealed: readonly string[]): Promise<readonly EndedSessions[]> {
-    return (await Promise.all(sealed.slice(0, MAX_MARKERS).map(openOne))).flat()
-  }
+  /** Decrypts the markers of this client. */
+  const openAll = (sealed: readonly string[]): MaybePromise<readonly EndedSessions[]> =>
+    chain(all(sealed.slice(0, MAX_MARKERS).map(openOne)), (markers) =>
+      chain(clientTag(), (tag) => markers.filter((marker) => marker?.clientTag === tag) as EndedSessions[]),
+    )
 
   /** Decrypts the markers of a request once, until another one is staged. Most requests carry none. */
   function markersIn(exchange: RequestCookies): MaybePromise<readonly EndedSessions[]> {

@@ -13,6 +13,21 @@ function copyOfJson(value: unknown): unknown {
   return copy
 }
 
+/** Returns whether a round trip through JSON would not change the value. */
+function isJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return typeof value === 'string' || typeof value === 'boolean'
+  if (value === null) return true
+  if (Array.isArray(value)) return value.every(isJson)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype && Object.values(value).every(isJson)
+}
+
+/** Returns a deep copy of a session as JSON would have it; a store may return values of other types, such as dates. */
+export function jsonCopy(data: SessionData): SessionData {
+  return (isJson(data) ? copyOfJson(data) : JSON.parse(JSON.stringify(data))) as SessionData
+}
+
 /** Attributes of a property that was assigned. */
 const PLAIN = { configurable: true, enumerable: true, writable: true }
 

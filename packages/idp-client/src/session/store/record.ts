@@ -1,11 +1,12 @@
 import { hashToken } from '../../crypto/random.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession, isSessionData } from '../model/stored-session.ts'
 
 /** Returns the id of a session's record: a hash, so that the contents of a store do not allow to create cookies. */
-export async function recordId(sessionKey: string): Promise<string> {
+export function recordId(sessionKey: string): MaybePromise<string> {
   return hashToken(`session ${sessionKey}`, 32)
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
 import type { RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { all, chain } from '../../lib/chain.ts'
 import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference } from '../model/reference.ts'
@@ -46,16 +47,22 @@ const UNTRIED =
   'read. Give each application on this host its own session.cookie.name.'
 
 /** Decrypts all cookies of the name: a sibling domain or another path may have set some, too. */
-async function readReferences(
+function readReferences(
   { clientTag, config, sealer }: StoreReaderParts,
   { cookies }: RequestCookies,
-): Promise<readonly SessionReference[]> {
+): MaybePromise<readonly SessionReference[]> {
+  const opened = cookies
+    .all(config.session.cookie.name)
+    .map((sealed) => chain(sealer.open('session-id', sealed), (bytes) => bytes && decodeReference(bytes)))
+  return chain(all(opened), (references) => chain(clientTag(), (tag) => latestOf(references, tag)))
+}
+
+/** Returns the references of a client, without duplicates. */
+function latestOf(references: readonly (SessionReference | null)[], clientTag: string): SessionReference[] {
   const found = new Map<string, SessionReference>()
-  for (const sealed of cookies.all(config.session.cookie.name)) {
+  for (const reference of references) {
     if (found.size === MAX_REFERENCES) break
-    const bytes = await sealer.open('session-id', sealed)
-    const reference = bytes && decodeReference(bytes)
-    if (!reference || reference.clientTag !== (await clientTag())) continue
+    if (reference?.clientTag !== clientTag) continue
     const before = found.get(reference.sessionKey)
     if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
   }

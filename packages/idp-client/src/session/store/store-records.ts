@@ -3,6 +3,7 @@ import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
+import { jsonCopy } from '../model/detached.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -110,10 +111,10 @@ function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/** Returns a snapshot of a copy, because a store may return an object that it keeps. */
+/** Returns a snapshot of copies, because a store may return an object that it keeps. */
 function detachedSnapshot(session: StoredSession): Snapshot {
-  const { initial: found } = toSnapshot(session)
-  return { session: { ...session, data: found() }, initial: found }
+  const found = jsonCopy(session.data)
+  return { session: { ...session, data: jsonCopy(found) }, initial: () => jsonCopy(found) }
 }
 
 function asFound({ initial: found, session }: Snapshot): StoredSession {
