@@ -2,7 +2,7 @@
 export const budgets = {
   // Configuration with its messages, sessions in cookies, guards and routes. Requests to the provider, stores, MFA and other
   // rare features load when they are first used.
-  '.': 46_100,
+  '.': 46_400,
   // The user's state, the paths, and the window that opens in a click. Requests load later.
   './browser': 2_000,
   './react': 3_000,

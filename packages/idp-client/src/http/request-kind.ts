@@ -113,7 +113,7 @@ function parseAccept(accept: string): Map<string, number> {
 /** Returns whether `Accept` prefers JSON to HTML. At equal weight a named type takes precedence over a wildcard. */
 export function wantsJson(headers: Headers): boolean {
   const accept = headers.get('accept') ?? '*/*'
-  // What programs send most often.
+  // Most programs send one of these.
   if (accept === '*/*' || accept === 'application/json') return accept !== '*/*'
   const ranges = parseAccept(accept)
   const json = toPreference(ranges, 'application/json')
