@@ -10,7 +10,7 @@ import { toMarkdown, toText } from './lib/report.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
-const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'sizes', 'servers']
+const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'growth', 'sizes', 'servers']
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,

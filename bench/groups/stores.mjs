@@ -1,5 +1,5 @@
 import { NextResponse } from 'next/server.js'
-import { signId } from '../lib/floor.mjs'
+import { readSigned, signedCookie } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
 import { createNextClient, createNextjsAuth0, nextRequest } from '../lib/products.mjs'
 import { createProvider } from '../lib/provider.mjs'
@@ -7,7 +7,6 @@ import { referenceSession } from '../lib/sessions.mjs'
 import { backends, toPeerStore } from '../lib/stores.mjs'
 
 const init = { headers: { accept: 'application/json' } }
-const signed = `id=id.${signId('id')}`
 
 async function mustFind(promise) {
   if (!(await promise)) throw new Error('bench: no session')
@@ -21,11 +20,7 @@ async function compareBackend(name, { floor, get, set, ...backend }, effort) {
   const cookies = { ours: String(await ours.login(provider)), peer: String(await peer.login(provider)) }
   await set('id', JSON.stringify(referenceSession()))
 
-  async function readFloor() {
-    const [id, signature] = nextRequest('/api/data', signed, init).headers.get('cookie').slice(3).split('.')
-    return signId(id) === signature ? JSON.parse(await get(id)) : null
-  }
-
+  const readFloor = () => readSigned(nextRequest('/api/data', signedCookie, init).headers.get('cookie'), get)
   const ourRequest = () => nextRequest('/api/data', cookies.ours, init)
   const peerRequest = () => nextRequest('/api/data', cookies.peer, init)
   const work = `NextRequest, HMAC of an id, ${floor}, JSON.parse`

@@ -47,7 +47,7 @@ function toBars({ kind, rows, title }) {
 const PLOT = { left: 60, right: 480, top: 34, bottom: 254 }
 
 /** Lines over the number of entries, one for each product. */
-function toLines({ axis, rows, title, value }) {
+function toLines({ chart: { axis, value }, rows, title }) {
   const most = Math.max(...rows.map(({ entries }) => entries))
   const highest = Math.max(...rows.map((row) => row[value]))
   const x = (entries) => Math.round(PLOT.left + (entries / most) * (PLOT.right - PLOT.left))
@@ -68,6 +68,6 @@ function toLines({ axis, rows, title, value }) {
 /** Returns a chart as `{ file, svg }`, or null for a table without ratios. */
 export function toChart(table) {
   if (table.missing) return null
-  if (table.axis) return toLines(table)
+  if (table.chart) return toLines(table)
   return table.kind === 'counts' ? null : toBars(table)
 }

@@ -32,7 +32,16 @@ export function open(sealed) {
   )
 }
 
-export const signId = (id) => createHmac('sha256', key).update(id).digest('base64url')
+const signId = (id) => createHmac('sha256', key).update(id).digest('base64url')
+
+/** Header `Cookie` with the signed id of the record `id` in a store. */
+export const signedCookie = `id=id.${signId('id')}`
+
+/** Reads the record that a signed cookie names. */
+export async function readSigned(header, get) {
+  const [id, signature] = header.slice('id='.length).split('.')
+  return signId(id) === signature ? JSON.parse(await get(id)) : null
+}
 
 const random = () => randomBytes(32).toString('base64url')
 const callbackUrl = `${origin}/auth/callback`
