@@ -1,5 +1,7 @@
 import { createPublicKey } from 'node:crypto'
+import { createExpressProduct } from '../lib/express.mjs'
 import { createFloorLogin } from '../lib/floor.mjs'
+import { measureLoaderHook } from '../lib/loader-hook.mjs'
 import { compare } from '../lib/measure.mjs'
 import {
   createAuthJs,
@@ -22,24 +24,34 @@ export async function measure(effort) {
   const provider = createProvider()
   globalThis.fetch = provider.fetch
   const floor = createFloorLogin({ ...provider, keys: await readKeys(provider) })
-  const products = {
-    'idp-client (web)': createWebClient(),
-    'idp-client (next)': createNextClient(),
-    'nextjs-auth0': createNextjsAuth0(),
-    'Auth.js': createAuthJs(),
-    'better-auth': createBetterAuth(),
-    'openid-client, called directly': await createOpenidClient(),
+  const products = [
+    ['idp-client', 'Web', createWebClient],
+    ['idp-client', 'Next.js', createNextClient],
+    ['idp-client', 'Express', () => createExpressProduct('idp-client')],
+    ['nextjs-auth0', 'Next.js', createNextjsAuth0],
+    ['express-openid-connect', 'Express', () => createExpressProduct('express-openid-connect')],
+    ['Auth.js', 'Web', createAuthJs],
+    ['better-auth', 'Web', createBetterAuth],
+    ['openid-client', 'called directly', createOpenidClient],
+  ]
+  const candidates = [{ name: 'floor', run: floor, provider: provider.spent }]
+  for (const [name, work, create] of products) {
+    const product = await create()
+    candidates.push({ name, work, run: () => product.login(provider), provider: provider.spent })
   }
-  const candidates = Object.entries(products).map(([name, product]) => ({
-    name,
-    run: () => product.login(provider),
-    provider: provider.spent,
-  }))
   return [
     {
       title: 'Login and callback',
       floor: 'by hand: PKCE, state, nonce, signature by node:crypto, sealed cookies',
-      rows: await compare([{ name: 'floor', run: floor, provider: provider.spent }, ...candidates], effort),
+      rows: await compare(candidates, effort),
+    },
+    {
+      title: 'Login and callback with a loader hook',
+      kind: 'counts',
+      rows: [
+        { name: 'idp-client', ...(await measureLoaderHook('idp-client', effort)) },
+        { name: 'nextjs-auth0', ...(await measureLoaderHook('nextjs-auth0', effort)) },
+      ],
     },
   ]
 }

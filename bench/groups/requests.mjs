@@ -1,6 +1,13 @@
 import { getIronSession } from 'iron-session'
 import { NextResponse } from 'next/server.js'
 import { getToken } from 'next-auth/jwt'
+import {
+  createExpressClient,
+  createExpressProduct,
+  nodeRequest,
+  readFloor as readFloorOf,
+  send,
+} from '../lib/express.mjs'
 import { open } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
 import { nextRequest, request } from '../lib/products.mjs'
@@ -170,12 +177,70 @@ async function routesAndPage(sessions, add) {
   )
 }
 
+/** The Web entry before a handler that does nothing. */
+async function passThroughOnWeb({ cookies, idp }, add) {
+  const floor = 'Request, open if there is a session, new Response()'
+  const pass = (from) => [
+    {
+      name: 'floor',
+      run: () => [readFloor(request('/api/data', from('floor'), json)), new Response()],
+    },
+    { name: 'idp-client', run: () => must(idp.middleware(request('/api/data', from('web'), json)), 200) },
+  ]
+  await add(
+    'Middleware of the Web entry, API with a session',
+    floor,
+    pass((name) => cookies[name]),
+  )
+  await add(
+    'Middleware of the Web entry, anonymous API',
+    floor,
+    pass(() => ''),
+  )
+}
+
+/** Express applications, without a connection. */
+async function measureExpress({ cookies, provider }, add) {
+  const apps = {}
+  const sent = { floor: cookies.floor }
+  for (const name of ['floor', 'idp-client', 'express-openid-connect']) {
+    const { app, login } = await createExpressProduct(name)
+    apps[name] = app
+    sent[name] ??= String(await login(provider))
+  }
+  const idp = await createExpressClient()
+  await add('getSession(Express request)', 'IncomingMessage, open', [
+    { name: 'floor', run: () => readFloorOf(nodeRequest('/api/session', sent.floor)) },
+    {
+      name: 'idp-client',
+      run: () => mustFind(idp.getSession(nodeRequest('/api/session', sent['idp-client']))),
+    },
+  ])
+  const respond = (from) =>
+    Object.entries(apps).map(([name, app]) => ({
+      name,
+      run: () => must(send(app, '/api/session', from(name)), 200),
+    }))
+  const floor = 'an Express application that opens the cookie if there is one'
+  await add(
+    'Express application, with a session',
+    floor,
+    respond((name) => sent[name]),
+  )
+  await add(
+    'Express application, anonymous',
+    floor,
+    respond(() => ''),
+  )
+}
+
 /** One request of each kind, through the public operations, at every product. */
 export async function measure(effort) {
   const sessions = await createSessions()
   const tables = []
   const add = async (title, floor, candidates) =>
     tables.push({ title, floor, rows: await compare(candidates, effort) })
-  for (const work of [reads, passThrough, routesAndPage]) await work(sessions, add)
+  for (const work of [reads, passThrough, passThroughOnWeb, routesAndPage, measureExpress])
+    await work(sessions, add)
   return tables
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url'
-import { createExpressApp, forwarded, loginAt } from '../lib/express.mjs'
+import { createExpressProduct, forwarded } from '../lib/express.mjs'
 import { compareServers } from '../lib/load.mjs'
 import { buildNextApp, toNextProgram } from '../lib/next-apps.mjs'
 import { createNextClient, createNextjsAuth0 } from '../lib/products.mjs'
@@ -72,8 +72,10 @@ async function measureExpress(provider, effort) {
   }))
   async function logIn() {
     const cookies = {}
-    for (const name of products.slice(1))
-      cookies[name] = String(await loginAt(await createExpressApp(name), provider))
+    for (const name of products.slice(1)) {
+      const { login } = await createExpressProduct(name)
+      cookies[name] = String(await login(provider))
+    }
     return cookies
   }
   const floor = 'the same application without a middleware, with the same cookie'

@@ -1,24 +1,33 @@
-// Express applications of the products that have an adapter, and requests to them without a socket.
+// Express applications of the products that have an adapter, and requests to them without a connection.
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import express from 'express'
 import { Cookies } from './cookies.mjs'
+import { open } from './floor.mjs'
 import { client, issuer, origin, scope, secret } from './settings.mjs'
+
+export async function createExpressClient() {
+  const { IdpClient } = await import('idp-client/express')
+  return new IdpClient({
+    domain: new URL(issuer).host,
+    clientId: client.id,
+    clientSecret: client.secret,
+    secret,
+    appBaseUrl: origin,
+    routes: { login: '/login', callback: '/callback' },
+  })
+}
+
+/** Opens the session cookie of the floor. */
+export const readFloor = ({ headers: { cookie } }) => (cookie ? open(cookie.slice('session='.length)) : null)
 
 /** Middleware of each product, and how a handler gets the user. Imported on use: a server loads only its own product. */
 const products = {
   bare: async () => ({ getUser: () => null }),
+  floor: async () => ({ getUser: (req) => readFloor(req)?.user }),
   'idp-client': async () => {
-    const { IdpClient } = await import('idp-client/express')
-    const idp = new IdpClient({
-      domain: new URL(issuer).host,
-      clientId: client.id,
-      clientSecret: client.secret,
-      secret,
-      appBaseUrl: origin,
-      routes: { login: '/login', callback: '/callback' },
-    })
+    const idp = await createExpressClient()
     return { middleware: idp.middleware, getUser: async (req) => (await idp.getSession(req))?.user }
   },
   'express-openid-connect': async () => {
@@ -55,13 +64,22 @@ export const forwarded = { host: new URL(origin).host, 'x-forwarded-proto': 'htt
 
 const discard = () => new Writable({ write: (_chunk, _encoding, done) => done() })
 
-/** Sends a GET request to an application, without a socket. Resolves to its response, without the body. */
-export function send(app, path, cookie) {
-  const req = new IncomingMessage(new Socket())
+/* Never connected: products read its properties only. */
+const socket = new Socket()
+
+/** A GET request as Node.js passes it to an application, without a connection. */
+export function nodeRequest(path, cookie) {
+  const req = new IncomingMessage(socket)
   req.method = 'GET'
   req.url = path
-  req.headers = { ...forwarded, ...(cookie ? { cookie } : {}) }
+  req.headers = { ...forwarded, accept: 'application/json', ...(cookie ? { cookie } : {}) }
   req.push(null)
+  return req
+}
+
+/** Sends a GET request to an application, without a connection. Resolves to its response, without the body. */
+export function send(app, path, cookie) {
+  const req = nodeRequest(path, cookie)
   const res = new ServerResponse(req)
   res.assignSocket(discard())
   return new Promise((resolve, reject) => {
@@ -75,12 +93,18 @@ const toHeaders = (res) =>
     [value].flat().map((each) => [name, String(each)]),
   )
 
-/** Logs in at an application, and returns the cookies of its session. */
-export async function loginAt(app, provider) {
-  const cookies = new Cookies()
-  const begun = cookies.take(await send(app, '/login'))
-  const query = provider.authorize(begun.headers.get('location'))
-  const done = cookies.take(await send(app, `/callback?${query}`, String(cookies)))
-  if (!done.headers.has('location')) throw new Error(`bench: ${done.status} after a login with Express`)
-  return cookies
+/** An application of a product, with a login from start to session. */
+export async function createExpressProduct(product) {
+  const app = await createExpressApp(product)
+  return {
+    app,
+    async login(provider) {
+      const cookies = new Cookies()
+      const begun = cookies.take(await send(app, '/login'))
+      const query = provider.authorize(begun.headers.get('location'))
+      const done = cookies.take(await send(app, `/callback?${query}`, String(cookies)))
+      if (!done.headers.has('location')) throw new Error(`bench: ${done.status} after a login with Express`)
+      return cookies
+    },
+  }
 }

@@ -4,11 +4,13 @@ const IN_FLIGHT = 64
 /**
  * @typedef {object} Candidate
  * @property {string} name
+ * @property {string} [work] of those who do different work; only candidates with the same work compete
  * @property {() => unknown} run does the work once
  * @property {() => number} [provider] milliseconds that the stub of the provider has used so far; not counted
  *
  * @typedef {object} Measured
  * @property {string} name
+ * @property {string} [work]
  * @property {number} micros wall time of one call, median of the rounds
  * @property {number} ratio to the first candidate: median of the ratios in each round
  * @property {number} low tenth percentile of the ratios
@@ -64,10 +66,11 @@ export async function compare(candidates, { milliseconds, rounds }) {
     }
   }
   const [floor] = results
-  return candidates.map(({ name }, index) => {
+  return candidates.map(({ name, work }, index) => {
     const ratios = results[index].map(({ wall }, at) => wall / floor[at].wall)
     return {
       name,
+      work,
       micros: percentile(
         results[index].map(({ wall }) => wall),
         0.5,

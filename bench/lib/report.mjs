@@ -106,6 +106,7 @@ function toSection(table) {
   const chart = toChart(table)
   return [
     `## ${table.title}`,
+    ...(table.note ? [table.note] : []),
     ...(table.floor ? [`${table.kind === 'servers' ? 'Base' : 'Floor'}: ${table.floor}.`] : []),
     [line(head), line(head.map((_cell, column) => (column === 0 ? '---' : '--:'))), ...body.map(line)].join(
       '\n',
