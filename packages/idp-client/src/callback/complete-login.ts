@@ -127,8 +127,9 @@ function toSessionGrant(
  */
 async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'idToken'>): Promise<boolean> {
   const { sessionStore: store } = config
+  if (!store) return false
   const { iat, iss, sid }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
-  if (!store || typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return false
+  if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return false
   const { wasEnded } = await config.features.sessionStore.endedSessions()
   const issuedAt = Math.floor(iat - config.dpop.clockSkew)
   return wasEnded(store, { iss, sid, issuedAt }, config.clock())
@@ -231,7 +232,8 @@ async function prepareLogin(
     prepare: async () => {
       const data = await prepareNewSession(config, session, tokenSet.idToken)
       const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
-      await sessions.assertFits?.(exchange, stored)
+      // Saving checks the size again: here only so that `onCallback` does not see a session that cannot be stored.
+      if (config.hooks.onCallback) await sessions.assertFits?.(exchange, stored)
       return stageNewSession(engine, stored, grant, id)
     },
   })

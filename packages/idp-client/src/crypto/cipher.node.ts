@@ -3,8 +3,8 @@ import type { KeyObject } from 'node:crypto'
 import {
   createCipheriv,
   createDecipheriv,
-  createHash,
   createSecretKey,
+  hash,
   hkdfSync,
   randomFillSync,
 } from 'node:crypto'
@@ -52,7 +52,7 @@ export function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, { ciphertext, tag
 }
 
 export function sha256(bytes: Bytes): Bytes {
-  return createHash('sha256').update(bytes).digest()
+  return hash('sha256', bytes, 'buffer')
 }
 
 export function toBase64url(bytes: Uint8Array): string {

@@ -107,6 +107,9 @@ export async function authorizationUrl(provider: Provider, request: Authorizatio
   const metadata = await provider.metadata()
   const url = new URL(requireEndpoint(metadata, 'authorizationEndpoint'))
   const parameters = await browserParameters(provider, metadata, await toParameters(provider, request))
-  for (const [name, value] of parameters) url.searchParams.set(name, value)
+  // Not `url.searchParams`, which serializes the URL again for each parameter.
+  const query = new URLSearchParams(url.search)
+  for (const [name, value] of parameters) query.set(name, value)
+  url.search = query.toString()
   return url
 }

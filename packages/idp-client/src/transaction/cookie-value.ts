@@ -26,6 +26,7 @@ export function readSealedPart(value: string): string {
 }
 
 function without(transaction: Transaction, names: readonly (keyof LoginTransaction)[]): Transaction {
+  if (names.length === 0) return transaction
   const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof LoginTransaction))
   return Object.fromEntries(kept) as unknown as Transaction
 }

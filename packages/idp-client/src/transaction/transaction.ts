@@ -87,18 +87,19 @@ const SHORT = {
   popup: 'p',
 } as const satisfies Record<Field, string>
 
-const LONG = Object.fromEntries(Object.entries(SHORT).map(([long, short]) => [short, long]))
+const FIELDS = Object.entries(SHORT)
 
 /** Encodes a transaction. A redirect URI below the base URL is stored without it. */
 export function encodeTransaction(transaction: Transaction): Bytes {
-  const wire: Record<string, unknown> = { v: VERSION }
-  for (const [long, short] of Object.entries(SHORT)) {
-    const value: unknown = transaction[long as keyof Transaction]
-    if (value !== undefined) wire[short] = value
+  const { redirectUri, appBaseUrl, responseType } = transaction
+  const isBelow = redirectUri.startsWith(`${appBaseUrl}/`)
+  const values: Record<string, unknown> = {
+    ...transaction,
+    redirectUri: isBelow ? redirectUri.slice(appBaseUrl.length) : redirectUri,
+    responseType: responseType === 'code' ? undefined : responseType,
   }
-  const { redirectUri, appBaseUrl } = transaction
-  if (redirectUri.startsWith(`${appBaseUrl}/`)) wire[SHORT.redirectUri] = redirectUri.slice(appBaseUrl.length)
-  if (transaction.responseType === 'code') delete wire[SHORT.responseType]
+  const wire: Record<string, unknown> = { v: VERSION }
+  for (const [long, short] of FIELDS) if (values[long] !== undefined) wire[short] = values[long]
   return utf8(JSON.stringify(wire))
 }
 
@@ -118,17 +119,12 @@ export function decodeTransaction(bytes: Bytes): Transaction | null {
   try {
     const wire: Record<string, unknown> = JSON.parse(strictText(bytes))
     if (wire['v'] !== VERSION) return null
-    const known = Object.entries(wire).flatMap(([short, value]) => {
-      const long = LONG[short]
-      return long === undefined ? [] : [[long, value] as const]
-    })
-    const { returnTo: target, ...fields }: Record<string, unknown> = {
-      responseType: 'code',
-      ...Object.fromEntries(known),
-    }
+    const fields: Record<string, unknown> = { responseType: 'code' }
+    for (const [long, short] of FIELDS) if (Object.hasOwn(wire, short)) fields[long] = wire[short]
+    const { returnTo: target, ...rest } = fields
     const required = REQUIRED_STRINGS.get(fields['responseType'])
     if (!required?.every((name) => typeof fields[name] === 'string')) return null
-    const transaction = fields as unknown as Transaction
+    const transaction = rest as unknown as Transaction
     const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
     if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
     const returnTo = safeReturnPath(target, appBaseUrl)
