@@ -33,12 +33,13 @@ export function overrideRequestHeaders(
   request: Headers,
   changes: Iterable<readonly [name: string, value: string | null]>,
 ): void {
-  const names = new Set(forwardedNames(response))
-  if (names.size === 0) {
-    for (const [name, value] of request) {
+  const forwarded = forwardedNames(response)
+  const names = new Set(forwarded)
+  if (!forwarded) {
+    request.forEach((value, name) => {
       names.add(name)
       response.set(VALUE_PREFIX + name, value)
-    }
+    })
   }
   for (const [name, value] of changes) {
     if (value === null) {

@@ -34,10 +34,9 @@ function returnPath({ pathname, search }: URL): string | null {
  * are of its router.
  */
 function mayRenderPage(headers: Headers): boolean {
+  if (headers.get('sec-fetch-mode') === 'navigate') return true
   const destination = headers.get('sec-fetch-dest')
-  const isPossible =
-    destination === null || destination === 'empty' || headers.get('sec-fetch-mode') === 'navigate'
-  return isPossible && !wantsJson(headers)
+  return (destination === null || destination === 'empty') && !wantsJson(headers)
 }
 
 /**
