@@ -51,8 +51,8 @@ export function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, { ciphertext, tag
   }
 }
 
-export function sha256(bytes: Bytes): Bytes {
-  return hash('sha256', bytes, 'buffer')
+export function sha256(data: Bytes | string): Bytes {
+  return hash('sha256', data, 'buffer')
 }
 
 export function toBase64url(bytes: Uint8Array): string {

@@ -12,8 +12,12 @@ const BASE64URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 describe.each(ciphers)('cipher of $kind', (cipher) => {
   it('hashes like FIPS 180-4', async () => {
-    const digest = await cipher.sha256(utf8('abc'))
-    expect(hex(digest)).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+    for (const data of [utf8('abc'), 'abc'])
+      expect(hex(await cipher.sha256(data))).toBe(
+        'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
+      )
+    for (const text of ['ä€😀', '\ud800'])
+      expect(hex(await cipher.sha256(text))).toBe(hex(await cipher.sha256(utf8(text))))
   })
 
   it('derives keys like RFC 5869, from text and without a salt', async () => {

@@ -29,7 +29,8 @@ export interface Cipher {
   encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Sealed>
   /** The inverse of `encrypt`; returns `null` if anything was changed. Never throws. */
   decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Sealed): MaybePromise<Bytes | null>
-  sha256(bytes: Bytes): MaybePromise<Bytes>
+  /** Of bytes, or of a string in UTF-8. */
+  sha256(data: Bytes | string): MaybePromise<Bytes>
   /** Without padding (RFC 4648 section 5). */
   toBase64url(bytes: Uint8Array): string
   /** Returns `null` unless `text` is the canonical encoding that `toBase64url` returns. */

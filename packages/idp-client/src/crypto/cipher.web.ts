@@ -65,7 +65,8 @@ export async function decrypt(
   }
 }
 
-export async function sha256(bytes: Bytes): Promise<Bytes> {
+export async function sha256(data: Bytes | string): Promise<Bytes> {
+  const bytes = typeof data === 'string' ? utf8(data) : data
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 

@@ -3,6 +3,7 @@ import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
+import { detachedCopy } from './model/detached.ts'
 import type { SessionData, TokenSet } from './model/session-data.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
@@ -25,8 +26,8 @@ export async function prepareNewSession(
 ): Promise<SessionData> {
   const hook = config.hooks.beforeSessionSaved
   if (!hook) return withoutProtocolClaims(session)
-  // A copy: the hook may modify the session that it gets, but not `internal`.
-  const given = { ...session, internal: { ...session.internal } }
+  // A copy: the hook may modify the session that it gets.
+  const given = detachedCopy(session)
   let changed: unknown
   try {
     changed = await hook(given, idToken)

@@ -81,8 +81,8 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
     return slot.references
   }
 
-  async function openOne(reference: SessionReference): Promise<Snapshot | null> {
-    const known = await records.read(reference.sessionKey)
+  /** Returns the record of a reference as a snapshot if it is a live session of the same client. */
+  function toLive(reference: SessionReference, known: Snapshot | null): Snapshot | null {
     if (!known) return null
     const { session } = known
     if (session.clientTag !== undefined && session.clientTag !== reference.clientTag) return null
@@ -93,22 +93,29 @@ export function createStoreReader(parts: StoreReaderParts): StoreReader {
     return isOld ? { ...known, session: { ...session, stale: session.data } } : known
   }
 
-  async function open(exchange: RequestCookies): Promise<Snapshot | null> {
-    const all = await references(exchange)
-    for (const reference of all.slice(0, MAX_READS)) {
-      const known = await openOne(reference)
-      if (known) return known
-    }
-    if (all.length > MAX_READS) {
+  /** Reads one record after the other, from this index on, until one is a live session. */
+  function openFrom(
+    index: number,
+    exchange: RequestCookies,
+    named: readonly SessionReference[],
+  ): MaybePromise<Snapshot | null> {
+    const reference = named[index]
+    if (!reference) return null
+    if (index === MAX_READS) {
       getSlot(exchange).hasUntried = true
       config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
+      return null
     }
-    return null
+    return chain(
+      records.read(reference.sessionKey),
+      (known) => toLive(reference, known) ?? openFrom(index + 1, exchange, named),
+    )
   }
 
   function initial(exchange: RequestCookies): MaybePromise<Snapshot | null> {
     const slot = getSlot(exchange)
-    if (slot.initial === undefined) slot.initial = open(exchange)
+    if (slot.initial === undefined)
+      slot.initial = chain(references(exchange), (named) => openFrom(0, exchange, named))
     return slot.initial
   }
 

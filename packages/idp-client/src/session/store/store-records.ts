@@ -111,10 +111,10 @@ function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/** Returns a snapshot of copies, because a store may return an object that it keeps. */
+/** Returns a snapshot of a copy, because a store may return an object that it keeps. Only copies of it are handed out. */
 function detachedSnapshot(session: StoredSession): Snapshot {
-  const found = jsonCopy(session.data)
-  return { session: { ...session, data: jsonCopy(found) }, initial: () => jsonCopy(found) }
+  const data = jsonCopy(session.data)
+  return { session: { ...session, data }, initial: () => data }
 }
 
 function asFound({ initial: found, session }: Snapshot): StoredSession {
