@@ -5,6 +5,7 @@ import { arch, cpus, release, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { setup } from '../tools/setup.mjs'
 import { toChart } from './lib/chart.mjs'
 import { toMarkdown, toText } from './lib/report.mjs'
 
@@ -28,8 +29,9 @@ function must(command, args, cwd) {
   if (status !== 0) throw new Error(`bench: ${command} ${args.join(' ')} failed`)
 }
 
-/** Installs the peers, and the library as it is published. */
-function install() {
+/** Installs what the build needs, the peers, and the library as it is published. */
+async function install() {
+  if (!(await setup())) process.exit(1)
   const [lock, installed] = ['package-lock.json', 'node_modules/.installed.json'].map((path) =>
     join(here, path),
   )
@@ -62,7 +64,7 @@ function measure(group) {
   return tables
 }
 
-install()
+await install()
 const tables = (positionals.length > 0 ? positionals : groups).flatMap(measure)
 if (values.write) {
   const machine = {
