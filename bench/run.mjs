@@ -22,7 +22,7 @@ if (unknown.length > 0) {
   console.error(`bench: unknown group ${unknown.join(', ')}; there are ${groups.join(', ')}`)
   process.exit(1)
 }
-const effort = values.quick ? ['5', '40'] : ['31', '120']
+const effort = values.quick ? ['5', '30'] : ['31', '120']
 
 function must(command, args, cwd) {
   const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -51,6 +51,7 @@ async function install() {
 
 function measure(group) {
   console.log(`bench: ${group}`)
+  const start = performance.now()
   const { status, stdout } = spawnSync(process.execPath, ['run-group.mjs', group, ...effort], {
     cwd: here,
     encoding: 'utf8',
@@ -61,6 +62,7 @@ function measure(group) {
   if (status !== 0) throw new Error(`bench: ${group} failed`)
   const tables = JSON.parse(stdout)
   for (const table of tables) console.log(toText(table))
+  console.log(`bench: ${group} took ${Math.round((performance.now() - start) / 1000)} s`)
   return tables
 }
 

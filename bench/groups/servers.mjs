@@ -14,7 +14,7 @@ const page = { ...forwarded, accept: 'text/html', 'sec-fetch-dest': 'document', 
 
 const requests = {
   /* Requests to each server in a round of the full run. */
-  express: { amount: 1500, headers: api, plain: '/api/data', reading: '/api/session' },
+  express: { amount: 1200, headers: api, plain: '/api/data', reading: '/api/session' },
   route: { amount: 300, headers: api, plain: '/api/data', reading: '/api/session' },
   page: { amount: 150, headers: page, plain: '/page', reading: '/session' },
 }

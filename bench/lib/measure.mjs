@@ -42,7 +42,7 @@ export function percentile(values, share) {
 /** Number of calls that take about that many milliseconds, a multiple of those in flight. */
 async function callsFor(candidate, milliseconds) {
   await batch(candidate.run, IN_FLIGHT * 4)
-  const { wall } = await round(candidate, IN_FLIGHT * 4)
+  const { wall } = await round(candidate, IN_FLIGHT)
   const batches = Math.round((milliseconds * 1000) / Math.max(wall, 1) / IN_FLIGHT)
   return IN_FLIGHT * Math.min(Math.max(batches, 1), 60)
 }
