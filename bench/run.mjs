@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setup } from '../tools/setup.mjs'
+import { findUnusedBudgets } from './lib/budgets.mjs'
 import { toChart } from './lib/chart.mjs'
 import { toMarkdown, toText } from './lib/report.mjs'
 
@@ -68,6 +69,8 @@ function measure(group) {
 
 await install()
 const tables = (positionals.length > 0 ? positionals : groups).flatMap(measure)
+const unused = positionals.length > 0 ? [] : findUnusedBudgets(tables)
+if (unused.length > 0) throw new Error(`bench: no table has the rows of these budgets: ${unused.join(', ')}`)
 if (values.write) {
   const machine = {
     cpu: `${cpus().length} × ${cpus()[0]?.model.trim() || arch()}`,

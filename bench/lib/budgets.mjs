@@ -67,20 +67,27 @@ function toMeasured({ column = 'ratio', of }, table, row) {
   return table.kind === 'servers' ? { value, low: row.low, high: row.high } : { value }
 }
 
-/** Budgets of a row, each as a text for its cell and, if it is missed, the reason. */
+const concerns = (budget, table, row) => budget.table === table.title && budget.row === nameOf(row)
+
+/** Budgets of a row, each as a text for its cell and, if it is missed, a sentence with the reason. */
 export function readBudgets(table, row) {
   return budgets
-    .filter((budget) => budget.table === table.title && budget.row === nameOf(row))
+    .filter((budget) => concerns(budget, table, row))
     .map((budget) => {
       const measured = toMeasured(budget, table, row)
       const verdict = toVerdict(budget, measured)
-      const of = budget.of ? ` × ${budget.of}: ${measured.value.toFixed(2)},` : ':'
+      const limit = `≤ ${budget.most}${budget.of ? ` × ${budget.of}` : ''}`
+      const value = budget.of ? ` ${measured.value.toFixed(2)},` : ''
+      const why = budget.why ?? 'the reason is not yet known.'
       return {
-        text: `≤ ${budget.most}${of} ${verdict}`,
-        note:
-          verdict === 'missed'
-            ? `${nameOf(row)} misses ≤ ${budget.most}: ${budget.why ?? 'the reason is not yet known.'}`
-            : null,
+        text: `${limit}:${value} ${verdict}`,
+        note: verdict === 'missed' ? `${nameOf(row)} misses ${limit}: ${why}` : null,
       }
     })
 }
+
+/** Tables and rows of budgets that no table of a complete run has: they were renamed. */
+export const findUnusedBudgets = (tables) =>
+  budgets
+    .filter((budget) => !tables.some((table) => table.rows?.some((row) => concerns(budget, table, row))))
+    .map(({ row, table }) => `${table}: ${row}`)
