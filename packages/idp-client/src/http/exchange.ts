@@ -1,9 +1,12 @@
 import { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
+/** The headers of a request; hosts without Web headers need not create any. */
+export type RequestHeaders = Pick<Headers, 'get' | 'has'>
+
 /** The view of a request that operations read; every host builds one. */
 export interface RequestView {
-  readonly headers: Headers
+  readonly headers: RequestHeaders
   readonly method: string
   /**
    * The absolute URL as this process received it; null if the host does not provide one (a Server Component).

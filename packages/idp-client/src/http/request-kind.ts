@@ -1,3 +1,5 @@
+import type { RequestHeaders } from './exchange.ts'
+
 /**
  * Kind of a request, from its headers. `'unknown'` is a client without the relevant headers (curl, an old browser); it
  * counts as a navigation, because these rules only protect browsers.
@@ -6,7 +8,7 @@ export type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 
 
 interface Classifiable {
   readonly method: string
-  readonly headers: Headers
+  readonly headers: RequestHeaders
 }
 
 const FALSY = new Set(['', '0', 'false'])
@@ -20,7 +22,7 @@ function isSet(value: string | null): boolean {
  * Next.js. The router of Next.js sets its header to the kind of prefetch, so any value counts. Behind the middleware of
  * Next.js the router's headers are removed; there a router prefetch looks like a plain fetch.
  */
-export function isPrefetch(headers: Headers): boolean {
+export function isPrefetch(headers: RequestHeaders): boolean {
   return (
     isSet(headers.get('next-router-prefetch')) ||
     isSet(headers.get('next-router-segment-prefetch')) ||
@@ -31,7 +33,7 @@ export function isPrefetch(headers: Headers): boolean {
 }
 
 /** Returns whether this is a React Server Components request of the client-side router of Next.js. */
-export function isRsc(headers: Headers): boolean {
+export function isRsc(headers: RequestHeaders): boolean {
   return headers.get('rsc') === '1'
 }
 
@@ -39,12 +41,12 @@ export function isRsc(headers: Headers): boolean {
  * Returns whether this is a Server Action called from hydrated code; a form posted without JavaScript looks like any
  * navigation.
  */
-export function isServerAction(headers: Headers, method: string): boolean {
+export function isServerAction(headers: RequestHeaders, method: string): boolean {
   return method.toUpperCase() === 'POST' && headers.has('next-action')
 }
 
 /** Returns whether Fetch Metadata shows a destination other than a document or a frame. */
-function isSubresource(headers: Headers): boolean {
+function isSubresource(headers: RequestHeaders): boolean {
   const mode = headers.get('sec-fetch-mode')
   if (mode === null || mode === 'navigate') return false
   // Node's fetch sends only `Sec-Fetch-Mode`; a browser never does.
@@ -55,23 +57,23 @@ function isSubresource(headers: Headers): boolean {
  * Returns whether a page of another site caused the request. Without Fetch Metadata that is unknown and the result is
  * false.
  */
-export function isCrossSite(headers: Headers): boolean {
+export function isCrossSite(headers: RequestHeaders): boolean {
   return headers.get('sec-fetch-site') === 'cross-site'
 }
 
 /** Returns whether a page of this origin, or the user, caused the request; true without Fetch Metadata. */
-export function isSameOrigin(headers: Headers): boolean {
+export function isSameOrigin(headers: RequestHeaders): boolean {
   const site = headers.get('sec-fetch-site')
   return site === null || site === 'same-origin' || site === 'none'
 }
 
 /** Returns whether a client-side router fetches data; its headers are also sent without Fetch Metadata (plain http). */
-function isRouterFetch(headers: Headers): boolean {
+function isRouterFetch(headers: RequestHeaders): boolean {
   return isRsc(headers) || headers.has('x-nextjs-data') || headers.has('next-action')
 }
 
 /** Returns whether a response may redirect the user to the provider. True for prefetches too: a prerender navigates. */
-export function isNavigation(headers: Headers): boolean {
+export function isNavigation(headers: RequestHeaders): boolean {
   return !isSubresource(headers) && !isRouterFetch(headers)
 }
 
@@ -111,7 +113,7 @@ function parseAccept(accept: string): Map<string, number> {
 }
 
 /** Returns whether `Accept` prefers JSON to HTML. At equal weight a named type takes precedence over a wildcard. */
-export function wantsJson(headers: Headers): boolean {
+export function wantsJson(headers: RequestHeaders): boolean {
   const accept = headers.get('accept') ?? '*/*'
   // Most programs send one of these.
   if (accept === '*/*' || accept === 'application/json') return accept !== '*/*'

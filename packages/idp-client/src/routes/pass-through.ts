@@ -1,7 +1,7 @@
 import type { Application } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { touchSession } from '../flows/touch-session.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange, RequestHeaders } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { recover } from '../lib/chain.ts'
 
@@ -9,7 +9,7 @@ import { recover } from '../lib/chain.ts'
  * Returns whether a request may carry a session, by a search for the cookie's name: false positives are possible, false
  * negatives are not. True while the configuration is incomplete.
  */
-export function mayCarrySession(application: Application, headers: Headers): boolean {
+export function mayCarrySession(application: Application, headers: RequestHeaders): boolean {
   const header = headers.get('cookie')
   if (header === null) return false
   try {

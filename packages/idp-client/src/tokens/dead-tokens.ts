@@ -1,4 +1,4 @@
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange, RequestHeaders } from '../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../http/request-kind.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
@@ -48,7 +48,7 @@ export function deadSince(
 }
 
 /** Returns whether a page of this application, or the user, caused the request. */
-function isOwn(headers: Headers): boolean {
+function isOwn(headers: RequestHeaders): boolean {
   const site = headers.get('sec-fetch-site')
   return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
 }

@@ -21,20 +21,27 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, givenPat
   const path = givenPath ?? mountedPath(request)
   const mount = givenPath === undefined ? mountPoint(request) : undefined
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
-  const state = requestState(request, () => {
-    const view = toRequestView(request)
-    return { request: view, ...requestCookies(() => parseCookies(view.headers.get('cookie'))) }
+  const {
+    cookies,
+    request: view,
+    slots,
+  } = requestState(request, () => {
+    const created = toRequestView(request)
+    const cookie = created.headers.get('cookie')
+    return { request: created, ...requestCookies(() => parseCookies(cookie)) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {
     exchange: {
-      ...state,
-      request: path === undefined ? state.request : { ...state.request, ...place },
+      // The URL is created when it is first read, so the view is not copied.
+      request: path === undefined ? view : Object.assign(Object.create(view), place),
+      cookies,
+      slots,
       canWrite,
     },
     commit() {
-      if (response && canWrite()) state.cookies.flush(responseSink(response))
-      return !state.cookies.isPending
+      if (response && canWrite()) cookies.flush(responseSink(response))
+      return !cookies.isPending
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
-import type { RequestView } from '../../http/exchange.ts'
+import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
 import { parseForm, readText } from '../../http/form.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonBody, parseJson } from '../../http/json-body.ts'
@@ -18,21 +18,25 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     readonly body?: unknown
   }
 
-function toHeaders(request: NodeRequest): Headers {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one === undefined) continue
-      try {
-        headers.append(name, one)
-      } catch {
-        // Pseudo-headers of HTTP/2 and other invalid names; none is used here.
-      }
-    }
+/** Reads the headers of a Node request, whose names are in lower case, without a copy. */
+class NodeHeaders implements RequestHeaders {
+  readonly #headers: NodeRequest['headers']
+
+  constructor({ headers }: NodeRequest) {
+    this.#headers = headers
   }
-  const authority = request.headers[':authority']
-  if (typeof authority === 'string' && !headers.has('host')) headers.set('host', authority)
-  return headers
+
+  get(name: string): string | null {
+    const key = name.toLowerCase()
+    const value = Object.hasOwn(this.#headers, key) ? this.#headers[key] : undefined
+    // HTTP/2 has a pseudo-header instead of `Host`.
+    if (value === undefined) return key === 'host' ? this.get(':authority') : null
+    return Array.isArray(value) ? value.join(key === 'cookie' ? '; ' : ', ') : String(value)
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null
+  }
 }
 
 /*
@@ -41,12 +45,13 @@ function toHeaders(request: NodeRequest): Headers {
  */
 const NO_HOST = 'unknown!'
 
-function resolveOrigin(request: NodeRequest, host: string | null): string {
+function toUrl(request: NodeRequest, host: string | null): URL {
   const scheme = 'encrypted' in request.socket && request.socket.encrypted === true ? 'https' : 'http'
-  const candidate = `${scheme}://${host}`
+  const path = toPath(requestTarget(request))
+  const url = `${scheme}://${host}${path}`
   // Reject what the URL parser would read as more than a host (a user name, a path).
-  if (host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(candidate)) return new URL(candidate).origin
-  return `${scheme}://${NO_HOST}`
+  const isHost = host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(url)
+  return new URL(isHost ? url : `${scheme}://${NO_HOST}${path}`)
 }
 
 /** Returns path and query of a request target; removes the origin of the absolute form (RFC 9112 section 3.2.2). */
@@ -131,12 +136,15 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
 
 /** Converts a Node request for the operations. Never throws, regardless of the request's content. */
 export function toRequestView(request: NodeRequest): RequestView {
-  const headers = toHeaders(request)
-  const origin = resolveOrigin(request, headers.get('host'))
+  const headers = new NodeHeaders(request)
+  let url: URL | undefined
   return {
     headers,
     method: request.method ?? 'GET',
-    url: new URL(origin + toPath(requestTarget(request))),
+    get url() {
+      url ??= toUrl(request, headers.get('host'))
+      return url
+    },
     form: lazy(() => readForm(request, headers.get('content-type'))),
     json: lazy(() => readJson(request, headers.get('content-type'))),
   }
@@ -145,8 +153,9 @@ export function toRequestView(request: NodeRequest): RequestView {
 /** Returns the mount prefix of a router, or `undefined` if no router removed one. */
 export function mountPoint(request: NodeRequest): string | undefined {
   const path = mountedPath(request)
+  if (path === undefined || path === '/') return undefined
   const whole = toPathname(request.originalUrl ?? '/')
-  if (path === undefined || path === '/' || !whole.endsWith(path)) return undefined
+  if (!whole.endsWith(path)) return undefined
   return whole.slice(0, -path.length) || undefined
 }
 
