@@ -1,6 +1,9 @@
+import { parseCookie, stringifySetCookie } from 'cookie'
 import { IdpError } from '../errors/base.ts'
 import { text, utf8 } from '../lib/utf8.ts'
 import type { CookieSink, StagedCookie } from './cookie-jar.ts'
+
+const asIs = (value: string): string => value
 
 /*
  * Values of other applications may contain characters that RFC 6265 forbids; only those that would break the header are
@@ -9,38 +12,21 @@ import type { CookieSink, StagedCookie } from './cookie-jar.ts'
 const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
-const VALUE = /^[\x21-\x3A\x3C-\x7E]*$/
-const PATH = /^[\x20-\x3A\x3D-\x7E]*$/
-const DOMAIN = /^[\w.-]+$/
+const namedValues = (header: string): [string, string | undefined][] =>
+  Object.entries(parseCookie(header, { decode: asIs }))
 
-const isBlank = (code: number): boolean => code === 0x20 || code === 0x09
-
-/** Returns a part of the header without spaces and tabs around it. */
-function trimmed(header: string, from: number, to: number): string {
-  let start = from
-  let end = to
-  while (start < end && isBlank(header.charCodeAt(start))) start++
-  while (end > start && isBlank(header.charCodeAt(end - 1))) end--
-  return header.slice(start, end)
+/** Counts the cookies; the result is an upper bound. */
+function countCookies(header: string): number {
+  let count = 1
+  for (let at = header.indexOf(';'); at >= 0; at = header.indexOf(';', at + 1)) count++
+  return count
 }
 
-/**
- * Parses a `Cookie` header (RFC 6265 section 5.4); values are not percent-decoded (`CookieJar` does that). A name that
- * occurs several times has all its values in the order of the header, the more specific path first. A part without `=`
- * is ignored.
- */
-export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
+/** Parses each cookie separately, because the parser returns only the first value of a name. */
+function everyValue(header: string): Map<string, string | string[]> {
   const cookies = new Map<string, string | string[]>()
-  if (header === null) return cookies
-  let equals = -1
-  for (let start = 0, end = 0; start < header.length; start = end + 1) {
-    end = header.indexOf(';', start)
-    if (end === -1) end = header.length
-    if (equals < start) equals = header.indexOf('=', start)
-    if (equals === -1) break
-    if (equals > end) continue
-    const name = trimmed(header, start, equals)
-    const value = trimmed(header, equals + 1, end)
+  for (const [name, value] of header.split(';').flatMap(namedValues)) {
+    if (value === undefined) continue
     const before = cookies.get(name)
     if (before === undefined) cookies.set(name, value)
     else if (typeof before === 'string') cookies.set(name, [before, value])
@@ -49,35 +35,30 @@ export function parseCookies(header: string | null): Map<string, string | readon
   return cookies
 }
 
-const sameSiteNames = { strict: 'Strict', lax: 'Lax', none: 'None' } as const
-
-function isValid({ name, value, attributes: { domain, path } }: StagedCookie): boolean {
-  return (
-    NAME.test(name) && VALUE.test(value) && PATH.test(path) && (domain === undefined || DOMAIN.test(domain))
-  )
+/**
+ * Parses a `Cookie` header; values are not percent-decoded (`CookieJar` does that). A name that occurs several times
+ * has all its values in the order of the header, the more specific path first.
+ */
+export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
+  if (header === null) return new Map()
+  const cookies = new Map<string, string>()
+  for (const [name, value] of namedValues(header)) if (value !== undefined) cookies.set(name, value)
+  return countCookies(header) === cookies.size ? cookies : everyValue(header)
 }
 
 /**
- * Serializes one `Set-Cookie` line (RFC 6265 section 4.1). Values are not encoded: ours consist of allowed octets.
+ * Serializes one `Set-Cookie` line. Values are not encoded: ours consist of allowed octets.
  * @throws IdpError `INTERNAL_ERROR` if name, value, path or domain is invalid; the message does not quote it.
  */
-export function serializeCookie(cookie: StagedCookie): string {
-  if (!isValid(cookie)) {
+export function serializeCookie({ name, value, attributes }: StagedCookie): string {
+  try {
+    return stringifySetCookie({ name, value, ...attributes }, { encode: asIs })
+  } catch {
+    // The library's message quotes the value, so it must not become the cause.
     throw new IdpError('INTERNAL_ERROR', {
       detail: 'A cookie could not be written: check the name, path and domain in the cookie options.',
     })
   }
-  const { name, value, attributes } = cookie
-  const { domain, maxAge, path, sameSite, secure } = attributes
-  return [
-    `${name}=${value}`,
-    ...(maxAge === undefined ? [] : [`Max-Age=${maxAge}`]),
-    ...(domain === undefined ? [] : [`Domain=${domain}`]),
-    `Path=${path}`,
-    'HttpOnly',
-    ...(secure ? ['Secure'] : []),
-    `SameSite=${sameSiteNames[sameSite]}`,
-  ].join('; ')
 }
 
 /** Creates a sink that appends one `Set-Cookie` line per write. */
