@@ -13,7 +13,7 @@ test.each([
   ['./next', 'node', { external: ['next/headers'] }, 'without its extension'],
   ['./react', 'other', { bytes: budgets['./react'] + 1 }, 'the budget is'],
   ['./errors', 'node', { lazyBytes: 1 }, 'later, the budget is 0'],
-  ['./stores/memory', 'node', { packages: ['cookie'] }, 'no store may bring along'],
+  ['./stores/memory', 'node', { packages: ['cookie-es'] }, 'no store may bring along'],
   ['./stores/memory', 'node', { external: ['node:crypto'] }, 'reaches node:crypto'],
 ])('%s resolved for %s with %o is rejected', (entry, runtime, changes, message) => {
   expect(entryProblems(entry, runtime, contents(changes))).toEqual([expect.stringContaining(message)])

@@ -111,7 +111,7 @@ export const rootModules = {
 export const packagePlaces = [
   { name: 'oauth4webapi', places: ['oidc/'] },
   { name: 'jose', places: ['crypto/', 'oidc/', 'testing/'] },
-  { name: 'cookie', places: ['http/cookie-text.ts'] },
+  { name: 'cookie-es', places: ['http/cookie-text.ts'] },
   { name: 'next', places: ['adapters/next/'] },
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },

@@ -1,4 +1,4 @@
-import { parseCookie, stringifySetCookie } from 'cookie'
+import { parse, serialize } from 'cookie-es'
 import { IdpError } from '../errors/base.ts'
 import { text, utf8 } from '../lib/utf8.ts'
 import type { CookieSink, StagedCookie } from './cookie-jar.ts'
@@ -12,38 +12,16 @@ const asIs = (value: string): string => value
 const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
-const namedValues = (header: string): [string, string | undefined][] =>
-  Object.entries(parseCookie(header, { decode: asIs }))
-
-/** Counts the cookies; the result is an upper bound. */
-function countCookies(header: string): number {
-  let count = 1
-  for (let at = header.indexOf(';'); at >= 0; at = header.indexOf(';', at + 1)) count++
-  return count
-}
-
-/** Parses each cookie separately, because the parser returns only the first value of a name. */
-function everyValue(header: string): Map<string, string | string[]> {
-  const cookies = new Map<string, string | string[]>()
-  for (const [name, value] of header.split(';').flatMap(namedValues)) {
-    if (value === undefined) continue
-    const before = cookies.get(name)
-    if (before === undefined) cookies.set(name, value)
-    else if (typeof before === 'string') cookies.set(name, [before, value])
-    else before.push(value)
-  }
-  return cookies
-}
-
 /**
  * Parses a `Cookie` header; values are not percent-decoded (`CookieJar` does that). A name that occurs several times
  * has all its values in the order of the header, the more specific path first.
  */
 export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
-  if (header === null) return new Map()
-  const cookies = new Map<string, string>()
-  for (const [name, value] of namedValues(header)) if (value !== undefined) cookies.set(name, value)
-  return countCookies(header) === cookies.size ? cookies : everyValue(header)
+  const values = parse(header ?? '', { decode: asIs, allowMultiple: true }) as Record<
+    string,
+    string | string[]
+  >
+  return new Map(Object.entries(values))
 }
 
 /**
@@ -52,7 +30,7 @@ export function parseCookies(header: string | null): Map<string, string | readon
  */
 export function serializeCookie({ name, value, attributes }: StagedCookie): string {
   try {
-    return stringifySetCookie({ name, value, ...attributes }, { encode: asIs })
+    return serialize({ name, value, ...attributes }, { encode: asIs })
   } catch {
     // The library's message quotes the value, so it must not become the cause.
     throw new IdpError('INTERNAL_ERROR', {
