@@ -1,4 +1,5 @@
-import { encode } from 'jose/base64url'
+import { toBase64url } from '../crypto/base64url.ts'
+import { hashToken } from '../crypto/random.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedies.ts'
 import { utf8 } from '../lib/utf8.ts'
@@ -107,8 +108,9 @@ function hashNames(algorithm: string): readonly string[] {
 }
 
 async function leftHalf(hashName: string, accessToken: string): Promise<string> {
+  if (hashName === 'SHA-256') return hashToken(accessToken, 16)
   const digest = new Uint8Array(await crypto.subtle.digest(hashName, utf8(accessToken)))
-  return encode(digest.subarray(0, digest.length / 2))
+  return toBase64url(digest.subarray(0, digest.length / 2))
 }
 
 /**

@@ -97,7 +97,7 @@ function readHeader(
 }
 
 /** Decodes a JSON object in base64url; returns `null` for anything else. */
-function decodeObject(part: string): JsonObject | null {
+export function decodeObject(part: string): JsonObject | null {
   const bytes = fromBase64url(part)
   return bytes && parseClaims(bytes)
 }

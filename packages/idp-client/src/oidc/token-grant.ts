@@ -1,8 +1,8 @@
-import { decodeJwt } from 'jose/jwt/decode'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken } from './id-token.ts'
 import { stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
+import { decodeObject, isTime } from './signed-token.ts'
 import type { TokenResponse } from './token-endpoint.ts'
 
 /** Validated tokens of a token response. */
@@ -32,12 +32,10 @@ function toLifetime(expiresIn: unknown): number | undefined {
 }
 
 function readExpiry(accessToken: string): number | undefined {
-  try {
-    const { exp } = decodeJwt(accessToken)
-    return typeof exp === 'number' && Number.isFinite(exp) && exp > 0 ? Math.floor(exp) : undefined
-  } catch {
-    return undefined
-  }
+  const [, payload, signature, further] = accessToken.split('.', 4)
+  if (payload === undefined || signature === undefined || further !== undefined) return undefined
+  const exp = decodeObject(payload)?.['exp']
+  return isTime(exp) && exp > 0 ? Math.floor(exp) : undefined
 }
 
 function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number {
