@@ -2,10 +2,14 @@ import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { asIdpError } from '../log/failure.ts'
 import { toMissingTransactionError, verifyState } from '../transaction/known-state.ts'
+import type { SingleUse } from '../transaction/single-use.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
+import type { TransactionLookup } from '../transaction/storage.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 import type { Attempt, AttemptContext, CallbackOutcome } from './attempt.ts'
 import { failAttempt, redirectToApp, toPopupOutcome } from './attempt.ts'
@@ -79,6 +83,21 @@ async function applyAttempt(
   return toPopupOutcome(config, { ...context, popup }, result, session?.data.user)
 }
 
+function findTransaction(
+  { transactions }: Engine,
+  exchange: Exchange,
+  state: string,
+): MaybePromise<TransactionLookup> {
+  return chain(hashToken(state), (stateHash) => transactions.load(exchange, stateHash))
+}
+
+/** A transaction can be used once, by identical requests. */
+function toSingleUse(sealed: string, parameters: URLSearchParams): MaybePromise<SingleUse> {
+  return chain(hashToken(sealed, 32), (key) =>
+    chain(hashToken(`${parameters}`, 32), (request) => ({ key, request })),
+  )
+}
+
 /**
  * Completes a transaction:
  * 1. verifies that the state was issued by this application;
@@ -104,7 +123,7 @@ export async function callback(
     return failAttempt(engine.config, { context, error: asIdpError(thrown), id })
   }
   const { state, note } = known
-  const lookup = await engine.transactions.load(exchange, await hashToken(state))
+  const lookup = await findTransaction(engine, exchange, state)
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
     const { host } = new URL(engine.baseUrl(exchange))
@@ -114,7 +133,7 @@ export async function callback(
   const { transaction, sealed } = lookup
   engine.transactions.clear(exchange, transaction)
   engine.transactions.clearRestart(exchange)
-  const use = { key: await hashToken(sealed, 32), request: await hashToken(`${parameters}`, 32) }
+  const use = await toSingleUse(sealed, parameters)
   const context = toContext(input, transaction)
   const found = { transaction, parameters, context, id }
   const joined = await onlyOnce(use, () => complete(found))

@@ -1,9 +1,11 @@
-import type { Config } from '../config/config.ts'
+import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { authorizationUrl, mayConfigurationSet, mayQuerySet } from '../oidc/authorize.ts'
 import { newCodeVerifier } from '../oidc/pkce.ts'
 import { getProvider } from '../oidc/provider.ts'
@@ -71,28 +73,36 @@ function requestFromApplication({ parameters, popup }: LoginInput): RequestedPar
   return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
 }
 
+/** Throws `INVALID_REQUEST` unless the issuer that started the login is the configured one. */
+function assertIssuer(config: Config, issuer: unknown): MaybePromise<void> {
+  return chain(getProvider(config).metadata(), (metadata) => {
+    if (issuer !== metadata.issuer) throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
+  })
+}
+
 /**
  * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard.
  */
-async function requestFromQuery(
+function requestFromQuery(
   engine: Engine,
   { parameters }: LoginInput,
   session: StoredSession | null,
-): Promise<RequestedParameters> {
+): MaybePromise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
-  if (iss !== undefined && iss !== (await getProvider(config).metadata()).issuer)
-    throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
-  const { scope, ...settable } = filterParameters(query, mayQuerySet)
-  const guard = await openGuardParameters(engine, sealed)
-  const { scope: guardScope, ...required } = guard
-  const changes = queryChanges(config.authorization, settable, session !== null)
-  const furtherScope = unitedScope(asString(scope), guardScope)
-  return {
-    changes: withGuardParameters(changes, required),
-    ...(furtherScope === '' ? {} : { furtherScope }),
-    guard,
-  }
+  return chain(iss === undefined ? undefined : assertIssuer(config, iss), () =>
+    chain(openGuardParameters(engine, sealed), (guard) => {
+      const { scope, ...settable } = filterParameters(query, mayQuerySet)
+      const { scope: guardScope, ...required } = guard
+      const changes = queryChanges(config.authorization, settable, session !== null)
+      const furtherScope = unitedScope(asString(scope), guardScope)
+      return {
+        changes: withGuardParameters(changes, required),
+        ...(furtherScope === '' ? {} : { furtherScope }),
+        guard,
+      }
+    }),
+  )
 }
 
 /**
@@ -110,26 +120,34 @@ function withPopupParameters(
   return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
 }
 
+/** Returns the configuration whose default scope the provider supports, if a login for this audience uses that scope. */
+function toOfferedAuthorization(
+  config: Config,
+  audience: string | undefined,
+): MaybePromise<AuthorizationConfig> {
+  if (!usesDefaultScope(config.authorization, audience)) return config.authorization
+  return chain(getProvider(config).metadata(), (metadata) => withOfferedScope(config, metadata))
+}
+
 /**
  * Merges the parameters with the configured ones. Limits the default scope to the scopes that the provider supports, so it
  * may load the metadata.
  */
-async function mergeParameters(
+function mergeParameters(
   config: Config,
   { changes, furtherScope, scope: replacement }: RequestedParameters,
   session: StoredSession | null,
-): Promise<EffectiveAuthorization> {
+): MaybePromise<EffectiveAuthorization> {
   if (replacement !== undefined && replacement !== null)
     return effectiveAuthorization(config, { ...changes, scope: replacement })
   const audience = asString(changes['audience']) ?? config.authorization.audience
-  const authorization = usesDefaultScope(config.authorization, audience)
-    ? withOfferedScope(config, await getProvider(config).metadata())
-    : config.authorization
-  const scope = extendedScope(authorization, audience, furtherScope)
-  // A refresh token for another audience would yield tokens that are mistaken for those of the session.
-  const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
-  const requestedScope = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
-  return effectiveAuthorization(config, { ...changes, scope: requestedScope })
+  return chain(toOfferedAuthorization(config, audience), (authorization) => {
+    const scope = extendedScope(authorization, audience, furtherScope)
+    // A refresh token for another audience would yield tokens that are mistaken for those of the session.
+    const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
+    const requestedScope = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
+    return effectiveAuthorization(config, { ...changes, scope: requestedScope })
+  })
 }
 
 type TransactionParameters = Pick<
@@ -150,37 +168,61 @@ interface Prepared {
   readonly transaction: TransactionParameters
 }
 
-/** Determines the parameters of the authorization request, and which of them the application itself requested. */
-async function prepare(engine: Engine, exchange: Exchange, input: LoginInput): Promise<Prepared> {
+/** Returns the parameters of this login, and those of its authorization request. */
+function resolveAuthorization(
+  engine: Engine,
+  input: LoginInput,
+  session: StoredSession | null,
+): MaybePromise<readonly [RequestedParameters, EffectiveAuthorization]> {
   const { config } = engine
-  const isPopup = input.popup !== undefined
-  const session = isPopup ? await engine.sessions.load(exchange) : null
+  const requested =
+    input.source === 'query' ? requestFromQuery(engine, input, session) : requestFromApplication(input)
+  return chain(requested, (given) => {
+    const parameters = input.popup === undefined ? given : withPopupParameters(config, session, given)
+    return chain(mergeParameters(config, parameters, session), (merged) => [parameters, merged] as const)
+  })
+}
+
+/** Determines the parameters of the authorization request, and which of them the application itself requested. */
+function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePromise<Prepared> {
+  const { config } = engine
   const isFromQuery = input.source === 'query'
-  const requested = isFromQuery
-    ? await requestFromQuery(engine, input, session)
-    : requestFromApplication(input)
-  const request = isPopup ? withPopupParameters(config, session, requested) : requested
-  const authorization = await mergeParameters(config, request, session)
-  const { audience, maxAge, parameters, scope } = authorization
-  const organization = parameters.get('organization')
-  const own = isFromQuery ? request.guard?.scope : scope
-  const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
-  const requestedAuthentication = await toRequestFingerprint(
-    { parameters, ownScope },
-    effectiveAuthorization(config, {}),
+  return chain(input.popup === undefined ? null : engine.sessions.load(exchange), (session) =>
+    chain(resolveAuthorization(engine, input, session), ([{ guard }, authorization]) => {
+      const { audience, maxAge, parameters, scope } = authorization
+      const organization = parameters.get('organization')
+      const own = isFromQuery ? guard?.scope : scope
+      const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
+      const stepUpOnly =
+        isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, guard)
+      const configured = effectiveAuthorization(config, {})
+      return chain(toRequestFingerprint({ parameters, ownScope }, configured), (requestedAuthentication) => ({
+        authorization,
+        transaction: {
+          scope,
+          ...(ownScope === '' ? {} : { ownScope }),
+          ...(maxAge === undefined ? {} : { maxAge }),
+          ...(audience === undefined ? {} : { audience, ownAudience: true as const }),
+          ...(organization === undefined ? {} : { organization }),
+          ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
+          ...(stepUpOnly ? { stepUpOnly: true as const } : {}),
+        },
+      }))
+    }),
   )
-  const stepUpOnly =
-    isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, request.guard)
-  const transaction: TransactionParameters = {
-    scope,
-    ...(ownScope === '' ? {} : { ownScope }),
-    ...(maxAge === undefined ? {} : { maxAge }),
-    ...(audience === undefined ? {} : { audience, ownAudience: true }),
-    ...(organization === undefined ? {} : { organization }),
-    ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
-    ...(stepUpOnly ? { stepUpOnly } : {}),
-  }
-  return { authorization, transaction }
+}
+
+function saveTransaction(
+  engine: Engine,
+  exchange: Exchange,
+  state: string,
+  transaction: Omit<LoginTransaction, 'clientTag' | 'stateHash'>,
+): MaybePromise<void> {
+  return chain(hashToken(state), (stateHash) =>
+    chain(engine.clientTag(), (clientTag) =>
+      engine.transactions.save(exchange, { ...transaction, stateHash, clientTag }),
+    ),
+  )
 }
 
 /**
@@ -217,8 +259,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     nonce,
     codeVerifier,
   })
-  await engine.transactions.save(exchange, {
-    stateHash: await hashToken(state),
+  await saveTransaction(engine, exchange, state, {
     responseType: 'code',
     nonce,
     codeVerifier,
@@ -230,7 +271,6 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,
-    clientTag: await engine.clientTag(),
   })
   const method = config.pushedAuthorizationRequests ? 'par' : 'redirect'
   const { correlationId: id } = input

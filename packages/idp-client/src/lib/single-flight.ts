@@ -47,9 +47,11 @@ export class SingleFlight<T> {
 
   #start(key: string, task: (flight: Flight) => Promise<T>, limit?: number): Promise<T> {
     let isDismissed = false
+    let resolve: (value: T) => void = () => {}
     let reject: (error: unknown) => void = () => {}
-    const dismissal = new Promise<never>((_resolve, settle) => {
-      reject = settle
+    const early = new Promise<T>((onResult, onError) => {
+      resolve = onResult
+      reject = onError
     })
     const outcome = task({
       dismiss(error) {
@@ -59,7 +61,8 @@ export class SingleFlight<T> {
         return true
       },
     })
-    const early = Promise.race([outcome, dismissal])
+    // Not `Promise.race`, which creates a promise for each of its arguments.
+    outcome.then(resolve, reject)
     const running: Running<T> = { outcome, early, isDismissed: () => isDismissed }
     this.#running.set(key, running)
     const end = (): void => {

@@ -1,4 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import { pushAuthorizationRequest } from './par.ts'
@@ -52,48 +54,69 @@ export function mayQuerySet(name: string): boolean {
   return mayConfigurationSet(name) && !CONFIGURED_ONLY_PARAMETERS.has(name)
 }
 
-async function toParameters(
-  { config, dpop }: Provider,
+/** Returns the thumbprint of the key that the code is bound to (RFC 9449 section 10), or `undefined` without `useDPoP`. */
+async function loadThumbprint({ dpop }: Provider): Promise<string | undefined> {
+  return (await dpop()).thumbprint()
+}
+
+function toParameters(
+  provider: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
-): Promise<Map<string, string>> {
-  const thumbprint = config.dpop.enabled ? await (await dpop()).thumbprint() : undefined
-  const owned = {
-    client_id: config.clientId,
-    redirect_uri: redirectUri,
-    response_type: 'code',
-    code_challenge: await toCodeChallenge(codeVerifier),
-    code_challenge_method: 'S256',
-    state,
-    nonce,
-    ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
-  }
-  const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
-  return new Map([...settable, ...Object.entries(owned)])
+): MaybePromise<Map<string, string>> {
+  const { config } = provider
+  return chain(config.dpop.enabled ? loadThumbprint(provider) : undefined, (thumbprint) =>
+    chain(toCodeChallenge(codeVerifier), (challenge) => {
+      const owned = {
+        client_id: config.clientId,
+        redirect_uri: redirectUri,
+        response_type: 'code',
+        code_challenge: challenge,
+        code_challenge_method: 'S256',
+        state,
+        nonce,
+        ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
+      }
+      const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
+      return new Map([...settable, ...Object.entries(owned)])
+    }),
+  )
 }
 
 /**
  * Returns the parameters of the authorization URL: after a pushed request only `client_id` and a reference
  * (`request_uri`; a configured one is never pushed).
  */
-async function browserParameters(
+function browserParameters(
   provider: Provider,
   metadata: ServerMetadata,
   parameters: Map<string, string>,
-): Promise<ReadonlyMap<string, string>> {
+): MaybePromise<ReadonlyMap<string, string>> {
   const { clientId, pushedAuthorizationRequests } = provider.config
   if (pushedAuthorizationRequests) {
     parameters.delete('request_uri')
     const pushed = new URLSearchParams([...parameters])
-    const requestUri = await pushAuthorizationRequest(provider, metadata, pushed)
-    return new Map([
-      ['client_id', clientId],
-      ['request_uri', requestUri],
-    ])
+    return pushAuthorizationRequest(provider, metadata, pushed).then(
+      (requestUri) =>
+        new Map([
+          ['client_id', clientId],
+          ['request_uri', requestUri],
+        ]),
+    )
   }
   if (!metadata.requirePar) return parameters
   const detail =
     'The provider accepts pushed authorization requests only, and pushedAuthorizationRequests is off.'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_REQUIRED' })
+}
+
+/** Returns the authorization endpoint with these parameters. It is parsed once: `searchParams` would serialize it each time. */
+function toUrl(metadata: ServerMetadata, parameters: ReadonlyMap<string, string>): URL {
+  // An endpoint has no fragment, but may end with the character that begins one.
+  const endpoint = requireEndpoint(metadata, 'authorizationEndpoint').replace(/#$/, '')
+  const [address, ...ownQuery] = endpoint.split('?')
+  const query = new URLSearchParams(ownQuery.join('?'))
+  for (const [name, value] of parameters) query.set(name, value)
+  return new URL(`${address}?${query}`)
 }
 
 /**
@@ -104,12 +127,10 @@ async function browserParameters(
  * unusable.
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
-  const metadata = await provider.metadata()
-  const url = new URL(requireEndpoint(metadata, 'authorizationEndpoint'))
-  const parameters = await browserParameters(provider, metadata, await toParameters(provider, request))
-  // Not `url.searchParams`, which serializes the URL again for each parameter.
-  const query = new URLSearchParams(url.search)
-  for (const [name, value] of parameters) query.set(name, value)
-  url.search = query.toString()
-  return url
+  return chain(provider.metadata(), (metadata) => {
+    requireEndpoint(metadata, 'authorizationEndpoint')
+    return chain(toParameters(provider, request), (parameters) =>
+      chain(browserParameters(provider, metadata, parameters), (sent) => toUrl(metadata, sent)),
+    )
+  })
 }

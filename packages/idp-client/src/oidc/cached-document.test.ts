@@ -29,7 +29,7 @@ function bench(): Bench {
     loads: 0,
     fails: false,
     reported: [],
-    read: () => aged.read(source),
+    read: async () => aged.read(source),
     renew: (seen) => aged.renew(seen, source),
   }
   return self

@@ -1,5 +1,5 @@
+import type { MaybePromise } from '../lib/chain.ts'
 import type { Clock } from '../lib/clock.ts'
-import { outsideRequest } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
 /** Seconds for which a loaded value is used without another request. */
@@ -21,8 +21,6 @@ export interface DocumentSource<T> {
 
 interface Held<T> {
   readonly value: T
-  /** Resolves to the value: reading it creates no promise. */
-  readonly resolved: Promise<T>
   readonly at: number
 }
 
@@ -40,11 +38,11 @@ export class CachedDocument<T> {
   #failedAt: number | undefined
   #renewedAt: number | undefined
 
-  read(source: DocumentSource<T>): Promise<T> {
+  read(source: DocumentSource<T>): MaybePromise<T> {
     const held = this.#held
     const now = source.clock()
     if (held && (within(LIFETIME, held.at, now) || within(RETRY_PAUSE, this.#failedAt, now)))
-      return held.resolved
+      return held.value
     return this.#loadOr(held, now, source)
   }
 
@@ -77,8 +75,7 @@ export class CachedDocument<T> {
     return this.#loads.run(LOAD, async () => {
       const at = source.clock()
       const value = await source.load()
-      // Created outside the request: a promise keeps the scope in which it was created reachable.
-      this.#held = { value, resolved: outsideRequest(() => Promise.resolve(value)), at }
+      this.#held = { value, at }
       this.#failedAt = undefined
       return value
     })

@@ -1,5 +1,7 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { identify } from '../lib/identify.ts'
 import { lazy } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
@@ -33,9 +35,9 @@ export interface Provider {
    * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
    */
-  metadata(): Promise<ServerMetadata>
+  metadata(): MaybePromise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
-  keys(): Promise<KeySet>
+  keys(): MaybePromise<KeySet>
   /** Returns newer keys than `seen`, or null if the last such reload is less than 60 s ago. Throws `DiscoveryError`. */
   newerKeys(seen: KeySet): Promise<KeySet | null>
 }
@@ -101,11 +103,12 @@ export function createProvider(config: Config): Provider {
     load: () => load(ofDiscovery, url, readDiscovery),
   }
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
-  const metadata = (): Promise<ServerMetadata> => document.read(discovery)
+  const metadata = (): MaybePromise<ServerMetadata> => document.read(discovery)
 
   let latestKeys: KeyDocument | undefined
 
-  function getKeyDocument(address: string): KeyDocument {
+  function getKeyDocument(server: ServerMetadata): KeyDocument {
+    const address = requireEndpoint(server, 'jwksUri')
     if (latestKeys?.address === address) return latestKeys
     const source = { clock, report, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
     latestKeys = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
@@ -121,12 +124,13 @@ export function createProvider(config: Config): Provider {
     }),
     authentication: clientAuthentications(config),
     metadata,
-    async keys() {
-      const { document, source } = getKeyDocument(requireEndpoint(await metadata(), 'jwksUri'))
-      return document.read(source)
-    },
+    keys: () =>
+      chain(metadata(), (server) => {
+        const { document, source } = getKeyDocument(server)
+        return document.read(source)
+      }),
     async newerKeys(seen) {
-      const { document, source } = getKeyDocument(requireEndpoint(await metadata(), 'jwksUri'))
+      const { document, source } = getKeyDocument(await metadata())
       return document.renew(seen, source)
     },
   }

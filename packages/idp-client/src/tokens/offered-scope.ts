@@ -1,5 +1,6 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { coversScope, withoutScope } from '../session/model/scope.ts'
 import type { TokenRequest } from './token-request.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from './token-request.ts'
@@ -29,7 +30,7 @@ export function withOfferedScope(
 /** Returns the `scope` parameter of a refresh. A scope of the caller is sent even if the provider does not list it. */
 export async function refreshScope(
   config: Config,
-  metadata: () => Promise<Offer>,
+  metadata: () => MaybePromise<Offer>,
   { options, want }: { readonly options: GetAccessTokenOptions; readonly want: TokenRequest },
 ): Promise<{ readonly scope?: string }> {
   const { scope } = want.wireParameters

@@ -1,6 +1,8 @@
 import type { Sealer } from '../crypto/seal.ts'
 import type { NamedValue } from '../http/chunks.ts'
 import type { CookieJar } from '../http/cookie-jar.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { LoginTransaction, Transaction } from './transaction.ts'
 import { encodeTransaction } from './transaction.ts'
 
@@ -32,18 +34,20 @@ function without(transaction: Transaction, names: readonly (keyof LoginTransacti
 }
 
 /** Returns `<start>:<sealed>`, without the optional properties that do not fit into one cookie. */
-export async function createCookieValue(
+export function createCookieValue(
   sealer: Sealer,
   transaction: Transaction,
   name: string,
-): Promise<string> {
-  let value = ''
-  for (let removed = 0; removed <= EXPENDABLE.length; removed++) {
+): MaybePromise<string> {
+  function create(removed: number): MaybePromise<string> {
     const kept = without(transaction, EXPENDABLE.slice(0, removed).flat())
-    value = `${transaction.startedAt}:${await sealer.seal('transaction', encodeTransaction(kept))}`
-    if (measureBytes({ name, value }) <= ONE_COOKIE_BYTES) break
+    return chain(sealer.seal('transaction', encodeTransaction(kept)), (sealed) => {
+      const value = `${transaction.startedAt}:${sealed}`
+      const fits = measureBytes({ name, value }) <= ONE_COOKIE_BYTES
+      return fits || removed === EXPENDABLE.length ? value : create(removed + 1)
+    })
   }
-  return value
+  return create(0)
 }
 
 /** Returns the transaction cookies of a request, whether they can be decrypted or not. */

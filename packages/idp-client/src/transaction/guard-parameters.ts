@@ -32,9 +32,12 @@ export async function sealGuardParameters(parts: GuardParts, parameters: GuardPa
 }
 
 /** Decrypts the requirements of a guard of this client, at most 10 minutes old. Empty for any other value; never throws. */
-export async function openGuardParameters(parts: GuardParts, sealed: unknown): Promise<GuardParameters> {
-  const { clientTag, config, sealer } = parts
-  const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null
+export function openGuardParameters(parts: GuardParts, sealed: unknown): MaybePromise<GuardParameters> {
+  return typeof sealed === 'string' ? open(parts, sealed) : {}
+}
+
+async function open({ clientTag, config, sealer }: GuardParts, sealed: string): Promise<GuardParameters> {
+  const bytes = await sealer.open('guard', sealed)
   if (!bytes) return {}
   try {
     const { c, i, p, v } = JSON.parse(strictText(bytes)) as Record<string, unknown>

@@ -6,6 +6,7 @@ import type { CookieScope } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { createCookieValue, readSealedPart, readTransactionCookies, selectEvicted } from './cookie-value.ts'
 import { createRestartGuard } from './restart-guard.ts'
 import type { TransactionLookup, TransactionStorage } from './storage.ts'
@@ -19,7 +20,11 @@ export interface CookieTransactionParts {
 }
 
 /* The first of these that occurs is the result if several cookies have the name. */
-const PRECEDENCE = ['found', 'expired', 'superseded'] as const
+const PRECEDENCE: readonly TransactionLookup['kind'][] = ['found', 'expired', 'superseded', 'missing']
+
+function preferred(one: TransactionLookup, other: TransactionLookup): TransactionLookup {
+  return PRECEDENCE.indexOf(other.kind) < PRECEDENCE.indexOf(one.kind) ? other : one
+}
 
 /** Stores each transaction in an encrypted cookie; all in the same one if parallel transactions are disabled. */
 export function createCookieTransactionStorage({
@@ -36,41 +41,52 @@ export function createCookieTransactionStorage({
     return crossSitePost ? { ...scope, sameSite: 'none', secure: true } : scope
   }
 
-  async function open(value: string, stateHash: string): Promise<TransactionLookup> {
+  function open(value: string, stateHash: string): MaybePromise<TransactionLookup> {
     const sealed = readSealedPart(value)
-    const bytes = await sealer.open('transaction', sealed)
-    const transaction = bytes && decodeTransaction(bytes)
-    if (!transaction || !constantTimeEqual(transaction.clientTag, await clientTag()))
-      return { kind: 'missing' }
-    if (!constantTimeEqual(transaction.stateHash, stateHash))
-      return { kind: parallel ? 'missing' : 'superseded' }
-    if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
-    return { kind: 'found', transaction, sealed }
+    return chain(sealer.open('transaction', sealed), (bytes) =>
+      chain(clientTag(), (tag): TransactionLookup => {
+        const transaction = bytes && decodeTransaction(bytes)
+        if (!transaction || !constantTimeEqual(transaction.clientTag, tag)) return { kind: 'missing' }
+        if (!constantTimeEqual(transaction.stateHash, stateHash))
+          return { kind: parallel ? 'missing' : 'superseded' }
+        if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
+        return { kind: 'found', transaction, sealed }
+      }),
+    )
+  }
+
+  /** Returns the lookup of the highest precedence among these cookie values. */
+  function openFirst(values: readonly string[], stateHash: string): MaybePromise<TransactionLookup> {
+    const [value, ...others] = values
+    if (value === undefined) return { kind: 'missing' }
+    return chain(open(value, stateHash), (lookup) =>
+      lookup.kind === 'found' || others.length === 0
+        ? lookup
+        : chain(openFirst(others, stateHash), (other) => preferred(lookup, other)),
+    )
   }
 
   return {
-    async save(exchange, transaction) {
+    save(exchange, transaction) {
       const name = nameFor(transaction.stateHash)
       const scope = getScope(exchange, transaction.crossSitePost === true)
-      const value = await createCookieValue(sealer, transaction, name)
-      const others = readTransactionCookies(exchange.cookies, cookie.prefix).filter(
-        (other) => other.name !== name,
-      )
-      for (const evicted of selectEvicted(others, { name, value })) {
-        config.log.once(
-          'Unfinished logins were dropped: their cookies would not fit into a request any more.',
+      return chain(createCookieValue(sealer, transaction, name), (value) => {
+        const others = readTransactionCookies(exchange.cookies, cookie.prefix).filter(
+          (other) => other.name !== name,
         )
-        exchange.cookies.clear({ name: evicted, scope })
-      }
-      exchange.cookies.set({ name, scope }, value, cookie.maxAge)
+        for (const evicted of selectEvicted(others, { name, value })) {
+          config.log.once(
+            'Unfinished logins were dropped: their cookies would not fit into a request any more.',
+          )
+          exchange.cookies.clear({ name: evicted, scope })
+        }
+        exchange.cookies.set({ name, scope }, value, cookie.maxAge)
+      })
     },
 
     /** Reads all cookies of the name: another path or application may have set one, too. */
-    async load({ cookies }, stateHash) {
-      const values = cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES)
-      const lookups = await Promise.all(values.map((value) => open(value, stateHash)))
-      const found = PRECEDENCE.flatMap((kind) => lookups.find((lookup) => lookup.kind === kind) ?? [])
-      return found[0] ?? { kind: 'missing' }
+    load({ cookies }, stateHash) {
+      return openFirst(cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES), stateHash)
     },
 
     clear(exchange, transaction) {

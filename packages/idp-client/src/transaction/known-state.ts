@@ -1,21 +1,24 @@
 import type { Config } from '../config/config.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { CallbackError } from '../errors/callback.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { StateNote } from './state.ts'
 import { decryptState } from './state.ts'
 import type { TransactionLookup } from './storage.ts'
 
 /** Returns the `state` of a callback and its note. Throws `MISSING_STATE`, or `UNKNOWN_STATE` if it was not issued here. */
-export async function verifyState(
+export function verifyState(
   sealer: Sealer,
   parameters: URLSearchParams,
-): Promise<{ state: string; note: StateNote }> {
+): MaybePromise<{ state: string; note: StateNote }> {
   const values = parameters.getAll('state')
   const state = values[0]
   if (!state) throw new CallbackError('MISSING_STATE')
-  const note = values.length === 1 ? await decryptState(sealer, state) : null
-  if (!note) throw new CallbackError('UNKNOWN_STATE')
-  return { state, note }
+  return chain(values.length === 1 ? decryptState(sealer, state) : null, (note) => {
+    if (!note) throw new CallbackError('UNKNOWN_STATE')
+    return { state, note }
+  })
 }
 
 /** Returns the error for a state whose transaction is missing. `host` is the host of the callback request. */

@@ -1,4 +1,5 @@
 import { hashToken } from '../crypto/random.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { unitedScope } from '../session/model/scope.ts'
 
 /** Parameters by which a guard can require more than every login provides. */
@@ -31,10 +32,10 @@ function comparable({ ownScope = '', parameters }: RequestedAuthentication): str
  * Returns a fingerprint of the parameters of an authorization request: equal for equal parameters, undefined for those of
  * every login with this configuration. It is stored in the session, so that a guard recognizes the login that it required.
  */
-export async function toRequestFingerprint(
+export function toRequestFingerprint(
   sent: RequestedAuthentication,
   configured: RequestedAuthentication,
-): Promise<string | undefined> {
+): MaybePromise<string | undefined> {
   const fingerprint = comparable(sent)
   return fingerprint === comparable(configured) ? undefined : hashToken(fingerprint, 6)
 }

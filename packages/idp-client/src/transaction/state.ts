@@ -2,6 +2,9 @@ import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
+import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
 
 /** Data in the `state` of a login or connection, available without its transaction cookie. */
@@ -22,20 +25,22 @@ const RANDOM_CHARACTERS = 43
 const FORM = /^[\w-]{43}\./
 
 /** Creates a `state`: 256 random bits, and a note that is encrypted. */
-export async function createState(sealer: Sealer, note: StateNote): Promise<string> {
+export function createState(sealer: Sealer, note: StateNote): MaybePromise<string> {
   const { issuedAt, host, noRestart, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
   const flags = noRestart ? { a: 1 } : {}
   const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...flags })
-  const sealed = await sealer.seal('state', utf8(json))
-  return `${randomToken(32)}.${sealed}`
+  return chain(sealer.seal('state', utf8(json)), (sealed) => `${randomToken(32)}.${sealed}`)
 }
 
 /** Decrypts the note of a state. Returns null if it was not issued here; never throws. */
-export async function decryptState(sealer: Sealer, state: string): Promise<StateNote | null> {
+export function decryptState(sealer: Sealer, state: string): MaybePromise<StateNote | null> {
   if (!FORM.test(state)) return null
-  const bytes = await sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
-  if (!bytes) return null
+  const opened = sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
+  return chain(opened, (bytes) => bytes && decodeNote(bytes))
+}
+
+function decodeNote(bytes: Bytes): StateNote | null {
   try {
     const { v, i, o, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null

@@ -1,4 +1,5 @@
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import type { Transaction } from './transaction.ts'
 
 export type TransactionLookup =
@@ -10,8 +11,8 @@ export type TransactionLookup =
 
 export interface TransactionStorage {
   /** Stages the cookie of the transaction, and the deletion of the oldest ones if all together are too large. */
-  save(exchange: Exchange, transaction: Transaction): Promise<void>
-  load(exchange: Exchange, stateHash: string): Promise<TransactionLookup>
+  save(exchange: Exchange, transaction: Transaction): MaybePromise<void>
+  load(exchange: Exchange, stateHash: string): MaybePromise<TransactionLookup>
   /** Stages the deletion of one transaction's cookie. */
   clear(exchange: Exchange, transaction: Transaction): void
   /** Stages the deletion of every transaction cookie that the request carries, and of the cookie of `claimRestart`. */

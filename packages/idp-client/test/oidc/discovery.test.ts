@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readMetadata } from '../../src/oidc/metadata.ts'
+import type { Provider } from '../../src/oidc/provider.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { Answer } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
@@ -12,6 +13,10 @@ beforeEach(async () => {
   op = await new LocalProvider(await signingKey('k1', 'ES256')).start()
 })
 afterEach(() => op.stop())
+
+/* Documents that are cached are returned without a promise. */
+const load = async (provider: Provider) => provider.metadata()
+const loadKeys = async (provider: Provider) => provider.keys()
 
 describe('the issuer', () => {
   test.each(documents)('the document of $name is accepted for its own domain', ({ issuers, document }) => {
@@ -61,7 +66,7 @@ describe('the issuer', () => {
     ]) {
       op.metadata = { issuer }
       const provider = providerOf(bare, { provider: { url: bare, issuers: [`${bare}/`, bare] } })
-      expect(await rejection(provider.metadata())).toMatchObject({ code: 'DISCOVERY_ERROR' })
+      expect(await rejection(load(provider))).toMatchObject({ code: 'DISCOVERY_ERROR' })
     }
   })
 })
@@ -186,7 +191,7 @@ describe('endpoints', () => {
       requirePar: false,
       idTokenAlgorithms: ['RS256'],
     })
-    expect(await rejection(provider.keys())).toMatchObject({
+    expect(await rejection(loadKeys(provider))).toMatchObject({
       code: 'DISCOVERY_ERROR',
       message: expect.stringMatching(/jwks_uri is missing/),
     })
@@ -212,7 +217,7 @@ describe('wire faults', () => {
       const provider = providerOf(op.issuer, { fetch, httpTimeout: timeout ? 200 : 20_000 })
       const good: Answer = (response) => json(response, op.document())
       op.answers.set('discovery', (response, request) => answer(response, request, good))
-      const outcome = await provider.metadata().then(
+      const outcome = await load(provider).then(
         ({ issuer }) => ({ issuer }),
         (error: unknown) => error,
       )
@@ -234,7 +239,7 @@ describe('wire faults', () => {
 
   test.each([201, 404, 500])('a document with status %i is rejected', async (status) => {
     op.answers.set('discovery', (response) => json(response, op.document(), status))
-    expect(await rejection(providerOf(op.issuer).metadata())).toMatchObject({
+    expect(await rejection(load(providerOf(op.issuer)))).toMatchObject({
       code: 'DISCOVERY_ERROR',
       message: expect.stringContaining(String(status)),
     })
@@ -243,7 +248,7 @@ describe('wire faults', () => {
   test('fails with the code of the system if the port is closed', async () => {
     const closed = await new LocalProvider(op.key).start()
     await closed.stop()
-    expect(await rejection(providerOf(closed.issuer).metadata())).toMatchObject({
+    expect(await rejection(load(providerOf(closed.issuer)))).toMatchObject({
       code: 'DISCOVERY_ERROR',
       message: expect.stringContaining('ECONNREFUSED'),
     })

@@ -123,7 +123,7 @@ describe('wire faults', () => {
     const hurried = providerOf(op.issuer, { clock, fetch, httpTimeout: fault.timeout ? 200 : 20_000 })
     const good: Answer = (response) => json(response, { keys: op.published })
     op.answers.set('jwks', (response, request) => fault.answer(response, request, good))
-    const outcome = await hurried.keys().then(
+    const outcome = await (async () => hurried.keys())().then(
       () => 'loaded',
       (error: unknown) => error,
     )
