@@ -48,6 +48,10 @@ async function install() {
   const source = join(root, 'packages/idp-client')
   cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true })
   cpSync(join(source, 'package.json'), join(target, 'package.json'))
+  const { dependencies } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
+  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(here, 'node_modules', name)))
+  if (missing.length > 0)
+    throw new Error(`bench: bench/package.json lacks ${missing.join(', ')}, which idp-client needs`)
 }
 
 function measure(group) {

@@ -118,12 +118,13 @@ function toSection(table) {
     .join('\n\n')
 }
 
-/** Versions of the products, drivers and tools, without what they only need to run. */
+const readManifest = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'))
+
+/** Versions of the products, drivers and tools, without the packages that idp-client and Next.js need. */
 function versions() {
-  const { dependencies, devDependencies } = JSON.parse(
-    readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
-  )
-  const needed = new Set(['cookie', 'jose', 'oauth4webapi', 'react', 'react-dom'])
+  const { dependencies, devDependencies } = readManifest('../package.json')
+  const library = readManifest('../../packages/idp-client/package.json')
+  const needed = new Set([...Object.keys(library.dependencies), 'react', 'react-dom'])
   return Object.entries({ ...dependencies, ...devDependencies }).flatMap(([name, version]) =>
     needed.has(name) ? [] : [`${name} ${version}`],
   )
