@@ -63,7 +63,10 @@ export const layers = {
   },
   guards: { values: [...operationLayers, 'flows', 'routes'], types: ['engine.ts'] },
   engine: { values: operationLayers, types: ['features'] },
-  'rare-features': { values: ['callback', 'flows', 'oidc', 'routes', 'session/store'], types: ['features'] },
+  'rare-features': {
+    values: ['config', 'callback', 'flows', 'oidc', 'routes', 'session/store'],
+    types: ['features'],
+  },
   'all-features': { values: ['rare-features'], types: ['features'] },
   root: {
     values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes'],

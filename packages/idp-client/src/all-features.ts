@@ -5,6 +5,7 @@ import {
   dpop,
   fetcher,
   mfa,
+  privateKeyJwt,
   sessionStore,
   tokenExchange,
 } from './rare-features.ts'
@@ -16,6 +17,7 @@ export const allFeatures: FeatureModules = {
   dpop: dpop.modules,
   fetcher: fetcher.modules,
   mfa: mfa.modules,
+  privateKeyJwt: privateKeyJwt.modules,
   sessionStore: sessionStore.modules,
   tokenExchange: tokenExchange.modules,
 }

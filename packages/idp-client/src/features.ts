@@ -5,6 +5,7 @@ export type FeatureName =
   | 'dpop'
   | 'fetcher'
   | 'mfa'
+  | 'privateKeyJwt'
   | 'sessionStore'
   | 'tokenExchange'
 
@@ -23,12 +24,19 @@ export interface FeatureModules {
     readonly route: Load<typeof import('./routes/connect-account.ts')>
     readonly token: Load<typeof import('./flows/get-connection-token.ts')>
   }
-  readonly dpop: { readonly proofs: Load<typeof import('./oidc/dpop.ts')> }
+  readonly dpop: {
+    readonly proofs: Load<typeof import('./oidc/dpop.ts')>
+    readonly resolveKeys: typeof import('./config/dpop-keys.ts')['resolveDpopKeys']
+  }
   readonly fetcher: { readonly flow: Load<typeof import('./flows/fetcher.ts')> }
   readonly mfa: {
     readonly factors: Load<typeof import('./flows/mfa.ts')>
     readonly routes: Load<typeof import('./routes/mfa.ts')>
     readonly verification: Load<typeof import('./flows/mfa-verify.ts')>
+  }
+  readonly privateKeyJwt: {
+    readonly assertions: Load<typeof import('./oidc/client-assertion.ts')>
+    readonly resolveAssertion: typeof import('./config/client-assertion.ts')['resolveAssertion']
   }
   readonly sessionStore: {
     readonly administration: Load<typeof import('./flows/administer-sessions.ts')>

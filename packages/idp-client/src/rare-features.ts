@@ -1,3 +1,5 @@
+import { resolveAssertion } from './config/client-assertion.ts'
+import { resolveDpopKeys } from './config/dpop-keys.ts'
 import type { Feature } from './features.ts'
 
 /** `getTokenByBackchannelAuth` (CIBA). */
@@ -24,7 +26,7 @@ export const connectedAccounts: Feature<'connectedAccounts'> = {
 /** Access tokens that are bound to a key (DPoP, RFC 9449): `useDPoP` of the client or of a fetcher. */
 export const dpop: Feature<'dpop'> = {
   name: 'dpop',
-  modules: { proofs: () => import('./oidc/dpop.ts') },
+  modules: { proofs: () => import('./oidc/dpop.ts'), resolveKeys: resolveDpopKeys },
 }
 
 /** `createFetcher`. */
@@ -41,6 +43,12 @@ export const mfa: Feature<'mfa'> = {
     routes: () => import('./routes/mfa.ts'),
     verification: () => import('./flows/mfa-verify.ts'),
   },
+}
+
+/** Client authentication by a signed assertion (RFC 7523): `clientAssertionSigningKey`. */
+export const privateKeyJwt: Feature<'privateKeyJwt'> = {
+  name: 'privateKeyJwt',
+  modules: { assertions: () => import('./oidc/client-assertion.ts'), resolveAssertion },
 }
 
 /** The option `sessionStore`, the administration of its sessions (`sessions`), and back-channel logout. */

@@ -124,12 +124,17 @@ function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue):
 
 type Required = 'provider' | 'clientId' | 'clientAuth' | 'secrets'
 
-function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, addIssue: AddIssue) {
+function resolveRequired(
+  options: IdpClientOptions,
+  env: Env,
+  { features, allowInsecure }: { readonly features: FeatureModules; readonly allowInsecure: boolean },
+  addIssue: AddIssue,
+) {
   return {
     provider: resolveProvider(options, env, allowInsecure, addIssue),
     clientId: resolveClientId(options, env, addIssue),
     secrets: resolveSecrets(options, env, addIssue),
-    clientAuth: resolveClientAuth(options, env, addIssue),
+    clientAuth: resolveClientAuth(options, env, features, addIssue),
   } satisfies { [Key in Required]: Config[Key] | undefined }
 }
 
@@ -166,7 +171,7 @@ function resolveRest(
     processLasts: readFlag(getField('processLasts', options), addIssue),
     hooks: resolveHooks(options, addIssue),
     ...resolveLimits(options, env, addIssue),
-    dpop: resolveDpop(options, env, addIssue),
+    dpop: resolveDpop(options, env, settings.features, addIssue),
     fetch: configuredFetch ?? defaultFetch(),
     vendor: resolveVendor(options, addIssue),
   } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
@@ -188,7 +193,7 @@ export function resolve(given: IdpClientOptions, env: Env, features: FeatureModu
   const { provider, clientId, clientAuth, secrets } = resolveRequired(
     options,
     env,
-    allowInsecureRequests,
+    { features, allowInsecure: allowInsecureRequests },
     addIssue,
   )
   const rest = resolveRest(options, env, base, addIssue)

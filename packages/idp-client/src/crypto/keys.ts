@@ -54,3 +54,8 @@ export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[]
   const size = /^SHA-(256|384|512)$/.exec((algorithm.hash as { name: string }).name)?.[1]
   return size === undefined ? [] : [`${family}${size}`]
 }
+
+/** Whether a value is a Web Crypto key, of any realm and implementation. */
+export function isCryptoKey(value: unknown): value is CryptoKey {
+  return Object.prototype.toString.call(value) === '[object CryptoKey]'
+}

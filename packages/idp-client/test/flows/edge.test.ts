@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { EdgeClientOptions } from '../../src/adapters/edge/index.ts'
 import {
   backchannelAuthentication,
@@ -8,6 +8,7 @@ import {
   generateDpopKeyPair,
   IdpClient,
   mfa,
+  privateKeyJwt,
   sessionStore,
   tokenExchange,
 } from '../../src/adapters/edge/index.ts'
@@ -50,6 +51,22 @@ function missing(feature: string, user: string): unknown {
 }
 
 describe('the client of idp-client/edge', () => {
+  test('reports a signing key in a variable whose feature is missing, and has no session', async () => {
+    vi.stubEnv('IDP_CLIENT_ASSERTION_SIGNING_KEY', 'key')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    world.events.length = 0
+    const client = createClient({ clientSecret: undefined })
+    expect(world.events).toContainEqual(
+      expect.objectContaining({
+        code: 'CONFIGURATION',
+        message: expect.stringContaining('features: { privateKeyJwt }'),
+      }),
+    )
+    await expect(client.getSession(new Request(APP))).rejects.toEqual(
+      missing('privateKeyJwt', 'IDP_CLIENT_ASSERTION_SIGNING_KEY'),
+    )
+  })
+
   test('has logins, sessions, guards, access tokens and logout without any feature', async () => {
     const client = createClient()
     const browser = new Browser(client)
@@ -114,6 +131,9 @@ describe('the client of idp-client/edge', () => {
     expect(() => createClient({ sessionStore: memoryStore() })).toThrow(
       missing('sessionStore', 'The option sessionStore') as Error,
     )
+    expect(() => createClient({ clientAssertionSigningKey: 'key' })).toThrow(
+      missing('privateKeyJwt', 'The option clientAssertionSigningKey') as Error,
+    )
     expect(() => createClient({ enableConnectAccountEndpoint: true })).toThrow(
       missing('connectedAccounts', 'The option enableConnectAccountEndpoint') as Error,
     )
@@ -137,19 +157,28 @@ describe('the client of idp-client/edge', () => {
   })
 
   test('sends no request with a fetcher that binds tokens without the feature dpop', async () => {
+    const dpopKeyPair = await generateDpopKeyPair()
     let requests = 0
     const fetch = async (): Promise<Response> => {
       requests += 1
       return new Response()
     }
-    const client = createClient({ features: { fetcher }, dpopKeyPair: await generateDpopKeyPair() })
+    const client = createClient({ features: { fetcher } })
     const browser = new Browser(client)
     await world.login(browser)
+    expect(() => createClient({ features: { fetcher }, dpopKeyPair })).toThrow(
+      missing('dpop', 'The option dpopKeyPair') as Error,
+    )
+    await expect(client.createFetcher({ fetch, useDPoP: true }, browser.request('/'))).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+    })
     const { fetchWithAuth } = await client.createFetcher(
-      { fetch, useDPoP: true, getAccessToken: async () => ({ token: 't', token_type: 'DPoP' }) },
+      { fetch, getAccessToken: async () => ({ token: 't', token_type: 'DPoP' }) },
       browser.request('/'),
     )
-    await expect(fetchWithAuth('https://api.example.com/')).rejects.toEqual(missing('dpop', 'useDPoP'))
+    await expect(fetchWithAuth('https://api.example.com/')).rejects.toMatchObject({
+      code: 'FETCHER_TOKEN_BOUND',
+    })
     expect(requests).toBe(0)
   })
 
@@ -160,6 +189,7 @@ describe('the client of idp-client/edge', () => {
       dpop,
       fetcher,
       mfa,
+      privateKeyJwt,
       sessionStore,
       tokenExchange,
     }

@@ -20,6 +20,7 @@ export interface EdgeClientOptions extends IdpClientOptions {
 /** Options without which a client would send unbound tokens or store sessions elsewhere: each needs its feature. */
 const featureOptions = [
   ['useDPoP', 'dpop'],
+  ['dpopKeyPair', 'dpop'],
   ['sessionStore', 'sessionStore'],
   ['enableConnectAccountEndpoint', 'connectedAccounts'],
 ] as const satisfies readonly (readonly [keyof IdpClientOptions, FeatureName])[]
@@ -28,17 +29,16 @@ const featureOptions = [
 function toModules(features: Features, options: IdpClientOptions): FeatureModules {
   for (const [option, feature] of featureOptions)
     if (options[option] && !features[feature]) throw missingFeature(feature, `The option ${option}`)
-  const { backchannelAuthentication, connectedAccounts, dpop, fetcher, mfa, sessionStore, tokenExchange } =
-    features
   return {
     backchannelAuthentication:
-      backchannelAuthentication?.modules ?? missingFeatures.backchannelAuthentication,
-    connectedAccounts: connectedAccounts?.modules ?? missingFeatures.connectedAccounts,
-    dpop: dpop?.modules ?? missingFeatures.dpop,
-    fetcher: fetcher?.modules ?? missingFeatures.fetcher,
-    mfa: mfa?.modules ?? missingFeatures.mfa,
-    sessionStore: sessionStore?.modules ?? missingFeatures.sessionStore,
-    tokenExchange: tokenExchange?.modules ?? missingFeatures.tokenExchange,
+      features.backchannelAuthentication?.modules ?? missingFeatures.backchannelAuthentication,
+    connectedAccounts: features.connectedAccounts?.modules ?? missingFeatures.connectedAccounts,
+    dpop: features.dpop?.modules ?? missingFeatures.dpop,
+    fetcher: features.fetcher?.modules ?? missingFeatures.fetcher,
+    mfa: features.mfa?.modules ?? missingFeatures.mfa,
+    privateKeyJwt: features.privateKeyJwt?.modules ?? missingFeatures.privateKeyJwt,
+    sessionStore: features.sessionStore?.modules ?? missingFeatures.sessionStore,
+    tokenExchange: features.tokenExchange?.modules ?? missingFeatures.tokenExchange,
   }
 }
 

@@ -6,6 +6,7 @@ export {
   dpop,
   fetcher,
   mfa,
+  privateKeyJwt,
   sessionStore,
   tokenExchange,
 } from '../../rare-features.ts'

@@ -4,11 +4,14 @@ import type { FeatureModules, FeatureName } from '../../features.ts'
 import { failWithJson } from '../../routes/fail-with-json.ts'
 import type { RouteHandler } from '../../routes/route.ts'
 
-/** Creates the error for something that needs a missing feature: it names the code to write. */
+/** Returns the sentence about a missing feature: what needs it, and the code to write. */
+function toDetail(name: FeatureName, user: string): string {
+  return `${user} needs the feature ${name}: import { ${name} } from 'idp-client/edge', and pass features: { ${name} } to the constructor.`
+}
+
+/** Creates the error for something that needs a missing feature. */
 export function missingFeature(name: FeatureName, user: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', {
-    detail: `${user} needs the feature ${name}: import { ${name} } from 'idp-client/edge', and pass features: { ${name} } to the constructor.`,
-  })
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: toDetail(name, user) })
 }
 
 /** Returns a loader that rejects, so that nothing is sent or written. */
@@ -42,7 +45,7 @@ export const missingFeatures: FeatureModules = {
     }),
     token: rejecting('connectedAccounts', 'getAccessTokenForConnection'),
   },
-  dpop: { proofs: rejecting('dpop', 'useDPoP') },
+  dpop: { proofs: rejecting('dpop', 'useDPoP'), resolveKeys: () => ({ kind: 'none' }) },
   fetcher: { flow: rejecting('fetcher', 'createFetcher') },
   mfa: {
     factors: rejecting('mfa', 'The property mfa'),
@@ -55,6 +58,16 @@ export const missingFeatures: FeatureModules = {
       },
     }),
     verification: rejecting('mfa', 'mfa.verify'),
+  },
+  privateKeyJwt: {
+    assertions: rejecting('privateKeyJwt', 'The option clientAssertionSigningKey'),
+    resolveAssertion(options, env, addIssue) {
+      if (options.clientAssertionSigningKey)
+        addIssue('wrong-option', toDetail('privateKeyJwt', 'The option clientAssertionSigningKey'))
+      else if (env.IDP_CLIENT_ASSERTION_SIGNING_KEY)
+        addIssue('wrong-variable', toDetail('privateKeyJwt', 'IDP_CLIENT_ASSERTION_SIGNING_KEY'))
+      return undefined
+    },
   },
   sessionStore: {
     administration: rejecting('sessionStore', 'The property sessions'),

@@ -1,0 +1,91 @@
+import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
+import { assertionAlgorithms } from './client-auth.ts'
+import type { ClientAuth } from './config.ts'
+import type { Env } from './env.ts'
+import type { TextRow } from './option-rows.ts'
+import type { IdpClientOptions } from './options.ts'
+import type { KeyKind } from './pem.ts'
+import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { getField, invalid, readOneOf, readText } from './readers.ts'
+
+function resolveAlgorithm(field: Field<TextRow>, addIssue: AddIssue): string | undefined {
+  const algorithm = readText(field, addIssue)
+  if (algorithm === undefined || assertionAlgorithms.has(algorithm)) return algorithm
+  return invalid(field, addIssue, `must be one of ${[...assertionAlgorithms].join(', ')}`)
+}
+
+function resolveKey(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | CryptoKey | undefined {
+  const given = options.clientAssertionSigningKey
+  const field = getField('clientAssertionSigningKey', options, env)
+  if (isCryptoKey(given)) {
+    const signs = given.type === 'private' && given.usages.includes('sign')
+    if (signs && signatureAlgorithms(given).length > 0) return given
+    return invalid(field, addIssue, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+  }
+  const text = readText(field, addIssue)
+  if (text === undefined) return undefined
+  const pem = unescapePem(text)
+  const fault = pemFault(pem, 'PRIVATE KEY')
+  if (fault !== null) return invalid(field, addIssue, fault)
+  if (detectKeyKind(pem)) return pem
+  return invalid(
+    field,
+    addIssue,
+    'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key',
+  )
+}
+
+const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
+  RSA: ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512'],
+  'P-256': ['ES256'],
+  'P-384': ['ES384'],
+  'P-521': ['ES512'],
+  Ed25519: ['EdDSA', 'Ed25519'],
+}
+
+/** Returns the algorithms that a key can sign with: all of its kind for a PEM string, one for a `CryptoKey`. */
+function listAlgorithms(key: string | CryptoKey): readonly string[] {
+  if (typeof key !== 'string') return signatureAlgorithms(key)
+  const kind = detectKeyKind(key)
+  return kind ? algorithmsOfKind[kind] : []
+}
+
+function resolveAudience(
+  options: IdpClientOptions,
+  env: Env,
+  addIssue: AddIssue,
+): 'token_endpoint' | undefined {
+  const audience = readOneOf(getField('clientAssertionAudience', options, env), addIssue)
+  return audience === 'token_endpoint' ? audience : undefined
+}
+
+/** Resolves the options of `private_key_jwt` (RFC 7523); undefined without a usable key. */
+export function resolveAssertion(
+  options: IdpClientOptions,
+  env: Env,
+  addIssue: AddIssue,
+): ClientAuth | undefined {
+  const field = getField('clientAssertionSigningAlg', options, env)
+  const algorithm = resolveAlgorithm(field, addIssue)
+  const key = resolveKey(options, env, addIssue)
+  if (key === undefined) return undefined
+  const names = listAlgorithms(key)
+  if (algorithm !== undefined && !names.includes(algorithm)) {
+    return invalid(
+      field,
+      addIssue,
+      `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
+    )
+  }
+  const keyId = readText(getField('clientAssertionSigningKeyId', options), addIssue)
+  const audience = resolveAudience(options, env, addIssue)
+  return {
+    kind: 'assertion',
+    key,
+    algorithms: names,
+    ...(algorithm === undefined ? {} : { algorithm }),
+    ...(keyId === undefined ? {} : { keyId }),
+    ...(audience === undefined ? {} : { audience }),
+  }
+}
