@@ -10,6 +10,7 @@ import {
   dependencies,
   hosts,
   lazyBudgets,
+  moduleBudgets,
   nodeModules,
   serverPackages,
   storeEntries,
@@ -47,8 +48,8 @@ function loadedWith(outputs, name, seen = new Set()) {
 /**
  * Returns the contents of a bundle of one built entry.
  *
- * @returns {Promise<{ bytes: number, lazyBytes: number, packages: string[], external: string[] }>} sizes after
- *   minification and gzip, with dependencies, without the host packages; `bytes` load with the
+ * @returns {Promise<{ bytes: number, lazyBytes: number, modules: number, packages: string[], external: string[] }>} sizes
+ *   after minification and gzip, with dependencies, without the host packages; `bytes` and `modules` load with the
  *   entry, `lazyBytes` when first used
  */
 export async function contentsOf(file, conditions) {
@@ -65,7 +66,8 @@ export async function contentsOf(file, conditions) {
   const entryName = Object.keys(outputs).find(
     (name) => outputs[name].entryPoint === file.replace(/^\.\//, ''),
   )
-  const first = [...loadedWith(outputs, entryName)].map((name) => fromRoot(`${folder}/${name}`))
+  const loaded = [...loadedWith(outputs, entryName)]
+  const first = loaded.map((name) => fromRoot(`${folder}/${name}`))
   const sizeOf = (files) =>
     files.reduce((sum, output) => sum + gzipSync(output.contents, { level: 9 }).length, 0)
   const packages = Object.keys(result.metafile.inputs)
@@ -75,6 +77,7 @@ export async function contentsOf(file, conditions) {
   return {
     bytes: sizeOf(result.outputFiles.filter(({ path }) => first.includes(path))),
     lazyBytes: sizeOf(result.outputFiles.filter(({ path }) => !first.includes(path))),
+    modules: new Set(loaded.flatMap((name) => Object.keys(outputs[name].inputs))).size,
     packages: [...new Set(packages)].sort(),
     external: [...new Set(imports.filter((item) => item.external).map((item) => item.path))].sort(),
   }
@@ -104,6 +107,9 @@ export function entryProblems(entry, runtime, contents) {
   const budget = budgets[entry]
   if (budget !== undefined && contents.bytes > budget)
     problems.push(`has ${contents.bytes} bytes, the budget is ${budget}`)
+  const maxModules = moduleBudgets[entry]
+  if (maxModules !== undefined && contents.modules > maxModules)
+    problems.push(`imports ${contents.modules} modules, the budget is ${maxModules}`)
   const lazyBudget = lazyBudgets[entry]
   if (lazyBudget !== undefined && contents.lazyBytes > lazyBudget)
     problems.push(`loads ${contents.lazyBytes} bytes later, the budget is ${lazyBudget}`)

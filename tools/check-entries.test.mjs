@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { entryProblems } from './check-entries.mjs'
 import { budgets } from './rules/entries.mjs'
 
-const contents = (changes) => ({ bytes: 1, lazyBytes: 0, packages: [], external: [], ...changes })
+const contents = (changes) => ({ bytes: 1, lazyBytes: 0, modules: 1, packages: [], external: [], ...changes })
 
 test.each([
   ['./react', 'other', { packages: ['jose'] }, 'contains jose'],
@@ -13,6 +13,7 @@ test.each([
   ['./next', 'node', { external: ['next/headers'] }, 'without its extension'],
   ['./react', 'other', { bytes: budgets['./react'] + 1 }, 'the budget is'],
   ['./errors', 'node', { lazyBytes: 1 }, 'later, the budget is 0'],
+  ['.', 'node', { modules: 100 }, 'imports 100 modules'],
   ['./stores/memory', 'node', { packages: ['cookie-es'] }, 'no store may bring along'],
   ['./stores/memory', 'node', { external: ['node:crypto'] }, 'reaches node:crypto'],
 ])('%s resolved for %s with %o is rejected', (entry, runtime, changes, message) => {

@@ -14,6 +14,12 @@ export const budgets = {
   './stores/postgres': 5_700,
 }
 
+/**
+ * Maximum number of files that are imported with an entry, dependencies included: finding, reading and compiling many small
+ * files takes longer than one large file.
+ */
+export const moduleBudgets = { '.': 8, './next': 9, './express': 8 }
+
 /** Maximum bytes that an entry loads later, when something is first used. */
 export const lazyBudgets = {
   // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups. Two files would take a tenth more.

@@ -7,6 +7,7 @@ import type { ApiGuardOptions, GuardRequirements } from '../../guards/requiremen
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
 import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
@@ -47,15 +48,17 @@ export abstract class WebClient extends IdpClientBase<FrameworkRequest, Response
   ): Promise<FrameworkResponse> => {
     const binding = bindDeferred(request)
     const { exchange } = binding
-    const response = await dispatch(this.application, exchange, request)
-    if (response) {
-      flushOnto(exchange.cookies, response.headers)
-      return response
+    const { cookies } = exchange
+    const passOn = (): MaybePromise<FrameworkResponse> => {
+      if (!next) return continueResponse(cookies)
+      const result = ambient.run(binding, () => next(request))
+      return chain(result, (response) => continueWith(continueResponse(cookies), response))
     }
-    await passThrough(this.application, exchange)
-    if (!next) return continueResponse(exchange.cookies)
-    const result = await ambient.run(binding, async () => next(request))
-    return continueWith(continueResponse(exchange.cookies), result)
+    return chain(dispatch(this.application, exchange, request), (response) => {
+      if (!response) return chain(passThrough(this.application, exchange), passOn)
+      flushOnto(cookies, response.headers)
+      return response
+    })
   }
 
   /**
