@@ -1,0 +1,352 @@
+import type { Bytes } from './utf8.ts'
+
+/*
+ * DEFLATE (RFC 1951) with a preset dictionary, in one block with the fixed Huffman codes of section 3.2.6. Any other
+ * implementation can inflate the stream if it has the dictionary. For one or two kilobytes this is as fast as `node:zlib`,
+ * which allocates a context for each call, and it is synchronous on every host: the streams of Web platforms support no
+ * dictionary, and the Edge runtime of Next.js lacks them.
+ */
+
+/** Maximum length of the dictionary and the uncompressed bytes together: positions have 16 bits. */
+const MAX_WINDOW_BYTES = 65_535
+const MAX_DISTANCE = 32_768
+const MIN_MATCH = 3
+const MAX_MATCH = 258
+/* Maximum number of earlier positions that are compared with each position. More save less than a percent. */
+const MAX_CANDIDATES = 8
+const HASH_BITS = 11
+
+const LITERALS = 256
+const END_OF_BLOCK = 256
+const LENGTH_CODES = 29
+const DISTANCE_CODES = 30
+/* BFINAL = 1, BTYPE = 01, least significant bit first. */
+const BLOCK_HEADER = 3
+const BLOCK_HEADER_BITS = 3
+const DISTANCE_BITS = 5
+const MAX_CODE_BITS = 9
+
+/** The values of the codes of section 3.2.5: each code stands for `base` and the number in its extra bits. */
+interface Ranges {
+  readonly base: Uint16Array
+  readonly extraBits: Uint8Array
+}
+
+/** After two groups of codes without extra bits, each group has one more bit than the group before. */
+function createRanges(first: number, codes: number, groupSize: number): Ranges {
+  const ranges = { base: new Uint16Array(codes), extraBits: new Uint8Array(codes) }
+  let base = first
+  for (let code = 0; code < codes; code++) {
+    const extraBits = Math.max(0, Math.floor(code / groupSize) - 1)
+    ranges.base[code] = base
+    ranges.extraBits[code] = extraBits
+    base += 1 << extraBits
+  }
+  return ranges
+}
+
+const LENGTHS = createRanges(MIN_MATCH, LENGTH_CODES, 4)
+// The last code is an exception: it stands for the maximum length alone.
+LENGTHS.base[LENGTH_CODES - 1] = MAX_MATCH
+LENGTHS.extraBits[LENGTH_CODES - 1] = 0
+const DISTANCES = createRanges(1, DISTANCE_CODES, 2)
+
+/** Code of each match length. */
+const LENGTH_CODE = new Uint8Array(MAX_MATCH + 1)
+for (const [code, base] of LENGTHS.base.entries()) LENGTH_CODE.fill(code, base)
+
+function reverseBits(value: number, count: number): number {
+  let reversed = 0
+  for (let bit = 0; bit < count; bit++) reversed = (reversed << 1) | ((value >> bit) & 1)
+  return reversed
+}
+
+/** The fixed Huffman codes of literals and lengths (section 3.2.6): first symbol, its code, number of bits. */
+const FIXED_CODES = [
+  [0, 0b00110000, 8],
+  [144, 0b110010000, 9],
+  [256, 0b0000000, 7],
+  [280, 0b11000000, 8],
+  [288, 0, 0],
+] as const
+
+/** Codes by symbol, reversed: the stream has the most significant bit of a Huffman code first. */
+const SYMBOL_CODE = new Uint16Array(288)
+const SYMBOL_BITS = new Uint8Array(288)
+/** By the next nine bits of the stream: the symbol, shifted by 4, and the number of its bits. */
+const SYMBOLS = new Uint16Array(1 << MAX_CODE_BITS)
+for (const [index, [first, code, bits]] of FIXED_CODES.entries()) {
+  for (let symbol = first; symbol < (FIXED_CODES[index + 1]?.[0] ?? first); symbol++) {
+    const reversed = reverseBits(code + symbol - first, bits)
+    SYMBOL_CODE[symbol] = reversed
+    SYMBOL_BITS[symbol] = bits
+    for (let next = reversed; next < SYMBOLS.length; next += 1 << bits) SYMBOLS[next] = (symbol << 4) | bits
+  }
+}
+const DISTANCE_CODE = Uint8Array.from({ length: 32 }, (_, code) => reverseBits(code, DISTANCE_BITS))
+
+class BitReader {
+  readonly #bytes: Uint8Array
+  #at = 0
+  #bits = 0
+  #count = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** Returns the next bits without consuming them, at most 16; zeros after the end. */
+  peek(count: number): number {
+    if (this.#count < count) {
+      const bits = (this.#bytes[this.#at] ?? 0) | ((this.#bytes[this.#at + 1] ?? 0) << 8)
+      this.#bits |= bits << this.#count
+      this.#at += 2
+      this.#count += 16
+    }
+    return this.#bits & ((1 << count) - 1)
+  }
+
+  skip(count: number): void {
+    this.#bits >>>= count
+    this.#count -= count
+  }
+
+  read(count: number): number {
+    const bits = this.peek(count)
+    this.skip(count)
+    return bits
+  }
+
+  /** Returns whether the last byte was read, and nothing beyond it. */
+  isAtEnd(): boolean {
+    return this.#at - (this.#count >> 3) === this.#bytes.length
+  }
+}
+
+class BitWriter {
+  readonly #bytes: Bytes
+  #at = 0
+  #bits = 0
+  #count = 0
+
+  constructor(maxBytes: number) {
+    this.#bytes = new Uint8Array(maxBytes)
+  }
+
+  write(bits: number, count: number): void {
+    this.#bits |= bits << this.#count
+    this.#count += count
+    while (this.#count >= 8) {
+      this.#bytes[this.#at++] = this.#bits
+      this.#bits >>>= 8
+      this.#count -= 8
+    }
+  }
+
+  writeSymbol(symbol: number): void {
+    this.write(SYMBOL_CODE[symbol] ?? 0, SYMBOL_BITS[symbol] ?? 0)
+  }
+
+  finish(): Bytes {
+    this.writeSymbol(END_OF_BLOCK)
+    this.write(0, 7)
+    return this.#bytes.subarray(0, this.#at)
+  }
+}
+
+/** Finds earlier occurrences of the bytes at a position by a hash of the first three. */
+class MatchFinder {
+  readonly #window: Bytes
+  /** Latest position of each hash. 0 means that there is no position, so the first byte of a dictionary is never matched. */
+  readonly #latest: Uint16Array
+  /** Before each position: the position before it that has the same hash. */
+  readonly #previous: Uint16Array
+  /** Length of the match that `find` found; 0 if there is none. */
+  length = 0
+  distance = 0
+
+  constructor(window: Bytes, earlier?: MatchFinder) {
+    this.#window = window
+    this.#latest = earlier ? earlier.#latest.slice() : new Uint16Array(1 << HASH_BITS)
+    this.#previous = new Uint16Array(window.length)
+    if (earlier) this.#previous.set(earlier.#previous)
+  }
+
+  #hash(at: number): number {
+    const window = this.#window
+    const bytes = ((window[at] ?? 0) << 16) | ((window[at + 1] ?? 0) << 8) | (window[at + 2] ?? 0)
+    return Math.imul(bytes, 0x9e3779b1) >>> (32 - HASH_BITS)
+  }
+
+  /** Adds the positions from `from` up to `to`, without the last two of the window, which begin no match. */
+  add(from: number, to: number): void {
+    const end = Math.min(to, this.#window.length - MIN_MATCH + 1)
+    for (let at = from; at < end; at++) {
+      const hash = this.#hash(at)
+      this.#previous[at] = this.#latest[hash] ?? 0
+      this.#latest[hash] = at
+    }
+  }
+
+  /** Sets `length` and `distance` to the longest match at this position, and adds it. */
+  find(at: number): void {
+    const window = this.#window
+    this.length = 0
+    if (at + MIN_MATCH > window.length) return
+    const hash = this.#hash(at)
+    let candidate = this.#latest[hash] ?? 0
+    this.#previous[at] = candidate
+    this.#latest[hash] = at
+    for (let count = 0; count < MAX_CANDIDATES; count++) {
+      if (candidate === 0 || at - candidate > MAX_DISTANCE) return
+      // The byte that would make the match longer differs in most cases.
+      if (window[candidate + this.length] === window[at + this.length]) {
+        const length = this.#matchLength(candidate, at)
+        if (length >= MIN_MATCH && length > this.length) {
+          this.length = length
+          this.distance = at - candidate
+        }
+      }
+      candidate = this.#previous[candidate] ?? 0
+    }
+  }
+
+  #matchLength(candidate: number, at: number): number {
+    const window = this.#window
+    const max = Math.min(MAX_MATCH, window.length - at)
+    let length = 0
+    while (length < max && window[candidate + length] === window[at + length]) length++
+    return length
+  }
+}
+
+function toDistanceCode(distance: number): number {
+  if (distance <= 4) return distance - 1
+  const extraBits = 30 - Math.clz32(distance - 1)
+  return 2 * extraBits + ((distance - 1) >> extraBits)
+}
+
+function writeMatch(writer: BitWriter, length: number, distance: number): void {
+  const lengthCode = LENGTH_CODE[length] ?? 0
+  writer.writeSymbol(END_OF_BLOCK + 1 + lengthCode)
+  writer.write(length - (LENGTHS.base[lengthCode] ?? 0), LENGTHS.extraBits[lengthCode] ?? 0)
+  const distanceCode = toDistanceCode(distance)
+  writer.write(DISTANCE_CODE[distanceCode] ?? 0, DISTANCE_BITS)
+  writer.write(distance - (DISTANCES.base[distanceCode] ?? 0), DISTANCES.extraBits[distanceCode] ?? 0)
+}
+
+function concatenate(first: Uint8Array, second: Uint8Array): Bytes {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
+}
+
+/** Inflates a stream as far as it is needed. */
+class Inflater {
+  readonly #window: Bytes
+  readonly #start: number
+  readonly #reader: BitReader
+  #at: number
+  #isComplete = false
+
+  constructor(dictionary: Uint8Array, stream: Uint8Array, length: number) {
+    this.#window = new Uint8Array(dictionary.length + length)
+    this.#window.set(dictionary)
+    this.#start = dictionary.length
+    this.#at = dictionary.length
+    this.#reader = new BitReader(stream)
+    if (this.#reader.read(BLOCK_HEADER_BITS) !== BLOCK_HEADER) throw invalidStream()
+  }
+
+  /**
+   * Returns the bytes before `end`, a view. Throws a RangeError if the stream is invalid up to there, and at its end also if
+   * it has more or fewer bytes than `length`.
+   */
+  read(end: number): Bytes {
+    this.#inflate(this.#start + end)
+    return this.#window.subarray(this.#start, this.#start + end)
+  }
+
+  #inflate(end: number): void {
+    const window = this.#window
+    const reader = this.#reader
+    let at = this.#at
+    while (!this.#isComplete && (at < end || end === window.length)) {
+      const next = SYMBOLS[reader.peek(MAX_CODE_BITS)] ?? 0
+      reader.skip(next & 15)
+      const symbol = next >> 4
+      if (symbol < LITERALS) {
+        // Past the end this has no effect on the window, and the next check fails.
+        window[at++] = symbol
+      } else if (symbol === END_OF_BLOCK) {
+        this.#isComplete = at === window.length && reader.isAtEnd()
+        if (!this.#isComplete) throw invalidStream()
+      } else {
+        const matchEnd = at + readRange(reader, LENGTHS, symbol - END_OF_BLOCK - 1)
+        const distanceCode = DISTANCE_CODE[reader.read(DISTANCE_BITS)] ?? DISTANCE_CODES
+        let from = at - readRange(reader, DISTANCES, distanceCode)
+        // Also false for codes that do not exist, whose values are NaN.
+        if (!(from >= 0 && matchEnd <= window.length)) throw invalidStream()
+        // One by one: a match may overlap the bytes that it produces.
+        while (at < matchEnd) window[at++] = window[from++] ?? 0
+      }
+      if (at > window.length) throw invalidStream()
+    }
+    this.#at = at
+  }
+}
+
+const invalidStream = (): RangeError => new RangeError('invalid compressed data')
+
+/** Returns the value of a code and its extra bits; NaN for a code that does not exist. */
+function readRange(reader: BitReader, { base, extraBits }: Ranges, code: number): number {
+  return (base[code] ?? Number.NaN) + reader.read(extraBits[code] ?? 0)
+}
+
+export interface Deflate {
+  /** Compresses at most 65,535 bytes less the dictionary. The result depends on the bytes and the dictionary only. */
+  deflate(bytes: Bytes): Bytes
+  /** Returns the function that inflates a stream of `length` bytes up to a position. It throws a RangeError if it is invalid. */
+  inflate(stream: Uint8Array, length: number): (end: number) => Bytes
+}
+
+/** Creates the two functions for a dictionary. It is part of the format of the stream. */
+export function createDeflate(dictionary: Bytes): Deflate {
+  let indexed: MatchFinder | undefined
+
+  function indexDictionary(): MatchFinder {
+    const finder = new MatchFinder(dictionary)
+    finder.add(1, dictionary.length)
+    return finder
+  }
+
+  return {
+    deflate(bytes) {
+      const window = concatenate(dictionary, bytes)
+      if (window.length > MAX_WINDOW_BYTES) throw new RangeError('more than 65,535 bytes')
+      indexed ??= indexDictionary()
+      const finder = new MatchFinder(window, indexed)
+      // No byte takes more than the nine bits of a literal.
+      const writer = new BitWriter(Math.ceil((bytes.length * MAX_CODE_BITS) / 8) + 4)
+      writer.write(BLOCK_HEADER, BLOCK_HEADER_BITS)
+      for (let at = dictionary.length; at < window.length; ) {
+        finder.find(at)
+        const length = finder.length || 1
+        if (finder.length === 0) writer.writeSymbol(window[at] ?? 0)
+        else writeMatch(writer, finder.length, finder.distance)
+        finder.add(at + 1, at + length)
+        at += length
+      }
+      return writer.finish()
+    },
+
+    inflate(stream, length) {
+      let inflater: Inflater | undefined
+      return (end) => {
+        inflater ??= new Inflater(dictionary, stream, length)
+        return inflater.read(end)
+      }
+    },
+  }
+}
