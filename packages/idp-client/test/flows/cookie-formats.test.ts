@@ -1,10 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
+import * as nodeCipher from '../../src/crypto/cipher.node.ts'
+import * as webCipher from '../../src/crypto/cipher.web.ts'
+import { createSealer } from '../../src/crypto/seal.ts'
+import { joinedCookies } from '../../src/http/chunks.ts'
+import { CookieJar } from '../../src/http/cookie-jar.ts'
 import { requestCookies } from '../../src/http/exchange.ts'
+import { decodeSession } from '../../src/session/cookie/codec.ts'
 import { createCookieSessionStorage } from '../../src/session/cookie/in-cookie.ts'
 import type { Fixture } from '../support/cookie-fixtures.ts'
 import { fixtures, plaintexts, read, writeMissing, written } from '../support/cookie-fixtures.ts'
 import { formats } from '../support/cookie-formats.ts'
-import { Cookies, engineFor } from '../support/engine.ts'
+import { Cookies, engineFor, SECRET } from '../support/engine.ts'
 
 beforeAll(async () => {
   if (process.env['WRITE_COOKIE_FIXTURES']) await writeMissing(formats)
@@ -19,6 +25,20 @@ describe('formats of cookies', () => {
 
   test('every earlier format can still be read', async () => {
     for (const [name, fixture] of known()) expect(await read(fixture), name).toEqual(fixture.content)
+  })
+
+  test('session cookies are the same on Node.js and on Web platforms', async () => {
+    const [node, web] = [nodeCipher, webCipher].map((cipher) => createSealer([SECRET], cipher))
+    for (const [name, { kind, values }] of known()) {
+      if (kind !== 'session') continue
+      const jar = new CookieJar(new Map(Object.entries(values)))
+      for (const { value } of joinedCookies('__session', (each) => jar.all(each))) {
+        const onNode = await node?.open('session', value)
+        const onWeb = await web?.open('session', value)
+        expect(onWeb, name).toEqual(onNode && new Uint8Array(onNode))
+        expect(onWeb && decodeSession(onWeb)?.data, name).toEqual(onNode && decodeSession(onNode)?.data)
+      }
+    }
   })
 
   test('the current output equals the fixture of its format', async () => {

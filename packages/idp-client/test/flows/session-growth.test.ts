@@ -3,6 +3,7 @@ import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import { incompressible } from '../support/incompressible.ts'
 import { Process } from '../support/processes.ts'
 
 const TTL = 600
@@ -115,7 +116,7 @@ describe('[C2] tokens that are left out of the cookies because a refresh token c
   const [first = '', second = '', third = ''] = AUDIENCES
 
   test('are expired ones, those of connections, then access tokens, the oldest first; the event names them', async () => {
-    const { browser, client } = await nearLimit(4000)
+    const { browser, client } = await nearLimit(2150)
     for (const audience of [first, second]) expect((await tokenOf(browser, audience)).status).toBe(200)
     await within(browser, async (request, target) => {
       const session = await client.getSession(request)
@@ -154,7 +155,7 @@ describe('[C2] tokens that are left out of the cookies because a refresh token c
   })
 
   test('are requested again, and the others stay', async () => {
-    const { browser } = await nearLimit(1800)
+    const { browser } = await nearLimit(1100)
     for (const audience of [first, second, third]) await tokenOf(browser, audience)
     world.provider.clearRequests()
     expect((await tokenOf(browser, first)).status).toBe(200)
@@ -186,7 +187,7 @@ describe('[C2] tokens that are left out of the cookies because a refresh token c
 describe('[C2] the write after a refresh never fails', () => {
   const grow = (characters: number) =>
     world.provider.tamperIdToken((claims) => {
-      claims['note'] = Array.from({ length: characters }, (_, at) => (at * 7919).toString(36).at(-1)).join('')
+      claims['note'] = incompressible(characters)
     })
 
   test('up to half more than the limit is written, with a warning', async () => {
@@ -222,7 +223,7 @@ describe('[C2] the write after a refresh never fails', () => {
   })
 
   test('updateSession leaves out tokens that can be obtained again, then throws with the bytes of each field', async () => {
-    const { browser, client } = await nearLimit(1800)
+    const { browser, client } = await nearLimit(1100)
     await tokenOf(browser, AUDIENCES[0])
     expect((await sessionIn(browser))?.accessTokens).toHaveLength(1)
     const update = (more: string) =>
@@ -243,7 +244,7 @@ describe('[C2] the write after a refresh never fails', () => {
 
   test('a login that does not fit is rejected', async () => {
     world.provider.tamperIdToken((claims) => {
-      claims['note'] = Array.from({ length: 8000 }, (_, at) => (at * 7919).toString(36).at(-1)).join('')
+      claims['note'] = incompressible(8000)
     })
     expect((await world.login(world.browser)).status).toBe(500)
     expect(world.browser.names('__session')).toEqual([])

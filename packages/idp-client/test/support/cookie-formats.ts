@@ -93,14 +93,14 @@ const login: Transaction = {
 
 /** Every format that is written at present. What was written before stays in the folder, and stays readable. */
 export const formats: Readonly<Record<string, Format>> = {
-  'session-1': { kind: 'session', content: sessionOf() },
-  'session-1-asked': { kind: 'session', content: { ...sessionOf(), requestedAuthentication: 'YXNrZWQ' } },
-  'session-1-authentication': { kind: 'session', content: { ...sessionOf(), authentication } },
+  'session-2': { kind: 'session', content: sessionOf() },
+  'session-2-asked': { kind: 'session', content: { ...sessionOf(), requestedAuthentication: 'YXNrZWQ' } },
+  'session-2-authentication': { kind: 'session', content: { ...sessionOf(), authentication } },
   'session-id-1-key-authentication': {
     kind: 'session in a store',
     content: { ...sessionOf(), authentication: { ...authentication, ahead: true } },
   },
-  'session-1-own-scope': {
+  'session-2-own-scope': {
     kind: 'session',
     content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
   },
@@ -108,7 +108,7 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'session in a store',
     content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
   },
-  'session-1-own-user': {
+  'session-2-own-user': {
     kind: 'session',
     content: sessionOf({
       user: { sub: 'row-42', roles: ['admin'] },
@@ -116,12 +116,20 @@ export const formats: Readonly<Record<string, Format>> = {
       nested: { list: [1, null] },
     }),
   },
-  'session-1-several-cookies': {
+  'session-2-several-cookies': {
     kind: 'session',
     content: sessionOf({ note: Array.from({ length: 400 }, (_, at) => `${at * 7919}`).join(' ') }),
   },
-  'session-1-resources': { kind: 'session', content: sessionOf({ accessTokens: resources }) },
-  'session-1-connections': { kind: 'session', content: sessionOf({ connectionTokenSets: connections }) },
+  'session-2-resources': { kind: 'session', content: sessionOf({ accessTokens: resources }) },
+  'session-2-uncompressed': {
+    kind: 'session',
+    content: sessionOf({
+      user: { sub: 'a' },
+      tokenSet: { accessToken: 'at', expiresAt: NOW + 600 },
+      internal: { createdAt: NOW },
+    }),
+  },
+  'session-2-connections': { kind: 'session', content: sessionOf({ connectionTokenSets: connections }) },
   'session-id-1-key': {
     kind: 'session in a store',
     content: {

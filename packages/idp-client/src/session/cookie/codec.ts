@@ -1,91 +1,110 @@
-import { fromBase64url, toBase64url } from '../../crypto/base64url.ts'
+import { createDeflate } from '../../lib/deflate.ts'
 import type { Bytes } from '../../lib/utf8.ts'
-import { strictText, text, utf8 } from '../../lib/utf8.ts'
+import { strictText, utf8 } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
-import { filterDefaultIdTokenClaims } from '../model/claims.ts'
 import { onFirstRead } from '../model/on-first-read.ts'
-import type { SessionData, StoredInternalData, User } from '../model/session-data.ts'
+import type { SessionData, User } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { isSessionData } from '../model/stored-session.ts'
+import type { Head1 } from './codec-1.ts'
+import { decodeVersion1 } from './codec-1.ts'
+import { DICTIONARY } from './dictionary.ts'
+import type { Layout, Token, TokenHolder } from './packed-tokens.ts'
+import {
+  createReader,
+  createRestorer,
+  JWT,
+  mapTokens,
+  packToken,
+  USER_JWT,
+  userClaimsIn,
+} from './packed-tokens.ts'
 
 /*
- * Layout of version 1, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as
- * JSON, then the bytes of the tokens. Tokens are stored outside the JSON because they are base64url: decoded, they are a
- * quarter smaller. Claims of the user that the ID token contains are not stored a second time.
+ * Layout of version 2, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as JSON,
+ * the claims, the secrets. The head contains what every request needs.
+ *
+ * Claims, compressed if that makes them smaller: those of the user (the payload of the ID token, then further ones as
+ * JSON), `Details` as JSON, the headers and payloads of the other JWTs. They are inflated when they are first read.
+ *
+ * Secrets are never compressed, because the length of the cookie would then depend on what they have in common with claims
+ * that an attacker may have chosen: the session key, signatures, tokens of other formats, and the properties that the
+ * application added to the session.
  */
-const VERSION = 1
+const VERSION = 2
 const PREFIX_BYTES = 5
 
-const TEXT = 0
-const JWT = 1
-const BASE64URL = 2
-/** Layout of a token after the JSON: its kind, then the byte length of each of its parts. */
-type Layout = readonly [kind: number, ...lengths: number[]]
+/** Fewer bytes of claims are not compressed. */
+const MIN_COMPRESSED_BYTES = 128
+/** More bytes of claims are not compressed, so no cookie can inflate to more. */
+export const MAX_INFLATED_BYTES = 61_440
 
-interface Head {
-  /** `sessionKey` */
-  readonly h: string
-  /** `usedAt` */
-  readonly u: number
+const { deflate, inflate } = createDeflate(DICTIONARY)
+
+/** Whether the details have a session id, a proven authentication, further access tokens; `ownAudience`. */
+const WITH_SID = 1
+const WITH_AUTHENTICATION = 2
+const WITH_ACCESS_TOKENS = 4
+const OWN_AUDIENCE = 8
+
+type Head = readonly [
+  sessionKey: string,
+  usedAt: number,
+  /** Null if the session is invalid, and must not be read. */
+  createdAt: number | null,
+  flags: number,
+  lengths: Lengths,
+  optional: OptionalHead,
+]
+
+type Lengths = readonly [
+  /** Of the claims as they are stored. */
+  stored: number,
+  /** Of the claims before compression. */
+  claims: number,
+  /** Of the payload of the ID token; 0 if `user` lacks claims of it. */
+  payload: number,
+  /** Of the claims of the user that are not in this payload. */
+  further: number,
+  details: number,
+  secrets: number,
+]
+
+interface OptionalHead {
   /** `clientTag` */
   readonly c?: string
   /** `requestedAuthentication` */
   readonly a?: string
-  /** Present if `s.user` lacks the claims of the ID token. */
-  readonly p?: 1
-  /** `data`, in which every token is replaced by its index in `t`. */
+  /** `ownScope` */
+  readonly s?: string
+  /** Properties that the application added to the session. */
+  readonly o?: TokenHolder
+}
+
+/** The part of a session that few requests need. */
+interface Details {
+  /** `tokenSet`, in which every token is replaced by its index in `t`. */
   readonly s: TokenHolder
+  /** `accessTokens`, likewise. */
+  readonly m?: readonly TokenHolder[]
+  /** `internal.sid` */
+  readonly i?: string
+  /** `authentication` */
+  readonly e?: unknown
   /** The layouts of the tokens, in the order of their bytes. */
   readonly t: readonly Layout[]
 }
 
-function pack(token: string): { layout: Layout; parts: Bytes[] } {
-  const pieces = token.split('.')
-  if (pieces.length === 3 || pieces.length === 1) {
-    // Only canonical base64url, so that decoding and encoding returns the same token.
-    const parts = pieces.map(fromBase64url)
-    if (parts.every((part): part is Bytes => part !== null)) {
-      return { layout: [pieces.length === 3 ? JWT : BASE64URL, ...parts.map((part) => part.length)], parts }
-    }
-  }
-  const bytes = utf8(token)
-  return { layout: [TEXT, bytes.length], parts: [bytes] }
-}
+const NO_BYTES = new Uint8Array()
 
-type TokenHolder = Record<string, unknown>
+const toJson = (value: unknown): Bytes => utf8(JSON.stringify(value))
 
-const TOKEN_PROPERTIES = [
-  { name: 'tokenSet', keys: ['accessToken', 'idToken', 'refreshToken'] },
-  { name: 'accessTokens', keys: ['accessToken'] },
-] as const
-
-/** Returns a copy of a property (one token set, or a list of them) in which `replace` was applied to every token. */
-function mapTokens(
-  property: unknown,
-  keys: readonly string[],
-  replace: (token: unknown) => unknown,
-): unknown {
-  if (Array.isArray(property)) return property.map((entry) => mapTokens(entry, keys, replace))
-  if (typeof property !== 'object' || property === null) return property
-  const copy: TokenHolder = { ...property }
-  for (const key of keys) if (copy[key] !== undefined) copy[key] = replace(copy[key])
-  return copy
-}
-
-/** Returns the user's claims in the payload of an ID token; empty if the payload is not an object. */
-function claimsIn(payload: Uint8Array): Record<string, unknown> {
-  const claims: unknown = JSON.parse(strictText(payload))
-  return typeof claims === 'object' && claims !== null ? filterDefaultIdTokenClaims(claims as User) : {}
-}
-
-/** Returns the claims of `user` that the ID token lacks; null if `user` lacks claims of the ID token. */
-function beyondIdToken({ user, tokenSet }: SessionData): Record<string, unknown> | null {
-  const payload = fromBase64url(tokenSet.idToken?.split('.')[1] ?? '')
-  if (!payload || payload.length === 0) return null
+/** Returns the claims of `user` that the payload of the ID token lacks; null if `user` lacks claims of the ID token. */
+function claimsBeyond(payload: Uint8Array, user: User): TokenHolder | null {
   try {
-    const rest: Record<string, unknown> = { ...user }
-    for (const [name, claim] of Object.entries(claimsIn(payload))) {
-      if (!Object.hasOwn(rest, name) || JSON.stringify(rest[name]) !== JSON.stringify(claim)) return null
+    const rest: TokenHolder = { ...user }
+    for (const [name, claim] of Object.entries(userClaimsIn(payload))) {
+      if (!Object.hasOwn(rest, name) || !isSameJson(rest[name], claim)) return null
       delete rest[name]
     }
     return rest
@@ -94,114 +113,212 @@ function beyondIdToken({ user, tokenSet }: SessionData): Record<string, unknown>
   }
 }
 
-function concatenate(head: Bytes, tail: readonly Bytes[]): Bytes {
-  const size = tail.reduce((sum, part) => sum + part.length, PREFIX_BYTES + head.length)
-  const bytes = new Uint8Array(size)
-  bytes[0] = VERSION
-  new DataView(bytes.buffer).setUint32(1, head.length)
-  let offset = PREFIX_BYTES
-  for (const part of [head, ...tail]) {
+function isSameJson(a: unknown, b: unknown): boolean {
+  return a === b || JSON.stringify(a) === JSON.stringify(b)
+}
+
+/** The ID token and the claims of the user, which are the claims of the token and `further` ones if it is a `USER_JWT`. */
+interface PackedUser {
+  readonly idToken: Token | undefined
+  readonly further: TokenHolder
+}
+
+function packUser({ tokenSet: { idToken }, user }: SessionData): PackedUser {
+  const token = idToken === undefined ? undefined : packToken(idToken)
+  const payload = token?.kind === JWT ? token.parts[1] : undefined
+  const further = payload && claimsBeyond(payload, user)
+  if (!token || !further) return { idToken: token, further: user }
+  return { idToken: { ...token, kind: USER_JWT }, further }
+}
+
+/** Collects the layouts, the claims and the secrets of tokens. */
+class TokenCollector {
+  readonly layouts: Layout[] = []
+  readonly claims: Uint8Array[] = []
+  readonly secrets: Uint8Array[] = []
+
+  /** Adds a token and returns its index. */
+  add({ kind, parts }: Token): number {
+    const [header = NO_BYTES, payload = NO_BYTES, signature = NO_BYTES] = parts
+    if (kind === JWT) this.claims.push(header, payload)
+    if (kind === USER_JWT) this.claims.push(header)
+    if (kind === JWT || kind === USER_JWT) this.secrets.push(signature)
+    else this.secrets.push(...parts)
+    return this.layouts.push([kind, ...parts.map((part) => part.length)]) - 1
+  }
+}
+
+function collectDetails(session: StoredSession, { idToken }: PackedUser, collector: TokenCollector): Details {
+  const { accessTokens, internal, tokenSet } = session.data
+  const add = (token: unknown): unknown =>
+    typeof token === 'string' ? collector.add(packToken(token)) : token
+  const { idToken: _packed, ...others } = tokenSet
+  return {
+    s: { ...(mapTokens(others, add) as TokenHolder), ...(idToken && { idToken: collector.add(idToken) }) },
+    ...(accessTokens && { m: mapTokens(accessTokens, add) as TokenHolder[] }),
+    ...(internal.sid === undefined ? {} : { i: internal.sid }),
+    ...(isInIdToken(session) ? {} : { e: session.authentication }),
+    t: collector.layouts,
+  }
+}
+
+function concatenate(parts: readonly Uint8Array[]): Bytes {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let offset = 0
+  for (const part of parts) {
     bytes.set(part, offset)
     offset += part.length
   }
   return bytes
 }
 
+function compress(claims: Bytes): Bytes {
+  if (claims.length < MIN_COMPRESSED_BYTES || claims.length > MAX_INFLATED_BYTES) return claims
+  const compressed = deflate(claims)
+  return compressed.length < claims.length ? compressed : claims
+}
+
 /** Encodes a session for encryption. Throws a TypeError for values that JSON does not support, such as a BigInt claim. */
 export function encodeSession(session: StoredSession): Bytes {
-  const layouts: Layout[] = []
-  const tail: Bytes[] = []
-  const user = beyondIdToken(session.data)
-  const s: TokenHolder = user ? { ...session.data, user } : { ...session.data }
-  s['internal'] = {
-    ...session.data.internal,
-    ...(isInIdToken(session) ? {} : { authentication: session.authentication }),
-    ...(session.ownScope === undefined ? {} : { ownScope: session.ownScope }),
-    ...(session.ownAudience ? { ownAudience: true } : {}),
+  const { clientTag, data, ownAudience, ownScope, requestedAuthentication, sessionKey, usedAt } = session
+  const { accessTokens: _tokens, internal, tokenSet: _tokenSet, user: _user, ...own } = data
+  const user = packUser(data)
+  const payload = (user.idToken?.kind === USER_JWT && user.idToken.parts[1]) || NO_BYTES
+  const further = Object.keys(user.further).length > 0 ? toJson(user.further) : NO_BYTES
+  const collector = new TokenCollector()
+  const details = collectDetails(session, user, collector)
+  const detailsJson = toJson(details)
+  const claims = concatenate([payload, further, detailsJson, ...collector.claims])
+  const stored = compress(claims)
+  const secrets = concatenate(collector.secrets)
+  const flags =
+    (details.i === undefined ? 0 : WITH_SID) |
+    (details.e === undefined ? 0 : WITH_AUTHENTICATION) |
+    (details.m ? WITH_ACCESS_TOKENS : 0) |
+    (ownAudience ? OWN_AUDIENCE : 0)
+  const optional: OptionalHead = {
+    ...(clientTag === undefined ? {} : { c: clientTag }),
+    ...(requestedAuthentication === undefined ? {} : { a: requestedAuthentication }),
+    ...(ownScope === undefined ? {} : { s: ownScope }),
+    ...(Object.keys(own).length > 0 ? { o: own } : {}),
   }
-  const put = (token: unknown): unknown => {
-    if (typeof token !== 'string') return token
-    const { layout, parts } = pack(token)
-    tail.push(...parts)
-    return layouts.push(layout) - 1
-  }
-  for (const { name, keys } of TOKEN_PROPERTIES) if (name in s) s[name] = mapTokens(s[name], keys, put)
-  const head: Head = {
-    h: session.sessionKey,
-    u: session.usedAt,
-    ...(session.clientTag === undefined ? {} : { c: session.clientTag }),
-    ...(session.requestedAuthentication === undefined ? {} : { a: session.requestedAuthentication }),
-    ...(user ? { p: 1 } : {}),
-    s,
-    t: layouts,
-  }
-  return concatenate(utf8(JSON.stringify(head)), tail)
+  const parts = [stored, claims, payload, further, detailsJson, secrets] as const
+  const lengths = parts.map(({ length }) => length) as unknown as Lengths
+  const createdAt = isSessionData(data) ? internal.createdAt : null
+  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths, optional]
+  const headJson = toJson(head)
+  const prefix = new Uint8Array(PREFIX_BYTES)
+  prefix[0] = VERSION
+  new DataView(prefix.buffer).setUint32(1, headJson.length)
+  return concatenate([prefix, headJson, stored, secrets])
 }
 
-interface Token {
-  readonly kind: number
-  readonly parts: readonly Uint8Array[]
+/** The parts of a session that are decoded when they are first read. */
+interface LazyParts {
+  user(): TokenHolder
+  details(): Details
+  /** Returns the tokens that the details refer to, encoded when they are needed. */
+  tokens(): readonly Token[]
 }
 
-function toToken({ kind, parts }: Token): string {
-  return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
-}
+function createLazyParts(lengths: Lengths, stored: Uint8Array, secrets: Uint8Array): LazyParts {
+  const [storedLength, length, payloadLength, furtherLength, detailsLength] = lengths
+  const userEnd = payloadLength + furtherLength
+  const detailsEnd = userEnd + detailsLength
+  const readUpTo = storedLength === length ? () => stored : inflate(stored, length)
+  let details: Details | undefined
 
-function unpack(layouts: readonly Layout[], tail: Uint8Array): Token[] {
-  let offset = 0
-  const take = (length: number): Uint8Array => {
-    const part = tail.subarray(offset, offset + length)
-    if (part.length !== length) throw new RangeError('token out of bounds')
-    offset += length
-    return part
+  return {
+    user() {
+      const claims = readUpTo(userEnd)
+      const inIdToken = payloadLength > 0 ? userClaimsIn(claims.subarray(0, payloadLength)) : {}
+      if (furtherLength === 0) return inIdToken
+      const further: TokenHolder = JSON.parse(strictText(claims.subarray(payloadLength, userEnd)))
+      return { ...inIdToken, ...further }
+    },
+
+    details() {
+      details ??= JSON.parse(strictText(readUpTo(detailsEnd).subarray(userEnd, detailsEnd))) as Details
+      return details
+    },
+
+    tokens() {
+      const claims = readUpTo(length)
+      const takeClaims = createReader(claims.subarray(detailsEnd))
+      const takeSecret = createReader(secrets)
+      const takePart = (kind: number, part: number, length: number): Uint8Array => {
+        if (kind === USER_JWT && part === 1) return claims.subarray(0, payloadLength)
+        return (kind === JWT || kind === USER_JWT) && part < 2 ? takeClaims(length) : takeSecret(length)
+      }
+      return this.details().t.map(([kind, ...lengths]) => ({
+        kind,
+        parts: lengths.map((each, part) => takePart(kind, part, each)),
+      }))
+    },
   }
-  return layouts.map(([kind, ...lengths]) => ({ kind, parts: lengths.map(take) }))
 }
 
-function toPayload(s: TokenHolder, tokens: readonly Token[]): Uint8Array {
-  const at = (s['tokenSet'] as TokenHolder)['idToken']
-  const payload = typeof at === 'number' ? tokens[at]?.parts[1] : undefined
-  if (!payload) throw new RangeError('no ID token to take the user from')
-  return payload
+/** Defines the properties of a session that are decoded when they are first read. */
+function toSessionData([, , createdAt, flags, , { o }]: Head, parts: LazyParts): SessionData {
+  const data: TokenHolder = { ...o }
+  onFirstRead(data, 'user', () => parts.user())
+  onFirstRead(data, 'tokenSet', () => mapTokens(parts.details().s, createRestorer(parts.tokens())))
+  if (flags & WITH_ACCESS_TOKENS)
+    onFirstRead(data, 'accessTokens', () => mapTokens(parts.details().m, createRestorer(parts.tokens())))
+  onFirstRead(data, 'internal', () => {
+    const internal: TokenHolder = { createdAt }
+    if (flags & WITH_SID) onFirstRead(internal, 'sid', () => parts.details().i)
+    return internal
+  })
+  return data as SessionData
 }
 
-/** Decodes the tokens on first access, because most requests read only the user. */
-function withTokens(s: TokenHolder, tokens: readonly Token[]): TokenHolder {
-  const restore = (at: unknown): unknown => {
-    const token = typeof at === 'number' ? tokens[at] : undefined
-    return token ? toToken(token) : at
+/** Returns whether the lengths are those of these bytes. Claims are checked when they are read. */
+function areLengthsValid(lengths: Lengths, tail: Bytes): boolean {
+  const [stored, claims, payload, further, details, secrets] = lengths
+  return (
+    lengths.every((length) => Number.isSafeInteger(length) && length >= 0) &&
+    stored + secrets === tail.length &&
+    payload + further + details <= claims &&
+    (stored === claims || claims <= MAX_INFLATED_BYTES)
+  )
+}
+
+/** Decodes a session of version 2. Returns null for an invalid one, and may throw. */
+function decodeVersion2(head: Head, tail: Bytes): StoredSession | null {
+  const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, s }] = head
+  if (typeof sessionKey !== 'string' || !Number.isFinite(usedAt) || !Number.isFinite(createdAt)) return null
+  if (!areLengthsValid(lengths, tail)) return null
+  const [stored] = lengths
+  const parts = createLazyParts(lengths, tail.subarray(0, stored), tail.subarray(stored))
+  const session: StoredSession = {
+    data: toSessionData(head, parts),
+    sessionKey,
+    usedAt,
+    ...(c === undefined ? {} : { clientTag: c }),
+    ...(a === undefined ? {} : { requestedAuthentication: a }),
+    ...(s === undefined ? {} : { ownScope: s }),
+    ...(flags & OWN_AUDIENCE ? { ownAudience: true } : {}),
   }
-  for (const { name, keys } of TOKEN_PROPERTIES) {
-    const value = s[name]
-    if (value !== undefined) onFirstRead(s, name, () => mapTokens(value, keys, restore))
-  }
-  return s
+  if (flags & WITH_AUTHENTICATION)
+    onFirstRead(session as unknown as TokenHolder, 'authentication', () =>
+      readAuthentication(parts.details().e),
+    )
+  return session
 }
 
-/** Decodes a session. Returns null for another version or invalid bytes; never throws. */
+/**
+ * Decodes a session. Returns null for another version or invalid bytes; never throws. Claims and tokens are decoded when they
+ * are first read, which throws a RangeError or SyntaxError if other code than `encodeSession` created the authenticated bytes.
+ */
 export function decodeSession(bytes: Bytes): StoredSession | null {
   try {
-    if (bytes[0] !== VERSION || bytes.length < PREFIX_BYTES) return null
-    const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset).getUint32(1)
-    const { a, c, h, p, s, t, u }: Head = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
-    const tokens = unpack(t, bytes.subarray(headEnd))
-    if (p === 1) s['user'] = { ...claimsIn(toPayload(s, tokens)), ...(s['user'] as object) }
-    const data: unknown = s
-    if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
-    withTokens(s, tokens)
-    const { authentication: stored, ownAudience, ownScope, ...internal }: StoredInternalData = data.internal
-    const authentication = readAuthentication(stored)
-    data.internal = internal
-    return {
-      data,
-      sessionKey: h,
-      usedAt: u,
-      ...(c === undefined ? {} : { clientTag: c }),
-      ...(a === undefined ? {} : { requestedAuthentication: a }),
-      ...(typeof ownScope === 'string' ? { ownScope } : {}),
-      ...(ownAudience === true ? { ownAudience } : {}),
-      ...(authentication ? { authentication } : {}),
-    }
+    const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1)
+    const [version] = bytes
+    if (version !== 1 && version !== VERSION) return null
+    const head: unknown = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
+    const tail = bytes.subarray(headEnd)
+    return version === 1 ? decodeVersion1(head as Head1, tail) : decodeVersion2(head as Head, tail)
   } catch {
     return null
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
+import { incompressible } from '../../../test/support/incompressible.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createSealer } from '../../crypto/seal.ts'
 import { SessionStoreError } from '../../errors/session.ts'
@@ -11,7 +12,7 @@ import { encodeSession } from './codec.ts'
 
 function sessionOf(sub: string, createdAt: number, size = 0): SessionData {
   return {
-    user: { sub, note: Buffer.alloc(size, 'abcdefghij').toString() },
+    user: { sub, note: incompressible(size) },
     tokenSet: { accessToken: 'at', expiresAt: createdAt + 60 },
     internal: { createdAt },
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
+import { incompressible } from '../../../test/support/incompressible.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -18,7 +19,7 @@ function sessionsOf(options: IdpClientOptions = {}) {
 }
 
 function sessionAt(createdAt: number, sub = 'alice', size = 0): StoredSession {
-  const user = { sub, note: Buffer.alloc(size, 'abcdefghij').toString() }
+  const user = { sub, note: incompressible(size) }
   const tokenSet = { accessToken: 'at', expiresAt: createdAt + 60 }
   return freshlyStored({ user, tokenSet, internal: { createdAt } }, createdAt)
 }

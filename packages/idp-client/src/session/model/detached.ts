@@ -33,12 +33,12 @@ const PLAIN = { configurable: true, enumerable: true, writable: true }
 
 /**
  * Returns a copy of a session for the application, so that its changes do not affect the session of the library. Properties
- * that are computed when they are first read are copied then.
+ * that are computed when they are first read are copied then, but the user now: applications print the session.
  */
 export function detachedCopy(data: SessionData): SessionData {
   const copy: Record<string, unknown> = {}
   for (const name of Object.keys(data)) {
-    if (isDeferred(data, name)) onFirstRead(copy, name, () => copyOfJson(data[name]))
+    if (name !== 'user' && isDeferred(data, name)) onFirstRead(copy, name, () => copyOfJson(data[name]))
     else if (name === '__proto__')
       Object.defineProperty(copy, name, { ...PLAIN, value: copyOfJson(data[name]) })
     else copy[name] = copyOfJson(data[name])
