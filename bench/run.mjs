@@ -76,14 +76,15 @@ const tables = (positionals.length > 0 ? positionals : groups).flatMap(measure)
 const unused = positionals.length > 0 ? [] : findUnusedBudgets(tables)
 if (unused.length > 0) throw new Error(`bench: no table has the rows of these budgets: ${unused.join(', ')}`)
 if (values.write) {
-  const machine = {
+  const run = {
+    command: ['npm run bench --', ...process.argv.slice(2)].join(' '),
     cpu: `${cpus().length} × ${cpus()[0]?.model.trim() || arch()}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `Linux ${release().split('-')[0]}`,
     node: process.version,
     date: new Date().toISOString().slice(0, 10),
   }
-  writeFileSync(join(root, 'docs/benchmarks.md'), toMarkdown(tables, machine))
+  writeFileSync(join(root, 'docs/benchmarks.md'), toMarkdown(tables, run))
   const pictures = join(root, 'docs/benchmarks')
   rmSync(pictures, { recursive: true, force: true })
   mkdirSync(pictures, { recursive: true })

@@ -69,20 +69,20 @@ async function toWork(sealer, session) {
   return {
     texts,
     works: {
-      open: [
-        { name: 'floor', run: () => open(texts.floor) },
-        { name: 'idp-client', run: () => mustFind(sealer.open(texts['idp-client'])) },
-      ],
-      seal: [
-        { name: 'floor', run: () => seal(session) },
-        { name: 'idp-client', run: () => sealer.seal(session) },
-        { name: 'nextjs-auth0', run: () => generateSessionCookie(session, { secret }) },
-      ],
-      stored: [
-        { name: 'floor', run: () => readSigned(request('floor').headers.get('cookie'), get) },
-        { name: 'idp-client', run: () => mustFind(ours.idp.getSession(request('ours'))) },
-        { name: 'nextjs-auth0', run: () => mustFind(peer.auth0.getSession(request('peer'))) },
-      ],
+      open: {
+        floor: () => open(texts.floor),
+        'idp-client': () => mustFind(sealer.open(texts['idp-client'])),
+      },
+      seal: {
+        floor: () => seal(session),
+        'idp-client': () => sealer.seal(session),
+        'nextjs-auth0': () => generateSessionCookie(session, { secret }),
+      },
+      stored: {
+        floor: () => readSigned(request('floor').headers.get('cookie'), get),
+        'idp-client': () => mustFind(ours.idp.getSession(request('ours'))),
+        'nextjs-auth0': () => mustFind(peer.auth0.getSession(request('peer'))),
+      },
     },
   }
 }
@@ -97,14 +97,18 @@ function withTimePerEntry(rows) {
 }
 
 async function measureGrowth({ extend, sizes, title, unit }, sealer, effort) {
-  const rows = { open: [], seal: [], stored: [], bytes: [] }
+  const candidates = { open: [], seal: [], stored: [] }
+  const bytes = []
   for (const entries of sizes) {
     const { texts, works } = await toWork(sealer, extend(referenceSession(), entries))
     const size = { work: `${entries} ${unit}`, entries }
-    for (const [work, candidates] of Object.entries(works))
-      rows[work].push(...(await compare(candidates, effort)).map((row) => ({ ...row, ...size })))
-    rows.bytes.push(...Object.entries(texts).map(([name, { length }]) => ({ name, ...size, bytes: length })))
+    for (const [work, runs] of Object.entries(works))
+      candidates[work].push(...Object.entries(runs).map(([name, run]) => ({ name, ...size, run })))
+    bytes.push(...Object.entries(texts).map(([name, { length }]) => ({ name, ...size, bytes: length })))
   }
+  const rows = {}
+  for (const [work, each] of Object.entries(candidates))
+    rows[work] = (await compare(each, effort)).map((row, at) => ({ ...row, entries: each[at].entries }))
   const timed = (work, floor) => ({
     kind: 'growth',
     floor,
@@ -122,7 +126,7 @@ async function measureGrowth({ extend, sizes, title, unit }, sealer, effort) {
     {
       title: `${title}: size of the sealed session`,
       kind: 'counts',
-      rows: rows.bytes,
+      rows: bytes,
       chart: { value: 'bytes', axis: `bytes by ${unit}` },
     },
   ]

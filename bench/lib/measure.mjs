@@ -12,7 +12,7 @@ const IN_FLIGHT = 64
  * @property {string} name
  * @property {string} [work]
  * @property {number} micros wall time of one call, median of the rounds
- * @property {number} ratio to the first candidate: median of the ratios in each round
+ * @property {number} ratio to the floor: median of the ratios in each round
  * @property {number} low tenth percentile of the ratios
  * @property {number} high ninetieth percentile of the ratios
  * @property {number} cpu ratio of the CPU time, all threads included
@@ -49,7 +49,7 @@ async function callsFor(candidate, milliseconds) {
 
 /**
  * Measures candidates interleaved, in an order that rotates with each round, so that other load on the machine affects all of
- * them alike. The others are compared with the first candidate.
+ * them alike. Each is compared with the last candidate up to itself that is named `floor`.
  *
  * @param {readonly Candidate[]} candidates
  * @param {{ rounds: number, milliseconds: number }} effort rounds, and milliseconds of each candidate in a round
@@ -65,9 +65,9 @@ export async function compare(candidates, { milliseconds, rounds }) {
       results[index][at] = await round(candidates[index], calls[index])
     }
   }
-  const [floor] = results
   return candidates.map(({ name, work }, index) => {
-    const ratios = results[index].map(({ wall }, at) => wall / floor[at].wall)
+    const base = results[candidates.slice(0, index + 1).findLastIndex((each) => each.name === 'floor')]
+    const ratios = results[index].map(({ wall }, at) => wall / base[at].wall)
     return {
       name,
       work,
@@ -79,7 +79,7 @@ export async function compare(candidates, { milliseconds, rounds }) {
       low: percentile(ratios, 0.1),
       high: percentile(ratios, 0.9),
       cpu: percentile(
-        results[index].map(({ cpu }, at) => cpu / floor[at].cpu),
+        results[index].map(({ cpu }, at) => cpu / base[at].cpu),
         0.5,
       ),
     }

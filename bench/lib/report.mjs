@@ -130,7 +130,7 @@ function versions() {
   )
 }
 
-export function toMarkdown(tables, { cpu, date, memory, node, system }) {
+export function toMarkdown(tables, { command, cpu, date, memory, node, system }) {
   return `# Benchmarks
 
 <!-- Written by \`npm run bench -- --write\`. Do not edit. -->
@@ -139,7 +139,7 @@ The cost of idp-client beside a hand-written minimum (the *floor*) and other log
 stub of a provider. [How it is measured](https://github.com/idp-client/idp-client/blob/main/bench/README.md).
 
 - Read the ratios, not the times: machines differ, and a busy machine differs from itself.
-- Command: \`npm run bench -- --write\`. Machine: ${cpu}, ${memory}, ${system}, Node.js ${node}. Date: ${date}.
+- Command: \`${command}\`. Machine: ${cpu}, ${memory}, ${system}, Node.js ${node}. Date: ${date}.
 - Versions: ${versions().join(', ')}.
 - A budget is what the project aims at. Where a budget is missed, the reason is below the table.
 
