@@ -1,33 +1,26 @@
-import type { JWK } from 'jose'
-import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
-import { exportJWK } from 'jose/key/export'
-import { importJWK, importPKCS8, importSPKI } from 'jose/key/import'
 import type { DpopKeys } from '../config/config.ts'
+import type { Es256Jwk } from '../crypto/es256.ts'
+import {
+  areOnePair,
+  exportPublicJwk,
+  importPrivatePem,
+  importPublicPem,
+  toThumbprintInput,
+} from '../crypto/es256.ts'
+import { hashToken } from '../crypto/random.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { utf8 } from '../lib/utf8.ts'
 
 export interface ImportedKeys {
   readonly publicKey: CryptoKey
   readonly privateKey: CryptoKey
   /** The public key as embedded in proofs. */
-  readonly jwk: JWK
+  readonly jwk: Es256Jwk
   /** JWK SHA-256 thumbprint (RFC 7638). */
   readonly thumbprint: string
 }
 
 function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'DPOP_KEYS' })
-}
-
-const signature = { name: 'ECDSA', hash: 'SHA-256' }
-
-/** Returns whether the keys form a pair. A mismatch would otherwise only show as an unclear error of the provider. */
-async function areOnePair(privateKey: CryptoKey, jwk: JWK): Promise<boolean> {
-  const verifier = await importJWK(jwk, 'ES256')
-  if (!(verifier instanceof CryptoKey)) return false
-  const sample = utf8('idp-client')
-  const signed = await crypto.subtle.sign(signature, privateKey, sample)
-  return crypto.subtle.verify(signature, verifier, signed, sample)
 }
 
 async function load(keys: DpopKeys): Promise<{ publicKey: CryptoKey; privateKey: CryptoKey }> {
@@ -40,8 +33,8 @@ async function load(keys: DpopKeys): Promise<{ publicKey: CryptoKey; privateKey:
       return keys
     case 'pem':
       return {
-        publicKey: await importSPKI(keys.publicKey, 'ES256', { extractable: true }),
-        privateKey: await importPKCS8(keys.privateKey, 'ES256'),
+        publicKey: await importPublicPem(keys.publicKey),
+        privateKey: await importPrivatePem(keys.privateKey),
       }
   }
 }
@@ -52,10 +45,9 @@ export async function importDpopKeys(keys: DpopKeys): Promise<ImportedKeys> {
     keys.kind === 'pem' ? 'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY' : 'The two keys of dpopKeyPair'
   try {
     const { privateKey, publicKey } = await load(keys)
-    const { crv, kty, x, y } = await exportJWK(publicKey)
-    const jwk = { kty, crv, x, y } as JWK
+    const jwk = await exportPublicJwk(publicKey)
     if (await areOnePair(privateKey, jwk)) {
-      return { publicKey, privateKey, jwk, thumbprint: await calculateJwkThumbprint(jwk) }
+      return { publicKey, privateKey, jwk, thumbprint: await hashToken(toThumbprintInput(jwk), 32) }
     }
   } catch (error) {
     if (error instanceof InvalidConfigurationError) throw error

@@ -1,7 +1,7 @@
-import { SignJWT } from 'jose/jwt/sign'
 import type { DPoPHandle } from 'oauth4webapi'
 import { DPoP, modifyAssertion } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
+import { signJwt } from '../crypto/es256.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { lazy } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
@@ -86,9 +86,7 @@ export function createDpop(config: Config): Dpop {
         ath: await hashToken(accessToken, 32),
         ...(nonce === undefined ? {} : { nonce }),
       }
-      return new SignJWT(claims)
-        .setProtectedHeader({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk })
-        .sign(keys.privateKey)
+      return signJwt({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk }, claims, keys.privateKey)
     },
 
     learn({ origin }, response) {
