@@ -4,6 +4,7 @@ import { IdpClient } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import { incompressible } from '../support/incompressible.ts'
 
 /** The three members that the contract requires, and nothing else. */
 function minimalStore(): SessionDataStore & { readonly records: Map<string, string> } {
@@ -207,7 +208,7 @@ describe('administration', () => {
 
 describe('a session that does not fit into cookies', () => {
   test('is an error with the bytes per field in cookies, and works in a store', async () => {
-    const groups = Array.from({ length: 400 }, (_, index) => `group-${index}-of-the-organization`)
+    const groups = incompressible(12_000).match(/.{30}/g)
     const beforeSessionSaved = (session: SessionData): SessionData => ({
       ...session,
       user: { ...session.user, groups },
