@@ -16,6 +16,8 @@ import type { ApiGuardOptions, GuardRequirements } from '../../guards/requiremen
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redirect } from '../../http/responses.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import { createRequestContext } from '../../lib/request-scope.ts'
 import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
@@ -54,7 +56,7 @@ function assertHost(method: string, req: Partial<FrameworkRequest>, res: Partial
  */
 async function forwardRejection(
   next: ExpressNext | undefined,
-  run: () => Promise<unknown>,
+  run: () => MaybePromise<unknown>,
 ): Promise<unknown> {
   try {
     return await run()
@@ -93,13 +95,17 @@ export class IdpClient extends IdpClientBase<FrameworkRequest, FrameworkResponse
    * Returns the promise of `next`, so that Koa waits for the application.
    */
   readonly middleware: ExpressRequestHandler = (req, res, next) =>
-    forwardRejection(next, async () => {
+    forwardRejection(next, () => {
       assertHost('middleware', req, res)
       const binding = bindNode(req, res)
-      const response = await dispatch(this.application, binding.exchange, req)
-      if (!response) await passThrough(this.application, binding.exchange)
-      await binding.commit()
-      return response ? sendResponse(res, response) : ambient.run(binding, next)
+      const { exchange } = binding
+      return chain(dispatch(this.application, exchange, req), (response) =>
+        chain(response ? undefined : passThrough(this.application, exchange), () =>
+          chain(binding.commit(), () =>
+            response ? sendResponse(res, response) : ambient.run(binding, next),
+          ),
+        ),
+      )
     })
 
   /**

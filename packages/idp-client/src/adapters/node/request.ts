@@ -134,20 +134,33 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
   return originalUrl ?? url
 }
 
+/* A class, since V8 creates a hidden class for every object literal with a getter. */
+class NodeRequestView implements RequestView {
+  readonly headers: RequestHeaders
+  readonly method: string
+  readonly form: () => Promise<URLSearchParams>
+  readonly json: () => Promise<JsonBody>
+  private readonly request: NodeRequest
+  private parsed: URL | undefined
+
+  constructor(request: NodeRequest) {
+    const headers = new NodeHeaders(request)
+    this.headers = headers
+    this.method = request.method ?? 'GET'
+    this.form = lazy(() => readForm(request, headers.get('content-type')))
+    this.json = lazy(() => readJson(request, headers.get('content-type')))
+    this.request = request
+  }
+
+  get url(): URL {
+    this.parsed ??= toUrl(this.request, this.headers.get('host'))
+    return this.parsed
+  }
+}
+
 /** Converts a Node request for the operations. Never throws, regardless of the request's content. */
 export function toRequestView(request: NodeRequest): RequestView {
-  const headers = new NodeHeaders(request)
-  let url: URL | undefined
-  return {
-    headers,
-    method: request.method ?? 'GET',
-    get url() {
-      url ??= toUrl(request, headers.get('host'))
-      return url
-    },
-    form: lazy(() => readForm(request, headers.get('content-type'))),
-    json: lazy(() => readJson(request, headers.get('content-type'))),
-  }
+  return new NodeRequestView(request)
 }
 
 /** Returns the mount prefix of a router, or `undefined` if no router removed one. */
