@@ -23,7 +23,7 @@ class Returned {
 /**
  * Adds the state to the host's object as a private field: like an entry of a `WeakMap`, it belongs to this very object and no
  * other code sees it. But V8 frees the entries of a `WeakMap` only in major garbage collections, so that the requests of a
- * busy server would all survive until then (decision 0020).
+ * busy server would all survive until then (decision 0023).
  */
 class Stamp extends Returned {
   readonly #state: HostState = {}
