@@ -5,6 +5,7 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import { lazy } from '../lib/lazy.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { getFreshToken } from '../tokens/fresh-token.ts'
@@ -26,14 +27,19 @@ export interface AccessToken {
   audience?: string
 }
 
-/** Creates the refresh request. The protocol code is loaded at the first refresh. */
+/* The protocol code is loaded at the first refresh. */
+const loadProtocol = lazy(() =>
+  Promise.all([
+    import('../oidc/refresh.ts'),
+    import('../oidc/provider.ts'),
+    import('../tokens/offered-scope.ts'),
+  ]),
+)
+
+/** Creates the refresh request. */
 function refreshGrant({ config }: Engine, request: Parameters<typeof refreshScope>[2]): RefreshGrant {
   return async (grant) => {
-    const [{ refreshTokens }, { getProvider }, offered] = await Promise.all([
-      import('../oidc/refresh.ts'),
-      import('../oidc/provider.ts'),
-      import('../tokens/offered-scope.ts'),
-    ])
+    const [{ refreshTokens }, { getProvider }, offered] = await loadProtocol()
     const provider = getProvider(config)
     const scope = await offered.refreshScope(config, provider.metadata, request)
     return refreshTokens(provider, { ...grant, ...scope })

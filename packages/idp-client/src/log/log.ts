@@ -108,7 +108,8 @@ function toConsole(event: LogEvent): void {
 /** Calls a logger and ignores exceptions and rejected promises: a logger must never affect a login. */
 function deliver(logger: (event: LogEvent) => unknown, event: LogEvent): void {
   try {
-    Promise.resolve(logger(event)).catch(() => {})
+    const result = logger(event)
+    if (typeof result === 'object' && result !== null) Promise.resolve(result).catch(() => {})
   } catch {}
 }
 

@@ -4,6 +4,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
+import { lazy } from '../lib/lazy.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login; each overrides the configured one. */
@@ -17,6 +18,9 @@ export interface StartInteractiveLoginOptions {
    */
   challengeMode?: 'redirect' | 'popup'
 }
+
+/* Loaded at the first login, like the login route. */
+const loadLogin = lazy(() => import('../flows/login.ts'))
 
 /** Starts a login from code. Returns the redirect to the provider; its cookie is staged in the exchange. */
 export async function startLogin(
@@ -34,8 +38,7 @@ export async function startLogin(
     const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  // Loaded at the first login, like the login route.
-  const { login } = await import('../flows/login.ts')
+  const { login } = await loadLogin()
   const url = await login(engine, exchange, {
     parameters: authorizationParameters,
     source: 'application',

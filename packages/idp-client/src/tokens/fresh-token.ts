@@ -5,6 +5,7 @@ import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { lazy } from '../lib/lazy.ts'
 import { toKey } from '../lib/registry.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { prepareRefreshedSession } from '../session/hooks.ts'
@@ -236,6 +237,8 @@ function tokenAfter(
   throw isDead ? new AccessTokenError('MISSING_REFRESH_TOKEN') : failedWith(undefined)
 }
 
+const loadRefreshOnce = lazy(() => import('./refresh-once.ts'))
+
 async function refreshAndPersist(
   parts: FreshTokenParts,
   exchange: Exchange,
@@ -245,7 +248,7 @@ async function refreshAndPersist(
     want,
   }: { readonly refreshToken: string; readonly session: StoredSession; readonly want: TokenRequest },
 ): Promise<Entry> {
-  const { persist, refreshOnce } = await import('./refresh-once.ts')
+  const { persist, refreshOnce } = await loadRefreshOnce()
   const { config, sessions } = parts
   const old = storedEntry(config.authorization, withProcessToken(parts, session, want), want)
   const request: RefreshOnce = {
