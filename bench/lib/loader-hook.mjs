@@ -7,9 +7,10 @@ import { percentile } from './measure.mjs'
 const path = (name) => fileURLToPath(new URL(`../programs/${name}`, import.meta.url))
 
 const MAX_ROUNDS = 21
-/** Logins in a round of the full run, and before the first one. */
+/** Logins in a round of the full run. */
 const LOGINS = 100
-const WARM_UP = 200
+/** How many rounds run before the first one that counts. */
+const WARM_UP = 3
 
 function start(product, preload) {
   const execArgv = preload ? ['--import', path(preload)] : []
@@ -28,8 +29,8 @@ function start(product, preload) {
 export async function measureLoaderHook(product, { milliseconds, rounds }) {
   const processes = [start(product), start(product, 'register-loader-hook.mjs')]
   try {
-    for (const each of processes) await each.measure(WARM_UP)
     const count = Math.ceil((LOGINS * milliseconds) / 120)
+    for (const each of processes) await each.measure(WARM_UP * count)
     const results = []
     for (let at = 0; at < Math.min(rounds, MAX_ROUNDS); at++) {
       const order = at % 2 === 0 ? [0, 1] : [1, 0]

@@ -1,5 +1,7 @@
 /** Calls that run at the same time: what a server under load does. */
 const IN_FLIGHT = 64
+/** Batches before the first round; fewer if they take longer than that many rounds. */
+const WARM_UP = 4
 
 /**
  * @typedef {object} Candidate
@@ -39,9 +41,10 @@ export function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
 
-/** Number of calls that take about that many milliseconds, a multiple of those in flight. */
+/** Warms up, and returns the number of calls that take about that many milliseconds: a multiple of those in flight. */
 async function callsFor(candidate, milliseconds) {
-  await batch(candidate.run, IN_FLIGHT * 4)
+  const deadline = performance.now() + WARM_UP * milliseconds
+  for (let at = 0; at < WARM_UP && performance.now() < deadline; at++) await batch(candidate.run, IN_FLIGHT)
   const { wall } = await round(candidate, IN_FLIGHT)
   const batches = Math.round((milliseconds * 1000) / Math.max(wall, 1) / IN_FLIGHT)
   return IN_FLIGHT * Math.min(Math.max(batches, 1), 60)
