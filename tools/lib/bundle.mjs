@@ -38,6 +38,8 @@ function inputOptions(plan, wanted, plugins) {
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2022' },
     plugins,
+    // How long plugins take depends on the machine.
+    checks: { bundlerTimings: false },
     onLog(level, log) {
       // The directive is for the bundler of the application; it stays at the top of its entry.
       if (log.code === 'MODULE_LEVEL_DIRECTIVE') return

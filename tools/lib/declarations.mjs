@@ -31,6 +31,8 @@ async function bundleDeclarations(plan, entries, emitted, target) {
     plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), graph.plugin],
     preserveEntrySignatures: 'strict',
     experimental: { attachDebugInfo: 'none' },
+    // How long plugins take depends on the machine.
+    checks: { bundlerTimings: false },
     onLog(level, log) {
       if (level === 'warn') throw new Error(`build: ${log.message}`)
     },

@@ -1,3 +1,4 @@
+import { addOwn } from '../../lib/own-properties.ts'
 import { readAuthentication } from '../model/authentication.ts'
 import { onFirstRead } from '../model/on-first-read.ts'
 import type { StoredInternalData } from '../model/session-data.ts'
@@ -37,7 +38,7 @@ export function decodeVersion1(head: Head1, tail: Uint8Array): StoredSession | n
   const { a, c, h, p, s, t, u } = head
   const take = createReader(tail)
   const tokens = t.map(([kind, ...lengths]) => ({ kind, parts: lengths.map(take) }))
-  if (p === 1) s['user'] = { ...userClaimsIn(toPayload(s, tokens)), ...(s['user'] as object) }
+  if (p === 1) s['user'] = addOwn(userClaimsIn(toPayload(s, tokens)), s['user'] as TokenHolder)
   const data: unknown = s
   if (!isSessionData(data) || typeof h !== 'string' || !Number.isFinite(u)) return null
   const restore = createRestorer(tokens)

@@ -1,4 +1,5 @@
 import { createDeflate } from '../../lib/deflate.ts'
+import { addOwn } from '../../lib/own-properties.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
@@ -234,7 +235,7 @@ function createLazyParts(lengths: Lengths, stored: Uint8Array, secrets: Uint8Arr
       const inIdToken = payloadLength > 0 ? userClaimsIn(claims.subarray(0, payloadLength)) : {}
       if (furtherLength === 0) return inIdToken
       const further: TokenHolder = JSON.parse(strictText(claims.subarray(payloadLength, userEnd)))
-      return { ...inIdToken, ...further }
+      return addOwn(inIdToken, further)
     },
 
     details() {

@@ -1,3 +1,4 @@
+import { setOwn } from '../../lib/own-properties.ts'
 import { isDeferred, onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
@@ -28,9 +29,6 @@ export function jsonCopy(data: SessionData): SessionData {
   return (isJson(data) ? copyOfJson(data) : JSON.parse(JSON.stringify(data))) as SessionData
 }
 
-/** Attributes of a property that was assigned. */
-const PLAIN = { configurable: true, enumerable: true, writable: true }
-
 /**
  * Returns a copy of a session for the application, so that its changes do not affect the session of the library. Properties
  * that are computed when they are first read are copied then, but the user now: applications print the session.
@@ -39,9 +37,7 @@ export function detachedCopy(data: SessionData): SessionData {
   const copy: Record<string, unknown> = {}
   for (const name of Object.keys(data)) {
     if (name !== 'user' && isDeferred(data, name)) onFirstRead(copy, name, () => copyOfJson(data[name]))
-    else if (name === '__proto__')
-      Object.defineProperty(copy, name, { ...PLAIN, value: copyOfJson(data[name]) })
-    else copy[name] = copyOfJson(data[name])
+    else setOwn(copy, name, copyOfJson(data[name]))
   }
   return copy as SessionData
 }
