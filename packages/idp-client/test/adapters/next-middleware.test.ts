@@ -159,8 +159,17 @@ describe('auth routes', () => {
       nextRequest('/auth/profile', { headers: await signedIn('due') }),
     )
     expect(cookieNames(response)).toEqual(['__session'])
+    const parts = (): string[] =>
+      (response.headers.getSetCookie()[0] ?? '')
+        .split('; ')
+        .filter((part) => !part.startsWith('Expires='))
+        .map((part, index) => (index === 0 ? part : part.toLowerCase()))
+        .sort()
+    const before = parts()
+    expect(before).toEqual(expect.arrayContaining(['httponly', 'path=/', 'samesite=lax']))
     response.cookies.set('app', '1')
     expect(cookieNames(response)).toEqual(['__session', 'app'])
+    expect(parts()).toEqual(before)
   })
 })
 

@@ -6,7 +6,7 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
-import { toExchange, toNextResponse, writeCookies } from './web.ts'
+import { toExchange, withStagedCookies } from './web.ts'
 
 export type AppHandlers = Readonly<
   Record<
@@ -30,9 +30,7 @@ async function respond(
 export function appHandlers(application: Application): AppHandlers {
   const handle = async (request: Request): Promise<Response> => {
     const exchange = toExchange(request, true)
-    const response = toNextResponse(await respond(application, exchange, request))
-    writeCookies(exchange.cookies, request, response)
-    return response
+    return withStagedCookies(await respond(application, exchange, request), request, exchange.cookies)
   }
   return {
     GET: handle,

@@ -10,7 +10,7 @@ import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
-import { toExchange, toNextResponse, toRequestView, writeCookies } from './web.ts'
+import { toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -75,12 +75,13 @@ export async function runMiddleware(
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
     return continueRequest(request)
   const exchange = toExchange(request, true)
+  const { cookies } = exchange
   const response =
     route === null
-      ? chain(passThrough(application, exchange), () => continueTo(next, exchange.cookies, request))
-      : chain(runRoute(application, route, exchange, request), toNextResponse)
+      ? chain(passThrough(application, exchange), () => continueTo(next, cookies, request))
+      : runRoute(application, route, exchange, request)
   return chain(response, (final) => {
-    writeCookies(exchange.cookies, request, final)
-    return final.headers.has('set-cookie') ? repeatCookies(request, final) : final
+    const complete = withStagedCookies(final, request, cookies)
+    return complete.headers.has('set-cookie') ? repeatCookies(request, complete) : complete
   })
 }

@@ -6,7 +6,7 @@ import { headersSink } from '../../http/cookie-text.ts'
 import type { Exchange, RequestView } from '../../http/exchange.ts'
 import { noStore } from '../../http/responses.ts'
 import type { WebTarget } from '../web/binding.ts'
-import { toExchange as toWebExchange, WebRequestView } from '../web/binding.ts'
+import { flushOnto, toExchange as toWebExchange, WebRequestView } from '../web/binding.ts'
 import { forwardsRequest, overrideRequestHeaders, toCookieChange } from './forward.ts'
 
 /**
@@ -90,4 +90,15 @@ export function bindWeb(request: Request, target?: WebTarget): Binding {
 /** Converts a response to `NextResponse`, so that the application can set cookies on it. */
 export function toNextResponse(response: Response): NextResponse {
   return response instanceof NextResponse ? response : new NextResponse(response.body, response)
+}
+
+/**
+ * Returns a response as `NextResponse` with the staged cookies, which it reads from the headers when it is created: each of
+ * its own writes would serialize all of them again.
+ */
+export function withStagedCookies(response: Response, request: Request, cookies: CookieJar): NextResponse {
+  if (!(response instanceof NextResponse)) flushOnto(cookies, response.headers)
+  const result = toNextResponse(response)
+  writeCookies(cookies, request, result)
+  return result
 }
