@@ -1,4 +1,4 @@
-// npm run bench [-- --quick] [-- --write] [-- group ...]: installs the peers here, measures, prints the tables.
+// npm run bench [-- --quick] [-- --write] [-- group ...]: installs the other libraries here, measures, prints the tables.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release, totalmem } from 'node:os'
@@ -30,14 +30,14 @@ function must(command, args, cwd) {
   if (status !== 0) throw new Error(`bench: ${command} ${args.join(' ')} failed`)
 }
 
-/** Installs what the build needs, the peers, and the library as it is published. */
+/** Installs what the build needs, the other libraries, and the library as it is published. */
 async function install() {
   if (!(await setup())) process.exit(1)
   const [lock, installed] = ['package-lock.json', 'node_modules/.installed.json'].map((path) =>
     join(here, path),
   )
   if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(lock, 'utf8')) {
-    console.log('bench: installing the peers (about 450 MB)')
+    console.log('bench: installing the other libraries (about 450 MB)')
     must('npm', ['ci', '--no-audit', '--no-fund'], here)
     copyFileSync(lock, installed)
   }

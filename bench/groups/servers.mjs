@@ -51,8 +51,8 @@ async function compareRequests({ floor, logIn, request, servers, title }, { mill
     rounds: Math.min(rounds, MAX_ROUNDS),
     amount: Math.round((request.amount * milliseconds) / 120),
   }
-  const compare = async (visitor, targets) => ({
-    title: `${title}, ${visitor}`,
+  const compare = async (session, targets) => ({
+    title: `${title}, ${session}`,
     kind: 'servers',
     floor,
     rows: await compareServers(targets, effort),

@@ -53,7 +53,7 @@ const budgets = [
   { table: 'Further tokens: seal a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
 ]
 
-export const nameOf = ({ name, work }) => (work ? `${name}, ${work}` : name)
+export const toName = ({ name, work }) => (work ? `${name}, ${work}` : name)
 
 function toVerdict({ most }, { high, low, value }) {
   if ((high ?? value) <= most) return 'met'
@@ -62,12 +62,12 @@ function toVerdict({ most }, { high, low, value }) {
 
 /** The value that a budget limits. Of whole servers also its quartiles, which both have to be on one side of the budget. */
 function toMeasured({ column = 'ratio', of }, table, row) {
-  const base = of ? table.rows.find((each) => nameOf(each) === of)[column] : 1
+  const base = of ? table.rows.find((each) => toName(each) === of)[column] : 1
   const value = row[column] / base
   return table.kind === 'servers' ? { value, low: row.low, high: row.high } : { value }
 }
 
-const concerns = (budget, table, row) => budget.table === table.title && budget.row === nameOf(row)
+const concerns = (budget, table, row) => budget.table === table.title && budget.row === toName(row)
 
 /** Budgets of a row, each as a text for its cell and, if it is missed, a sentence with the reason. */
 export function readBudgets(table, row) {
@@ -81,7 +81,7 @@ export function readBudgets(table, row) {
       const why = budget.why ?? 'the reason is not yet known.'
       return {
         text: `${limit}:${value} ${verdict}`,
-        note: verdict === 'missed' ? `${nameOf(row)} misses ${limit}: ${why}` : null,
+        note: verdict === 'missed' ? `${toName(row)} misses ${limit}: ${why}` : null,
       }
     })
 }

@@ -1,5 +1,5 @@
 // Charts as SVG, drawn from the numbers of a table.
-import { nameOf } from './budgets.mjs'
+import { toName } from './budgets.mjs'
 
 const WIDTH = 640
 const LABEL = 240
@@ -38,7 +38,7 @@ function toBars({ kind, rows, title }) {
     const { ratio } = row
     const y = 34 + index * BAR
     const width = Math.max(1, Math.round((ratio / longest) * room))
-    return `<text x="${LABEL - 8}" y="${y + 12}" text-anchor="end">${toXml(nameOf(row))}</text><rect x="${LABEL}" y="${y}" width="${width}" height="16" fill="${toColour(row)}"/><text x="${LABEL + width + 6}" y="${y + 12}">${ratio.toFixed(kind === 'servers' ? 2 : 1)}</text>`
+    return `<text x="${LABEL - 8}" y="${y + 12}" text-anchor="end">${toXml(toName(row))}</text><rect x="${LABEL}" y="${y}" width="${width}" height="16" fill="${toColour(row)}"/><text x="${LABEL + width + 6}" y="${y + 12}">${ratio.toFixed(kind === 'servers' ? 2 : 1)}</text>`
   })
   const unit = kind === 'servers' ? 'CPU × base (less is better)' : '× floor (less is better)'
   return toSvg(title, unit, 44 + rows.length * BAR, bars)

@@ -6,7 +6,7 @@ const WARM_UP = 4
 /**
  * @typedef {object} Candidate
  * @property {string} name
- * @property {string} [work] of those who do different work; only candidates with the same work compete
+ * @property {string} [work] what it does, if the candidates do different work; only candidates with the same work compete
  * @property {() => unknown} run does the work once
  * @property {() => number} [provider] milliseconds that the stub of the provider has used so far; not counted
  *

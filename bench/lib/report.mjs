@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { nameOf, readBudgets } from './budgets.mjs'
+import { readBudgets, toName } from './budgets.mjs'
 import { toChart } from './chart.mjs'
 
 const round = (value, digits = 2) => value.toFixed(digits)
@@ -42,29 +42,29 @@ const kinds = {
 const NOT_COUNTED = new Set(['name', 'work', 'entries'])
 const isCount = (column) => !NOT_COUNTED.has(column)
 
-function columnsOf({ kind = 'ratios', rows }) {
+function toColumns({ kind = 'ratios', rows }) {
   if (kind !== 'counts') return kinds[kind]
   const head = Object.keys(rows[0]).filter(isCount)
   return { head, cells: (row) => head.map((column) => String(row[column])) }
 }
 
-function cellsOf(table) {
-  const { cells, head } = columnsOf(table)
+function toCells(table) {
+  const { cells, head } = toColumns(table)
   const budgets = table.rows.map((row) => readBudgets(table, row))
   const hasBudget = budgets.some((each) => each.length > 0)
   const verdicts = (index) => (hasBudget ? [budgets[index].map(({ text }) => text).join('; ')] : [])
   return {
     head: ['', ...head, ...(hasBudget ? ['budget'] : [])],
-    body: table.rows.map((row, index) => [nameOf(row), ...cells(row), ...verdicts(index)]),
+    body: table.rows.map((row, index) => [toName(row), ...cells(row), ...verdicts(index)]),
     notes: budgets.flat().flatMap(({ note }) => note ?? []),
   }
 }
 
 const isOurs = ({ name }) => name.startsWith('idp-client')
-const isPeer = (row) => !row.isBase && row.name !== 'floor' && !isOurs(row)
+const isOther = (row) => !row.isBase && row.name !== 'floor' && !isOurs(row)
 
 /** Costs of a row by column: time, CPU time or counts. Less is better. */
-function costsOf({ kind = 'ratios' }, row) {
+function toCosts({ kind = 'ratios' }, row) {
   if (kind !== 'counts') return { [kind === 'servers' ? 'CPU time' : 'time']: row.ratio }
   return Object.fromEntries(
     Object.entries(row).filter(([column, value]) => isCount(column) && typeof value === 'number'),
@@ -72,23 +72,23 @@ function costsOf({ kind = 'ratios' }, row) {
 }
 
 /** One sentence for each other library that takes less than idp-client does for the same work. */
-function findWinners(table) {
+function findCheaperLibraries(table) {
   const ours = table.rows.filter(isOurs)
-  const peers = table.rows.filter(isPeer)
-  return peers.flatMap((peer) =>
+  const others = table.rows.filter(isOther)
+  return others.flatMap((other) =>
     ours
-      .filter(({ work }) => work === peer.work)
+      .filter(({ work }) => work === other.work)
       .flatMap((row) => {
-        const [theirs, own] = [costsOf(table, peer), costsOf(table, row)]
+        const [theirs, own] = [toCosts(table, other), toCosts(table, row)]
         const less = Object.keys(own).filter((column) => theirs[column] < own[column])
-        return less.length > 0 ? [`${nameOf(peer)} takes less than ${nameOf(row)}: ${less.join(', ')}.`] : []
+        return less.length > 0 ? [`${toName(other)} takes less than ${toName(row)}: ${less.join(', ')}.`] : []
       }),
   )
 }
 
 export function toText(table) {
   if (table.missing) return `\n${table.title}\n  not measured: ${table.missing}\n`
-  const { body, head, notes } = cellsOf(table)
+  const { body, head, notes } = toCells(table)
   const all = [head, ...body]
   const widths = head.map((_cell, column) => Math.max(...all.map((row) => row[column].length)))
   const lines = all.map((row) =>
@@ -96,12 +96,12 @@ export function toText(table) {
       .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
       .join('  '),
   )
-  return `\n${table.title}\n  ${[...lines, ...findWinners(table), ...notes].join('\n  ')}\n`
+  return `\n${table.title}\n  ${[...lines, ...findCheaperLibraries(table), ...notes].join('\n  ')}\n`
 }
 
 function toSection(table) {
   if (table.missing) return `## ${table.title}\n\nNot measured: ${table.missing}.`
-  const { body, head, notes } = cellsOf(table)
+  const { body, head, notes } = toCells(table)
   const line = (cells) => `| ${cells.join(' | ')} |`
   const chart = toChart(table)
   return [
@@ -111,7 +111,7 @@ function toSection(table) {
     [line(head), line(head.map((_cell, column) => (column === 0 ? '---' : '--:'))), ...body.map(line)].join(
       '\n',
     ),
-    [...findWinners(table), ...notes].map((note) => `- ${note}`).join('\n'),
+    [...findCheaperLibraries(table), ...notes].map((note) => `- ${note}`).join('\n'),
     ...(chart ? [`![${table.title}](benchmarks/${chart.file})`] : []),
   ]
     .filter((part) => part !== '')

@@ -1,8 +1,7 @@
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
- * take of it; `separate` files are chosen by the `imports` map
- * of the package at run time and therefore stay files of their own. `commands` get a shebang,
- * `clientEntries` must keep their "use client" directive. `selfContained` entries are one file without chunks and without
+ * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
+ * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive. `selfContained` entries are one file without chunks and without
  * `import()`: platforms that bundle to one file gain nothing from either, and a bundler removes unused code from it. In
  * each, some modules are replaced by smaller ones.
  */

@@ -9,7 +9,7 @@ const directive = '"use client";'
 
 /**
  * Bundles the entries of a package in memory. What every host loads with its first import is one file, since many small
- * ones cost time; what the lean entries share is another. Everything else is a chunk of those who share it, or is loaded
+ * ones cost time; what the lean entries share is another. Everything else is a chunk of the entries that share it, or is loaded
  * when it is first used. Self-contained entries are one file each. Dependencies and peers stay imports.
  *
  * @returns {Promise<{ path: string, contents: string }[]>} paths relative to `dist`
@@ -135,8 +135,8 @@ export function groupsOf(plan, wanted, graph, source) {
 }
 
 /**
- * A separate file is imported by its name in the `imports` map: what it loads itself must not ask for that name, or it
- * would use what is not there yet.
+ * A separate file is imported by its name in the `imports` map: the chunks that it imports must not import that name,
+ * because the file would then be used before it is evaluated.
  */
 function refuseCycles(plan, wanted, output) {
   const chunks = new Map(

@@ -100,7 +100,7 @@ export interface Application {
   engine(): Engine
 }
 
-/** Settings of an entry of the package, beside the options of the application. */
+/** Parameters of an entry of the package, beside the options of the application. */
 export interface Entry {
   readonly features: FeatureModules
   /** Prefixes of public variables that the host has in addition to `FRAMEWORK_PUBLIC_*`. */

@@ -20,7 +20,7 @@ export interface FeatureModules {
   readonly connectedAccounts: {
     readonly completion: Load<typeof import('./callback/complete-connection.ts')>
     readonly connect: Load<typeof import('./flows/connect-account.ts')>
-    readonly list: Load<typeof import('./flows/connected-accounts.ts')>
+    readonly accounts: Load<typeof import('./flows/connected-accounts.ts')>
     readonly route: Load<typeof import('./routes/connect-account.ts')>
     readonly token: Load<typeof import('./flows/get-connection-token.ts')>
   }

@@ -256,7 +256,7 @@ export abstract class IdpClientBase<
       args,
     )
     return this.operate(request, response, async (engine, exchange) => {
-      const { listConnectedAccounts } = await engine.config.features.connectedAccounts.list()
+      const { listConnectedAccounts } = await engine.config.features.connectedAccounts.accounts()
       return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
     })
   }
@@ -291,7 +291,7 @@ export abstract class IdpClientBase<
       args,
     )
     return this.operate(request, response, async (engine, exchange) => {
-      const { deleteConnectedAccount } = await engine.config.features.connectedAccounts.list()
+      const { deleteConnectedAccount } = await engine.config.features.connectedAccounts.accounts()
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
     })
   }

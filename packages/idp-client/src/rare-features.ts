@@ -17,7 +17,7 @@ export const connectedAccounts: Feature<'connectedAccounts'> = {
   modules: {
     completion: () => import('./callback/complete-connection.ts'),
     connect: () => import('./flows/connect-account.ts'),
-    list: () => import('./flows/connected-accounts.ts'),
+    accounts: () => import('./flows/connected-accounts.ts'),
     route: () => import('./routes/connect-account.ts'),
     token: () => import('./flows/get-connection-token.ts'),
   },

@@ -91,7 +91,7 @@ function findTransaction(
   return chain(hashToken(state), (stateHash) => transactions.load(exchange, stateHash))
 }
 
-/** A transaction can be used once, by identical requests. */
+/** Returns the keys by which a transaction can be used once, by identical requests. */
 function toSingleUse(sealed: string, parameters: URLSearchParams): MaybePromise<SingleUse> {
   return chain(hashToken(sealed, 32), (key) =>
     chain(hashToken(`${parameters}`, 32), (request) => ({ key, request })),

@@ -19,17 +19,17 @@ function toDer(pem: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0))
 }
 
-/** Imports a PEM of SPKI; it can be exported again. Throws if it is no P-256 key. */
+/** Imports a PEM of SPKI; it can be exported again. Throws if it is not a P-256 key. */
 export function importPublicPem(pem: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('spki', toDer(pem), key, true, ['verify'])
 }
 
-/** Imports a PEM of PKCS#8. Throws if it is no P-256 key. */
+/** Imports a PEM of PKCS#8. Throws if it is not a P-256 key. */
 export function importPrivatePem(pem: string): Promise<CryptoKey> {
   return crypto.subtle.importKey('pkcs8', toDer(pem), key, false, ['sign'])
 }
 
-/** Exports a public key. Throws if it is not extractable or no P-256 key. */
+/** Exports a public key. Throws if it is not extractable or not a P-256 key. */
 export async function exportPublicJwk(publicKey: CryptoKey): Promise<Es256Jwk> {
   const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', publicKey)
   if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined)
@@ -45,7 +45,7 @@ export async function areOnePair(privateKey: CryptoKey, jwk: Es256Jwk): Promise<
   return crypto.subtle.verify(signature, verifier, signed, sample)
 }
 
-/** Returns the input of a thumbprint (RFC 7638 section 3): the required members in the order of their names. */
+/** Returns the input of a thumbprint (RFC 7638 section 3): the required properties in the order of their names. */
 export function toThumbprintInput({ crv, kty, x, y }: Es256Jwk): string {
   return JSON.stringify({ crv, kty, x, y })
 }

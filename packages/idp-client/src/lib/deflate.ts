@@ -159,7 +159,7 @@ class MatchFinder {
   readonly #window: Bytes
   /** Latest position of each hash. 0 means that there is no position, so the first byte of a dictionary is never matched. */
   readonly #latest: Uint16Array
-  /** Before each position: the position before it that has the same hash. */
+  /** By position: the last earlier position with the same hash. */
   readonly #previous: Uint16Array
   /** Length of the match that `find` found; 0 if there is none. */
   length = 0

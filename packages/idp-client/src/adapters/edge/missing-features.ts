@@ -5,19 +5,19 @@ import { failWithJson } from '../../routes/fail-with-json.ts'
 import type { RouteHandler } from '../../routes/route.ts'
 
 /** Returns the sentence about a missing feature: what needs it, and the code to write. */
-function toDetail(name: FeatureName, user: string): string {
-  return `${user} needs the feature ${name}: import { ${name} } from 'idp-client/edge', and pass features: { ${name} } to the constructor.`
+function toDetail(name: FeatureName, dependent: string): string {
+  return `${dependent} needs the feature ${name}: import { ${name} } from 'idp-client/edge', and pass features: { ${name} } to the constructor.`
 }
 
 /** Creates the error for something that needs a missing feature. */
-export function missingFeature(name: FeatureName, user: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: toDetail(name, user) })
+export function missingFeature(name: FeatureName, dependent: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: toDetail(name, dependent) })
 }
 
 /** Returns a loader that rejects, so that nothing is sent or written. */
-function rejecting(name: FeatureName, user: string): () => Promise<never> {
+function rejecting(name: FeatureName, dependent: string): () => Promise<never> {
   return async () => {
-    throw missingFeature(name, user)
+    throw missingFeature(name, dependent)
   }
 }
 
@@ -39,7 +39,7 @@ export const missingFeatures: FeatureModules = {
   connectedAccounts: {
     completion: rejecting('connectedAccounts', 'The callback of a connected account'),
     connect: rejecting('connectedAccounts', 'connectAccount'),
-    list: rejecting('connectedAccounts', 'The operation on connected accounts'),
+    accounts: rejecting('connectedAccounts', 'The operation on connected accounts'),
     route: async () => ({
       connectAccount: rejectingRoute(() => missingFeature('connectedAccounts', 'The route connectAccount')),
     }),

@@ -42,7 +42,7 @@ export const MAX_INFLATED_BYTES = 61_440
 
 const { deflate, inflate } = createDeflate(DICTIONARY)
 
-/** Whether the details have a session id, a proven authentication, further access tokens; `ownAudience`. */
+/* The bits of `flags`: which optional properties the details contain, and `ownAudience`. */
 const WITH_SID = 1
 const WITH_AUTHENTICATION = 2
 const WITH_ACCESS_TOKENS = 4
@@ -218,7 +218,7 @@ export function encodeSession(session: StoredSession): Bytes {
 interface LazyParts {
   user(): TokenHolder
   details(): Details
-  /** Returns the tokens that the details refer to, encoded when they are needed. */
+  /** Returns the tokens that the details refer to, as bytes. */
   tokens(): readonly Token[]
 }
 

@@ -97,11 +97,11 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
     // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.
     const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
-    const all = [
+    const candidates = [
       ...named.map(({ sessionKey }) => sessionKey),
       ...before.flatMap(({ sessionKeys }) => sessionKeys),
     ]
-    const sessionKeys = [...new Set(all)].slice(0, MAX_SESSION_KEYS)
+    const sessionKeys = [...new Set(candidates)].slice(0, MAX_SESSION_KEYS)
     // Another request may have recorded use meanwhile: only the absolute limit is certain.
     const now = config.clock()
     const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))

@@ -31,7 +31,7 @@ function createAccessor(name: string): PropertyDescriptor {
   }
 }
 
-function accessorOf(name: string): PropertyDescriptor {
+function getAccessor(name: string): PropertyDescriptor {
   const known = accessors.get(name)
   if (known) return known
   const accessor = createAccessor(name)
@@ -49,5 +49,5 @@ export function onFirstRead(holder: object, name: string, compute: () => unknown
   const target = holder as Holder
   if (!(DEFERRED in target)) Object.defineProperty(target, DEFERRED, { value: {} })
   target[DEFERRED][name] = { compute }
-  Object.defineProperty(target, name, accessorOf(name))
+  Object.defineProperty(target, name, getAccessor(name))
 }

@@ -54,11 +54,14 @@ function readReferences(
   const opened = cookies
     .all(config.session.cookie.name)
     .map((sealed) => chain(sealer.open('session-id', sealed), (bytes) => bytes && decodeReference(bytes)))
-  return chain(all(opened), (references) => chain(clientTag(), (tag) => latestOf(references, tag)))
+  return chain(all(opened), (references) => chain(clientTag(), (tag) => selectLatest(references, tag)))
 }
 
-/** Returns the references of a client, without duplicates. */
-function latestOf(references: readonly (SessionReference | null)[], clientTag: string): SessionReference[] {
+/** Returns the references of a client, without duplicates, the latest first. */
+function selectLatest(
+  references: readonly (SessionReference | null)[],
+  clientTag: string,
+): SessionReference[] {
   const found = new Map<string, SessionReference>()
   for (const reference of references) {
     if (found.size === MAX_REFERENCES) break
