@@ -14,7 +14,7 @@ import type { FeatureModules } from './features.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { MaybePromise } from './lib/chain.ts'
 import { chain } from './lib/chain.ts'
-import { lazy } from './lib/lazy.ts'
+import { lazy, lazyPromise } from './lib/lazy.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, SessionStorage } from './session/storage.ts'
@@ -67,7 +67,7 @@ function createSessionStorage(parts: CookieSessionParts): SessionStorage {
   if (!store)
     return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
   return loadedOnFirstUse(
-    lazy(async () => {
+    lazyPromise(async () => {
       const { createStoreSessionStorage } = await config.features.sessionStore.storage()
       return createStoreSessionStorage({ ...parts, store })
     }),

@@ -4,6 +4,8 @@ import type { Bytes } from '../lib/utf8.ts'
 import type { PublicJwk, SignatureAlgorithm, VerificationKey } from './signature.ts'
 import { MIN_RSA_BITS } from './signature.ts'
 
+export const kind = 'node'
+
 export function importPublicKey(_algorithm: SignatureAlgorithm, jwk: PublicJwk): VerificationKey | null {
   const { crv, e, kty, n, x, y } = jwk
   try {

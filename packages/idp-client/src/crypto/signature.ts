@@ -26,6 +26,8 @@ export const MIN_RSA_BITS = 2048
 
 /** Exports of every implementation of `#signature`. */
 export interface SignatureVerifier {
+  /** Part of cache keys, because an implementation cannot use the keys of another. */
+  readonly kind: 'node' | 'web'
   /**
    * Imports a public key for signatures of this algorithm, whose `kty` and `crv` the caller has checked. Returns `null` if
    * the key is invalid, or an RSA key of less than 2048 bits. Never throws.

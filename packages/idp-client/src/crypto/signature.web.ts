@@ -2,6 +2,8 @@ import type { Bytes } from '../lib/utf8.ts'
 import type { PublicJwk, SignatureAlgorithm, VerificationKey } from './signature.ts'
 import { MIN_RSA_BITS } from './signature.ts'
 
+export const kind = 'web'
+
 interface SignatureParameters {
   readonly name: string
   readonly hash: string

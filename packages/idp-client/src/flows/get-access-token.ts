@@ -5,7 +5,7 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { RefreshGrant } from '../tokens/fresh-token.ts'
 import { getFreshToken } from '../tokens/fresh-token.ts'
@@ -28,7 +28,7 @@ export interface AccessToken {
 }
 
 /* The protocol code is loaded at the first refresh. */
-const loadProtocol = lazy(() =>
+const loadProtocol = lazyPromise(() =>
   Promise.all([
     import('../oidc/refresh.ts'),
     import('../oidc/provider.ts'),

@@ -6,7 +6,7 @@ import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { json } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import { reporting } from '../log/reporting.ts'
 import { loginPath } from '../routes/login-path.ts'
 import { toStatus } from '../routes/status.ts'
@@ -24,7 +24,7 @@ const UNMET_CODES = {
   scope: 'INSUFFICIENT_SCOPE',
 } as const satisfies Record<Unmet, Code>
 
-const loadCheckSession = lazy(() => import('./check-session.ts'))
+const loadCheckSession = lazyPromise(() => import('./check-session.ts'))
 
 /** Checks the session. Most guards require only that there is one; the code that checks more is loaded when needed. */
 async function checkAccess(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { lazy } from './lazy.ts'
+import { lazy, lazyPromise } from './lazy.ts'
 
 test('creates the value at the first call only', () => {
   const create = vi.fn(() => ({}))
@@ -25,4 +25,16 @@ test('tries again after an exception', () => {
   const value = lazy(create)
   expect(value).toThrow('not yet')
   expect(value()).toBe('made')
+})
+
+test('shares a promise, and tries again after a rejection', async () => {
+  const create = vi.fn(async () => 'made')
+  create.mockRejectedValueOnce(new Error('not yet'))
+  const value = lazyPromise(create)
+  const first = value()
+  expect(value()).toBe(first)
+  await expect(first).rejects.toThrow('not yet')
+  expect(await value()).toBe('made')
+  expect(await value()).toBe('made')
+  expect(create).toHaveBeenCalledTimes(2)
 })

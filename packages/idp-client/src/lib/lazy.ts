@@ -9,3 +9,19 @@ export function lazy<T>(create: () => T): () => T {
     return made.value
   }
 }
+
+/** Like `lazy` for a promise, for example of a module: a rejection is not remembered either. */
+export function lazyPromise<T>(create: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  function start(): Promise<T> {
+    const promise = outsideRequest(create)
+    promise.catch(() => {
+      if (made === promise) made = undefined
+    })
+    return promise
+  }
+  return () => {
+    made ??= start()
+    return made
+  }
+}

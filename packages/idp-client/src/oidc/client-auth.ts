@@ -3,7 +3,7 @@ import { ClientSecretPost, clockSkew } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { isSupportedAlgorithm } from './metadata.ts'
 import { serverTime } from './server-time.ts'
@@ -71,7 +71,9 @@ export function clientAuthentications({
   features,
 }: Pick<Config, 'clientAuth' | 'features'>): (metadata: Metadata) => ClientAuth {
   if (clientAuth.kind === 'assertion') {
-    const load = lazy(async () => (await features.privateKeyJwt.assertions()).assertionAuths(clientAuth))
+    const load = lazyPromise(async () =>
+      (await features.privateKeyJwt.assertions()).assertionAuths(clientAuth),
+    )
     return (metadata) =>
       async (...given) =>
         (await load())(metadata)(...given)

@@ -2,7 +2,9 @@ import type { JWK } from 'jose'
 import { CompactSign, createLocalJWKSet, exportJWK, generateKeyPair } from 'jose'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
+import * as node from '../crypto/signature.node.ts'
 import type { SignatureAlgorithm } from '../crypto/signature.ts'
+import * as web from '../crypto/signature.web.ts'
 import { text, utf8 } from '../lib/utf8.ts'
 import { readKeySet, verifyWith } from './keys.ts'
 
@@ -40,6 +42,15 @@ describe('verifyWith', () => {
   it.each(ALGORITHMS)('%s: returns the payload of a valid signature', async (algorithm) => {
     const token = await signed(algorithm)
     expect(await outcome([pairOf(algorithm).jwk], token, { algorithm })).toBe('{"sub":"alice"}')
+  })
+
+  it.each(ALGORITHMS)('%s: copies with different implementations share a key set', async (algorithm) => {
+    const token = await signed(algorithm)
+    const keySet = readKeySet(JSON.stringify({ keys: [pairOf(algorithm).jwk] }))
+    for (const verifier of [node, web, node]) {
+      const result = await verifyWith(keySet, token, { algorithm, keyId: undefined }, verifier)
+      expect(typeof result === 'string' ? result : text(result)).toBe('{"sub":"alice"}')
+    }
   })
 
   it('selects the same keys as jose', async () => {

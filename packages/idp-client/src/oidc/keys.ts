@@ -1,6 +1,11 @@
-import { importPublicKey, verifySignature } from '#signature'
+import * as platform from '#signature'
 import { fromBase64url } from '../crypto/base64url.ts'
-import type { PublicJwk, SignatureAlgorithm, VerificationKey } from '../crypto/signature.ts'
+import type {
+  PublicJwk,
+  SignatureAlgorithm,
+  SignatureVerifier,
+  VerificationKey,
+} from '../crypto/signature.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
@@ -12,8 +17,11 @@ import { isObject, parseObject } from './json.ts'
 /** A public key of the provider. */
 interface PublicKey {
   readonly jwk: JsonObject & PublicJwk
-  /** The key for each algorithm that a token was signed with; null if it cannot be used. */
-  readonly imported: Map<SignatureAlgorithm, VerificationKey | null>
+  /**
+   * The key for each implementation and algorithm that verified a token; null if it cannot be used. Copies of this package
+   * with different implementations share key sets.
+   */
+  readonly imported: Map<string, VerificationKey | null>
 }
 
 /** The provider's public keys. Each is imported on first use and cached with the set. */
@@ -132,11 +140,13 @@ export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 function importOnce(
   { imported, jwk }: PublicKey,
   algorithm: SignatureAlgorithm,
+  { importPublicKey, kind }: SignatureVerifier,
 ): MaybePromise<VerificationKey | null> {
-  const known = imported.get(algorithm)
+  const name = `${kind} ${algorithm}`
+  const known = imported.get(name)
   if (known !== undefined) return known
   return chain(importPublicKey(algorithm, jwk), (key) => {
-    imported.set(algorithm, key)
+    imported.set(name, key)
     return key
   })
 }
@@ -152,13 +162,18 @@ function verifyWithAny(
   { keys, limit }: Candidates,
   token: CompactToken,
   algorithm: SignatureAlgorithm,
+  verifier: SignatureVerifier,
 ): MaybePromise<Bytes | SignatureFault> {
   const [key, ...others] = keys
   if (key === undefined || limit === 0) return 'mismatch'
-  return chain(importOnce(key, algorithm), (imported) => {
-    if (imported === null) return verifyWithAny({ keys: others, limit }, token, algorithm)
-    return chain(verifySignature(algorithm, imported, token.signingInput, token.signature), (isValid) =>
-      isValid ? token.payload : verifyWithAny({ keys: others, limit: limit - 1 }, token, algorithm),
+  return chain(importOnce(key, algorithm, verifier), (imported) => {
+    if (imported === null) return verifyWithAny({ keys: others, limit }, token, algorithm, verifier)
+    return chain(
+      verifier.verifySignature(algorithm, imported, token.signingInput, token.signature),
+      (isValid) =>
+        isValid
+          ? token.payload
+          : verifyWithAny({ keys: others, limit: limit - 1 }, token, algorithm, verifier),
     )
   })
 }
@@ -171,15 +186,16 @@ export function verifyWith(
   keySet: KeySet,
   token: string,
   header: SignatureHeader,
+  verifier: SignatureVerifier = platform,
 ): MaybePromise<Bytes | SignatureFault> {
   const keys = keySet.keys.filter((key) => fits(key, header))
   const [first] = keys
   if (first === undefined) return 'unknown-key'
   const parsed = parseCompact(token)
   if (parsed === null) return 'unverifiable'
-  return chain(importOnce(first, header.algorithm), (only) =>
+  return chain(importOnce(first, header.algorithm, verifier), (only) =>
     only === null && keys.length === 1
       ? 'unverifiable'
-      : verifyWithAny({ keys, limit: CANDIDATE_LIMIT }, parsed, header.algorithm),
+      : verifyWithAny({ keys, limit: CANDIDATE_LIMIT }, parsed, header.algorithm, verifier),
   )
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import { identify } from '../lib/identify.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -118,7 +118,7 @@ export function createProvider(config: Config): Provider {
   return {
     config,
     send,
-    dpop: lazy(async () => {
+    dpop: lazyPromise(async () => {
       const { createDpop } = await config.features.dpop.proofs()
       return createDpop(config)
     }),

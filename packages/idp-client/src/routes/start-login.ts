@@ -4,7 +4,7 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login; each overrides the configured one. */
@@ -20,7 +20,7 @@ export interface StartInteractiveLoginOptions {
 }
 
 /* Loaded at the first login, like the login route. */
-const loadLogin = lazy(() => import('../flows/login.ts'))
+const loadLogin = lazyPromise(() => import('../flows/login.ts'))
 
 /** Starts a login from code. Returns the redirect to the provider; its cookie is staged in the exchange. */
 export async function startLogin(

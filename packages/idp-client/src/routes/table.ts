@@ -1,5 +1,5 @@
 import type { RouteKey } from '../config/config.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import { accessToken } from './access-token.ts'
 import type { MfaRouteKey } from './mfa.ts'
 import { profile } from './profile.ts'
@@ -18,20 +18,20 @@ export const table: Readonly<Record<RouteKey, Route>> = {
   login: {
     methods: ['GET'],
     acts: 'on-navigation',
-    load: lazy(async () => (await import('./login.ts')).login),
+    load: lazyPromise(async () => (await import('./login.ts')).login),
   },
   logout: {
     methods: ['GET'],
     acts: 'on-navigation',
-    load: lazy(async () => (await import('./logout.ts')).logout),
+    load: lazyPromise(async () => (await import('./logout.ts')).logout),
   },
   callback: {
     methods: ['GET', 'POST'],
     acts: 'not-on-prefetch',
-    load: lazy(async () => (await import('./callback.ts')).callback),
+    load: lazyPromise(async () => (await import('./callback.ts')).callback),
   },
-  profile: { methods: ['GET'], acts: 'on-any-request', load: lazy(async () => profile) },
-  accessToken: { methods: ['GET'], acts: 'not-cross-site', load: lazy(async () => accessToken) },
+  profile: { methods: ['GET'], acts: 'on-any-request', load: lazyPromise(async () => profile) },
+  accessToken: { methods: ['GET'], acts: 'not-cross-site', load: lazyPromise(async () => accessToken) },
   backChannelLogout: {
     methods: ['POST'],
     acts: 'on-any-request',

@@ -5,7 +5,7 @@ import type { OAuthError } from '../errors/provider.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/lazy.ts'
 import { toKey } from '../lib/registry.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 import { prepareRefreshedSession } from '../session/hooks.ts'
@@ -237,7 +237,7 @@ function tokenAfter(
   throw isDead ? new AccessTokenError('MISSING_REFRESH_TOKEN') : failedWith(undefined)
 }
 
-const loadRefreshOnce = lazy(() => import('./refresh-once.ts'))
+const loadRefreshOnce = lazyPromise(() => import('./refresh-once.ts'))
 
 async function refreshAndPersist(
   parts: FreshTokenParts,
