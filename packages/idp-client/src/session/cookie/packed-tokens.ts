@@ -7,11 +7,11 @@ import type { User } from '../model/session-data.ts'
 /* Tokens in a session cookie: decoded from base64url they are a quarter smaller. */
 
 /** Not base64url: UTF-8. */
-export const TEXT = 0
+const TEXT = 0
 /** Three parts in base64url. */
-export const DOTTED = 1
+const DOTTED = 1
 /** One part in base64url. */
-export const BASE64URL = 2
+const BASE64URL = 2
 /** Three parts in base64url: two JSON objects, which are claims, and a signature. */
 export const JWT = 3
 /** Like `JWT`, with a payload that is stored as the claims of the user. */
@@ -47,7 +47,7 @@ export function packToken(token: string): Token {
   return { kind: TEXT, parts: [utf8(token)] }
 }
 
-export function unpackToken({ kind, parts }: Token): string {
+function unpackToken({ kind, parts }: Token): string {
   return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
 }
 
