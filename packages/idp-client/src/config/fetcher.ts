@@ -108,7 +108,7 @@ export function resolveFetcher(options: FetcherOptions, config: Config): Fetcher
   if (useDPoP && dpop.keys.kind === 'none')
     throw wrong(
       'useDPoP needs a key pair: set dpopKeyPair of the client, or the variables IDP_DPOP_PUBLIC_KEY and ' +
-        'IDP_DPOP_PRIVATE_KEY.',
+        'IDP_DPOP_PRIVATE_KEY; a client of idp-client/edge also needs the feature dpop.',
     )
   return {
     bound: useDPoP ?? dpop.enabled,

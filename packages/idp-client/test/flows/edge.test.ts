@@ -171,6 +171,7 @@ describe('the client of idp-client/edge', () => {
     )
     await expect(client.createFetcher({ fetch, useDPoP: true }, browser.request('/'))).rejects.toMatchObject({
       code: 'INVALID_CONFIGURATION',
+      message: expect.stringContaining('the feature dpop'),
     })
     const { fetchWithAuth } = await client.createFetcher(
       { fetch, getAccessToken: async () => ({ token: 't', token_type: 'DPoP' }) },
