@@ -79,26 +79,7 @@ export function fromBase64url(text: string): Bytes | null {
   return bytes.length === Math.floor((text.length * 3) / 4) && endsCanonically(text, bytes) ? bytes : null
 }
 
-/* A call of the generator costs ten times as much as the bytes of one value: draw those of many values at once. */
-const pool = new Uint8Array(1024)
-/* Larger values, which are rare, get a call of their own. */
-const MAX_POOLED_BYTES = 64
-let used = pool.length
-/* Identifies the process that filled the pool. A process that starts from a snapshot has the pool of the one that built it. */
-let filledBy = 0
-
+/* Not from a pool: copies of a process (a startup snapshot, a cloned virtual machine) would use an IV twice. */
 export function randomBytes(length: number): Bytes {
-  if (length > MAX_POOLED_BYTES) return randomFillSync(new Uint8Array(length))
-  if (used + length > pool.length || filledBy !== performance.timeOrigin) {
-    // Until the pool is filled it counts as used: a throw must not lead to bytes that were returned before.
-    used = pool.length
-    randomFillSync(pool)
-    used = 0
-    filledBy = performance.timeOrigin
-  }
-  const start = used
-  used += length
-  const bytes = pool.slice(start, used)
-  pool.fill(0, start, used)
-  return bytes
+  return randomFillSync(new Uint8Array(length))
 }

@@ -47,7 +47,7 @@ export function isDeferred(holder: object, name: string): boolean {
 /** Defines a property that is computed when it is first read. `name` is one of a few constants of this library. */
 export function onFirstRead(holder: object, name: string, compute: () => unknown): void {
   const target = holder as Holder
-  if (!(DEFERRED in target)) Object.defineProperty(target, DEFERRED, { value: {} })
+  if (!(DEFERRED in target)) Object.defineProperty(target, DEFERRED, { value: Object.create(null) })
   target[DEFERRED][name] = { compute }
   Object.defineProperty(target, name, getAccessor(name))
 }
