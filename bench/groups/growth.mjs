@@ -4,6 +4,7 @@ import { NextResponse } from 'next/server.js'
 import { open, readSigned, seal, signedCookie } from '../lib/floor.mjs'
 import { createOurSealer } from '../lib/internals.mjs'
 import { compare } from '../lib/measure.mjs'
+import { mustFind } from '../lib/must.mjs'
 import { createNextClient, createNextjsAuth0, nextRequest } from '../lib/products.mjs'
 import { createProvider } from '../lib/provider.mjs'
 import { referenceSession } from '../lib/sessions.mjs'
@@ -33,10 +34,6 @@ const growths = [
   { unit: 'tokens', title: 'Further tokens', sizes: [0, 10, 50, 100], extend: withTokens },
   { unit: 'claims', title: 'Further claims', sizes: [0, 10, 100, 500], extend: withClaims },
 ]
-
-async function mustFind(promise) {
-  if (!(await promise)) throw new Error('bench: no session')
-}
 
 /** Logs in to a product with a store, extends the session, and returns its header `Cookie`. */
 async function logIn(client, login, { accessTokens, user }) {

@@ -5,11 +5,12 @@ import {
   createExpressClient,
   createExpressProduct,
   nodeRequest,
-  readFloor as readFloorOf,
+  readFloor as readNodeFloor,
   send,
 } from '../lib/express.mjs'
 import { open } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
+import { must, mustFind } from '../lib/must.mjs'
 import { nextRequest, request } from '../lib/products.mjs'
 import { createSessions } from '../lib/sessions.mjs'
 import { secret } from '../lib/settings.mjs'
@@ -24,18 +25,14 @@ function readFloor(each) {
 
 // Asynchronous like the functions of the products, which the caller has to await.
 const floorSession = async (each) => readFloor(each)
+const floorNodeSession = async (each) => readNodeFloor(each)
 const floorMiddleware = async (each) => {
   readFloor(each)
   return NextResponse.next()
 }
-
-async function must(response, status) {
-  const { status: got } = await response
-  if (got !== status) throw new Error(`bench: ${got} instead of ${status}`)
-}
-
-async function mustFind(promise) {
-  if (!(await promise)) throw new Error('bench: no session')
+const floorWebMiddleware = async (each) => {
+  readFloor(each)
+  return new Response()
 }
 
 const iron = { password: secret, cookieName: 'iron' }
@@ -183,7 +180,7 @@ async function passThroughOnWeb({ cookies, idp }, add) {
   const pass = (from) => [
     {
       name: 'floor',
-      run: () => [readFloor(request('/api/data', from('floor'), json)), new Response()],
+      run: () => must(floorWebMiddleware(request('/api/data', from('floor'), json)), 200),
     },
     { name: 'idp-client', run: () => must(idp.middleware(request('/api/data', from('web'), json)), 200) },
   ]
@@ -210,7 +207,7 @@ async function measureExpress({ cookies, provider }, add) {
   }
   const idp = await createExpressClient()
   await add('getSession(Express request)', 'IncomingMessage, open', [
-    { name: 'floor', run: () => readFloorOf(nodeRequest('/api/session', sent.floor)) },
+    { name: 'floor', run: () => mustFind(floorNodeSession(nodeRequest('/api/session', sent.floor))) },
     {
       name: 'idp-client',
       run: () => mustFind(idp.getSession(nodeRequest('/api/session', sent['idp-client']))),

@@ -1,16 +1,13 @@
 import { NextResponse } from 'next/server.js'
 import { readSigned, signedCookie } from '../lib/floor.mjs'
 import { compare } from '../lib/measure.mjs'
+import { mustFind } from '../lib/must.mjs'
 import { createNextClient, createNextjsAuth0, nextRequest } from '../lib/products.mjs'
 import { createProvider } from '../lib/provider.mjs'
 import { referenceSession } from '../lib/sessions.mjs'
 import { backends, toPeerStore } from '../lib/stores.mjs'
 
 const init = { headers: { accept: 'application/json' } }
-
-async function mustFind(promise) {
-  if (!(await promise)) throw new Error('bench: no session')
-}
 
 async function compareBackend(name, { floor, get, set, ...backend }, effort) {
   const provider = createProvider()
