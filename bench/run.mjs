@@ -23,7 +23,7 @@ if (unknown.length > 0) {
   console.error(`bench: unknown group ${unknown.join(', ')}; there are ${groups.join(', ')}`)
   process.exit(1)
 }
-const effort = values.quick ? ['5', '30'] : ['31', '120']
+const effort = values.quick ? ['5', '30'] : ['21', '100']
 
 function must(command, args, cwd) {
   const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })

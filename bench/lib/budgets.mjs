@@ -12,23 +12,81 @@
 
 /** @type {readonly Budget[]} */
 const budgets = [
-  { table: 'getSession(NextRequest)', row: 'idp-client', most: 1 },
-  { table: 'getSession(Request)', row: 'idp-client', most: 1.2 },
+  {
+    table: 'getSession(NextRequest)',
+    row: 'idp-client',
+    most: 1,
+    why:
+      'the floor finds its cookie by one search and parses no claims of an ID token. The profile: parsing the Cookie header 1 µs, ' +
+      'inflating and parsing the claims of the user 4 µs, the copy for the application 2 µs, decrypting less than the floor.',
+  },
+  {
+    table: 'getSession(Request)',
+    row: 'idp-client',
+    most: 1.2,
+    why: 'as with NextRequest, beside a request object that costs half.',
+  },
   { table: 'Middleware, page with a session', row: 'idp-client', most: 1.2 },
   { table: 'Middleware, API with a session', row: 'idp-client', most: 1.2 },
   { table: 'Middleware, anonymous page', row: 'idp-client', most: 1.7 },
   { table: 'Middleware, anonymous API', row: 'idp-client', most: 1.1 },
   { table: 'Middleware, anonymous API', row: 'idp-client', most: 1, of: 'nextjs-auth0' },
   { table: 'Middleware, anonymous API, 12 cookies of others', row: 'idp-client', most: 1.1 },
-  { table: 'Page: middleware, getSession, getAccessToken', row: 'idp-client', most: 1.2 },
-  { table: 'Memory store: getSession', row: 'idp-client', most: 1.2 },
-  { table: 'Memory store: middleware with a session', row: 'idp-client', most: 1.2 },
+  {
+    table: 'Page: middleware, getSession, getAccessToken',
+    row: 'idp-client',
+    most: 1.2,
+    why:
+      'the middleware forwards the path of the page, for which every request header is written once more (7 µs), and the second ' +
+      'request inflates all claims and encodes the tokens again (7 µs).',
+  },
+  {
+    table: 'Memory store: getSession',
+    row: 'idp-client',
+    most: 1.2,
+    why:
+      'the session key in the cookie is encrypted (7 µs; an HMAC takes 3), records are stored by its hash (2 µs), and the record is ' +
+      'copied, since a store may keep the object that it returns (4 µs).',
+  },
+  {
+    table: 'Memory store: middleware with a session',
+    row: 'idp-client',
+    most: 1.2,
+    why: 'as for getSession.',
+  },
   { table: 'Login and callback', row: 'idp-client, Next.js', most: 0.65, of: 'nextjs-auth0, Next.js' },
-  { table: 'Login and callback', row: 'idp-client, Next.js', most: 2.4 },
-  { table: 'Express 5, with a session', row: 'idp-client, session read', most: 1.5 },
-  { table: 'Next.js route handler, with a session', row: 'idp-client', most: 1.03 },
-  { table: 'Next.js route handler, anonymous', row: 'idp-client', most: 1.01 },
-  { table: 'Next.js page, with a session', row: 'idp-client', most: 1.06 },
+  {
+    table: 'Login and callback',
+    row: 'idp-client, Next.js',
+    most: 2.4,
+    why:
+      'the floor has no encrypted state, no single use of callbacks, no time and size limits for responses, and no compression. The ' +
+      'profile: encryption and hashes 82 µs, garbage collection 71, cookies 45, compression 35, verification of the signature 32, ' +
+      'time and size limits 30, oauth4webapi 28, the rest below 20 each; NextResponse adds 70.',
+  },
+  {
+    table: 'Express 5, with a session',
+    row: 'idp-client, session read',
+    most: 1.5,
+    why:
+      'decrypting takes about 10 of the 95 µs. By a profile without a connection, most of the rest is garbage collection and the ' +
+      'hooks that Node.js 20 calls for every promise once AsyncLocalStorage is used.',
+  },
+  {
+    table: 'Next.js route handler, with a session',
+    row: 'idp-client',
+    most: 1.03,
+  },
+  {
+    table: 'Next.js route handler, anonymous',
+    row: 'idp-client',
+    most: 1.01,
+  },
+  {
+    table: 'Next.js page, with a session',
+    row: 'idp-client',
+    most: 1.06,
+  },
   {
     table: 'Cookies and requests of a login',
     row: 'idp-client',
@@ -42,15 +100,24 @@ const budgets = [
     row: 'idp-client/edge, no further features',
     column: 'bundle, kB gzip',
     most: 60,
+    why:
+      'protocol 13.5 kB, configuration and its messages 12, routes and pages 9, cookies and compression 9, callback and login 7, ' +
+      'refresh 6.7, errors 4.9, guards 2.7, oauth4webapi 2.5. Everything that could still be split off is about 8 kB.',
   },
   {
     table: 'Bundle for Workers',
     row: 'idp-client/edge, with dpop and fetcher',
     column: 'bundle, kB gzip',
     most: 65,
+    why: 'as without features; the two add 5.8 kB.',
   },
   { table: 'Further tokens: open a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
-  { table: 'Further tokens: seal a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
+  {
+    table: 'Further tokens: seal a session cookie',
+    row: 'idp-client, 100 tokens',
+    most: 1.5,
+    why: 'scope, audience and expiry of every token are compressed, 2.5 µs each.',
+  },
 ]
 
 export const toName = ({ name, work }) => (work ? `${name}, ${work}` : name)
