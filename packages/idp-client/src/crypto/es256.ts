@@ -33,7 +33,7 @@ export function importPrivatePem(pem: string): Promise<CryptoKey> {
 export async function exportPublicJwk(publicKey: CryptoKey): Promise<Es256Jwk> {
   const { crv, kty, x, y } = await crypto.subtle.exportKey('jwk', publicKey)
   if (kty !== 'EC' || crv !== 'P-256' || x === undefined || y === undefined)
-    throw new TypeError('The key is no P-256 key.')
+    throw new TypeError('The key is not a P-256 key.')
   return { kty, crv, x, y }
 }
 

@@ -60,7 +60,7 @@ function unusable(reason: string): DiscoveryError {
 /** Parses a JWKS document. Throws `DiscoveryError` `JWKS_ERROR`. */
 export function readKeySet(text: string): KeySet {
   const entries = parseObject(text)?.['keys']
-  if (!Array.isArray(entries)) throw unusable('is no JSON object with a list of keys')
+  if (!Array.isArray(entries)) throw unusable('is not a JSON object with a list of keys')
   if (entries.length > KEY_LIMIT) throw unusable(`has more than ${KEY_LIMIT} keys`)
   const keys = entries.filter(mayBePublicKey)
   if (keys.length === 0) throw unusable('contains no public key')

@@ -125,7 +125,7 @@ async function verifySignature(
     if (newer) outcome = await verifyWith(newer, token, header)
   }
   if (typeof outcome === 'string') return refuse(signatureFaults[outcome], 'ID_TOKEN_SIGNATURE')
-  return parseClaims(outcome) ?? refuse('Its payload is no JSON object.')
+  return parseClaims(outcome) ?? refuse('Its payload is not a JSON object.')
 }
 
 function parseClaims(payload: Uint8Array): JsonObject | null {
@@ -148,7 +148,7 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   assert(!!signatureBytes, 'Its signature is missing or cannot be decoded.')
   assert(!!payloadBytes, 'Its payload is missing or cannot be decoded.')
   const claims = parseClaims(payloadBytes)
-  assert(claims !== null, 'Its payload is no JSON object.')
+  assert(claims !== null, 'Its payload is not a JSON object.')
   return { ...header, claims }
 }
 
