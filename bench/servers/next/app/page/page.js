@@ -1,5 +1,5 @@
 export const dynamic = 'force-dynamic'
 
 export default function Page() {
-  return <h1>Signed in as nobody</h1>
+  return <h1>Not signed in</h1>
 }

@@ -4,5 +4,5 @@ export const dynamic = 'force-dynamic'
 
 export default async function Page() {
   const session = await getSession()
-  return <h1>Signed in as {session?.user.sub ?? 'nobody'}</h1>
+  return <h1>{session ? `Signed in as ${session.user.sub}` : 'Not signed in'}</h1>
 }
