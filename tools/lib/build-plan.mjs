@@ -12,6 +12,7 @@ export const packages = {
       index: 'index.ts',
       next: 'adapters/next/index.ts',
       express: 'adapters/express/index.ts',
+      node: 'adapters/node/index.ts',
       edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
@@ -33,7 +34,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express'],
+    hosts: ['index', 'next', 'express', 'node'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -77,7 +77,7 @@ export const layers = {
     values: ['errors', 'engine', 'rare-features', 'routes', 'adapters/web', 'public'],
     types: ['config', 'features'],
   },
-  'adapters/node': { values: hostLayers, types: hostTypes },
+  'adapters/node': { values: [...hostLayers, 'public'], types: hostTypes },
   'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/next': {
     values: [...hostLayers, 'adapters/web', 'adapters/node', 'public'],
@@ -141,6 +141,7 @@ export const entries = [
   'adapters/edge/index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',
+  'adapters/node/index.ts',
   'browser/index.ts',
   'react/index.ts',
   'errors/index.ts',

@@ -58,5 +58,5 @@ async function respond(request, response) {
 
 createServer((request, response) => {
   // Express itself is not needed: its middleware takes what node:http gives.
-  idp.middleware(request, response, () => respond(request, response))
+  void idp.middleware(request, response, () => respond(request, response))
 }).listen(Number(PORT), '127.0.0.1', () => process.stdout.write('ready\n'))

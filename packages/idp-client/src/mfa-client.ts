@@ -11,7 +11,7 @@ import type { Engine } from './engine.ts'
 import type { FeatureModules } from './features.ts'
 import type { MfaVerification } from './flows/mfa-verify.ts'
 import type { Exchange } from './http/exchange.ts'
-import { readArguments } from './http/host-arguments.ts'
+import type { ArgumentReader } from './http/host-arguments.ts'
 
 /** A method of `idp.mfa` in each calling style. */
 export interface MfaMethod<
@@ -83,16 +83,14 @@ type Operate<FrameworkRequest, FrameworkResponse> = <T>(
 
 /** Creates `idp.mfa` for one host; its flows are loaded on first use. */
 export function serverMfaClient<FrameworkRequest extends object, FrameworkResponse extends object>(
+  read: ArgumentReader<FrameworkRequest, FrameworkResponse>,
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
   /** Returns a method; `load` returns its flow. */
   function method<T>(name: string, load: (mfa: FeatureModules['mfa']) => Promise<Work<T>>) {
     return async (...args: readonly unknown[]): Promise<T> => {
-      const { request, response, options } = readArguments<FrameworkRequest, FrameworkResponse, unknown>(
-        `mfa.${name}`,
-        args,
-      )
+      const { request, response, options } = read.withOptions<unknown>(`mfa.${name}`, args)
       return withEngine(async (engine) => {
         const { mfa } = engine.config.features
         const [work, { belongsToSession }] = await Promise.all([load(mfa), mfa.factors()])

@@ -1,4 +1,3 @@
-import type { Binding } from './binding.ts'
 import { within } from './binding.ts'
 import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
@@ -21,8 +20,9 @@ import type {
 import { getSession } from './flows/get-session.ts'
 import { updateSession } from './flows/update-session.ts'
 import { newCorrelationId } from './http/correlation-id.ts'
-import type { Exchange } from './http/exchange.ts'
-import { readArguments, readRequest, readSession } from './http/host-arguments.ts'
+import type { Binding, Exchange } from './http/exchange.ts'
+import type { IsRequest } from './http/host-arguments.ts'
+import { ArgumentReader } from './http/host-arguments.ts'
 import { redirect } from './http/responses.ts'
 import type { MaybePromise } from './lib/chain.ts'
 import { chain } from './lib/chain.ts'
@@ -50,23 +50,27 @@ export abstract class IdpClientBase<
 > {
   /** @internal */
   protected readonly application: Application
-
-  /** @internal */
-  protected constructor(application: Application) {
-    this.application = application
-  }
-
+  readonly #read: ArgumentReader<FrameworkRequest, FrameworkResponse>
   /** Administration of sessions in a store, for administrators or a user's list of devices. */
-  readonly sessions: SessionAdministration<FrameworkRequest> = sessionAdministration(
-    async (operation) => this.run(operation),
-    async (request, operation) => this.operate(request, undefined, operation),
-  )
-
+  readonly sessions: SessionAdministration<FrameworkRequest>
   /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
-  readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse> = serverMfaClient(
-    async (operation) => this.run(operation),
-    async (request, response, operation) => this.operate(request, response, operation),
-  )
+  readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse>
+
+  /** @internal @param isContext recognizes what the host passes to its handlers instead of a request. */
+  protected constructor(application: Application, isContext?: IsRequest) {
+    this.application = application
+    this.#read = new ArgumentReader(isContext)
+    this.sessions = sessionAdministration(
+      this.#read,
+      async (operation) => this.run(operation),
+      async (request, operation) => this.operate(request, undefined, operation),
+    )
+    this.mfa = serverMfaClient(
+      this.#read,
+      async (operation) => this.run(operation),
+      async (request, response, operation) => this.operate(request, response, operation),
+    )
+  }
 
   /** @internal */
   protected abstract bind(request?: FrameworkRequest, response?: FrameworkResponse): MaybePromise<Binding>
@@ -102,7 +106,7 @@ export abstract class IdpClientBase<
   /** Returns the session of the request, or `null` if no user is signed in. Never writes a cookie. */
   getSession(request?: FrameworkRequest): Promise<SessionData | null>
   async getSession(...args: readonly unknown[]): Promise<SessionData | null> {
-    const { request } = readRequest<FrameworkRequest, FrameworkResponse>('getSession', args)
+    const { request } = this.#read.withoutOptions('getSession', args)
     return this.operate(request, undefined, getSession)
   }
 
@@ -112,14 +116,15 @@ export abstract class IdpClientBase<
    * `MISSING_SESSION`, `MISSING_SESSION_DATA`, `SESSION_NOT_WRITABLE` where cookies cannot be set (a Server Component),
    * `SESSION_TOO_LARGE`.
    */
-  updateSession(session: SessionData, request: FrameworkRequest, response: FrameworkResponse): Promise<void>
-  updateSession(request: FrameworkRequest, response: FrameworkResponse, session: SessionData): Promise<void>
+  updateSession(session: SessionData, request: FrameworkRequest, response?: FrameworkResponse): Promise<void>
+  updateSession(
+    request: FrameworkRequest,
+    response: FrameworkResponse | undefined,
+    session: SessionData,
+  ): Promise<void>
   updateSession(session: SessionData): Promise<void>
   async updateSession(...args: readonly unknown[]): Promise<void> {
-    const { request, response, options } = readSession<FrameworkRequest, FrameworkResponse, SessionData>(
-      'updateSession',
-      args,
-    )
+    const { request, response, options } = this.#read.withSession<SessionData>('updateSession', args)
     return this.operate(request, response, (engine, exchange) => updateSession(engine, exchange, options))
   }
 
@@ -145,10 +150,7 @@ export abstract class IdpClientBase<
       request,
       response,
       options = {},
-    } = readArguments<FrameworkRequest, FrameworkResponse, StartInteractiveLoginOptions>(
-      'startInteractiveLogin',
-      args,
-    )
+    } = this.#read.withOptions<StartInteractiveLoginOptions>('startInteractiveLogin', args)
     return this.respond(request, response, (exchange) =>
       this.run((engine) => startLogin(engine, exchange, options)),
     )
@@ -172,11 +174,10 @@ export abstract class IdpClientBase<
   ): Promise<AccessToken>
   getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
   async getAccessToken(...args: readonly unknown[]): Promise<AccessToken> {
-    const { request, response, options } = readArguments<
-      FrameworkRequest,
-      FrameworkResponse,
-      GetAccessTokenOptions
-    >('getAccessToken', args)
+    const { request, response, options } = this.#read.withOptions<GetAccessTokenOptions>(
+      'getAccessToken',
+      args,
+    )
     return this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, options))
   }
 
@@ -197,11 +198,10 @@ export abstract class IdpClientBase<
   ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
   async getAccessTokenForConnection(...args: readonly unknown[]): Promise<ConnectionAccessToken> {
-    const { request, response, options } = readArguments<
-      FrameworkRequest,
-      FrameworkResponse,
-      GetAccessTokenForConnectionOptions
-    >('getAccessTokenForConnection', args)
+    const { request, response, options } = this.#read.withOptions<GetAccessTokenForConnectionOptions>(
+      'getAccessTokenForConnection',
+      args,
+    )
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await engine.config.features.connectedAccounts.token()
       return getConnectionToken(engine, exchange, options)
@@ -231,10 +231,7 @@ export abstract class IdpClientBase<
       request,
       response,
       options = {},
-    } = readArguments<FrameworkRequest, FrameworkResponse, Partial<ConnectAccountOptions>>(
-      'connectAccount',
-      args,
-    )
+    } = this.#read.withOptions<Partial<ConnectAccountOptions>>('connectAccount', args)
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
         const { connectAccount } = await engine.config.features.connectedAccounts.connect()
@@ -251,10 +248,7 @@ export abstract class IdpClientBase<
    */
   listConnectedAccounts(request?: FrameworkRequest, response?: FrameworkResponse): Promise<ConnectedAccount[]>
   async listConnectedAccounts(...args: readonly unknown[]): Promise<ConnectedAccount[]> {
-    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>(
-      'listConnectedAccounts',
-      args,
-    )
+    const { request, response } = this.#read.withoutOptions('listConnectedAccounts', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { listConnectedAccounts } = await engine.config.features.connectedAccounts.accounts()
       return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
@@ -286,10 +280,7 @@ export abstract class IdpClientBase<
       request,
       response,
       options = {},
-    } = readArguments<FrameworkRequest, FrameworkResponse, Partial<DeleteConnectedAccountOptions>>(
-      'deleteConnectedAccount',
-      args,
-    )
+    } = this.#read.withOptions<Partial<DeleteConnectedAccountOptions>>('deleteConnectedAccount', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { deleteConnectedAccount } = await engine.config.features.connectedAccounts.accounts()
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
@@ -328,7 +319,7 @@ export abstract class IdpClientBase<
    */
   getUserInfo(request?: FrameworkRequest, response?: FrameworkResponse): Promise<User>
   async getUserInfo(...args: readonly unknown[]): Promise<User> {
-    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('getUserInfo', args)
+    const { request, response } = this.#read.withoutOptions('getUserInfo', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { getUserInfo } = await import('./flows/get-user-info.ts')
       return getUserInfo(engine, exchange, getAccessToken)
@@ -347,7 +338,7 @@ export abstract class IdpClientBase<
   ): Promise<boolean>
   revokeRefreshToken(request?: FrameworkRequest, response?: FrameworkResponse): Promise<boolean>
   async revokeRefreshToken(...args: readonly unknown[]): Promise<boolean> {
-    const { request, response } = readRequest<FrameworkRequest, FrameworkResponse>('revokeRefreshToken', args)
+    const { request, response } = this.#read.withoutOptions('revokeRefreshToken', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { revokeRefreshToken } = await import('./flows/revoke-refresh-token.ts')
       return revokeRefreshToken(engine, exchange)
@@ -376,11 +367,7 @@ export abstract class IdpClientBase<
   createFetcher(request: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
   createFetcher(options?: FetcherOptions): Promise<Fetcher>
   async createFetcher(...args: readonly unknown[]): Promise<Fetcher> {
-    const {
-      request,
-      response,
-      options = {},
-    } = readArguments<FrameworkRequest, FrameworkResponse, FetcherOptions>('createFetcher', args)
+    const { request, response, options = {} } = this.#read.withOptions<FetcherOptions>('createFetcher', args)
     const getSessionToken: AccessTokenFactory = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {

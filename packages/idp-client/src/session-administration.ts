@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 import type { SessionInfo } from './flows/administer-sessions.ts'
 import type { Exchange } from './http/exchange.ts'
-import { readRequest } from './http/host-arguments.ts'
+import type { ArgumentReader } from './http/host-arguments.ts'
 
 /** Administration of sessions in a store. Without a store every method throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<FrameworkRequest> {
@@ -19,6 +19,7 @@ export interface SessionAdministration<FrameworkRequest> {
 
 /** Creates `idp.sessions` for one host; its flow is loaded on first use. */
 export function sessionAdministration<FrameworkRequest extends object>(
+  read: ArgumentReader<FrameworkRequest, object>,
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: <T>(
     request: FrameworkRequest | undefined,
@@ -31,7 +32,7 @@ export function sessionAdministration<FrameworkRequest extends object>(
     revoke: (id) => withEngine(async (engine) => (await load(engine)).revokeSession(engine, id)),
     revokeBySubject: (sub) => withEngine(async (engine) => (await load(engine)).revokeSessions(engine, sub)),
     currentId: async (...args: readonly unknown[]) => {
-      const { request } = readRequest<FrameworkRequest, object>('sessions.currentId', args)
+      const { request } = read.withoutOptions('sessions.currentId', args)
       return operate(request, async (engine, exchange) =>
         (await load(engine)).currentSessionId(engine, exchange),
       )

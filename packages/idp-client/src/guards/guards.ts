@@ -4,7 +4,7 @@ import type { Code } from '../errors/codes.ts'
 import { codes } from '../errors/codes.ts'
 import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { json } from '../http/responses.ts'
+import { json, redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 import { reporting } from '../log/reporting.ts'
@@ -14,9 +14,10 @@ import type { SessionData } from '../session/model/session-data.ts'
 import type { LoginParameters, Verdict } from './check-session.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 
-export type PageAccess =
-  | { readonly kind: 'granted'; readonly session: SessionData }
-  | { readonly kind: 'login'; readonly location: string }
+/** The decision of a guard: the session of the request, or the response that rejects it. */
+export type GuardResult =
+  | { readonly session: SessionData; readonly response?: undefined }
+  | { readonly session?: undefined; readonly response: Response }
 
 const UNMET_CODES = {
   authentication: 'INSUFFICIENT_USER_AUTHENTICATION',
@@ -36,29 +37,29 @@ async function checkAccess(engine: Engine, exchange: Exchange, requirements: Req
   return session ? { kind: 'granted', session } : { kind: 'unauthenticated', login: {} }
 }
 
-export interface PageGuard {
+export interface LoginGuard {
   readonly requirements: Requirements
   /** Path to return to after the login; called only if there is one. */
   readonly returnTo: () => string | undefined | Promise<string | undefined>
 }
 
 /**
- * Decides whether a page may be shown. Throws if that cannot be decided (configuration, provider, store), so that an
- * error never passes as a session or causes a redirect loop; and if a login has just failed to meet the requirements:
- * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
+ * Decides whether a page may be shown; the response redirects to a login. Throws if that cannot be decided (configuration,
+ * provider, store), so that an error never passes as a session or causes a redirect loop; and if a login has just failed
+ * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
  */
-export async function pageAccess(
+export async function requireLogin(
   application: Application,
   exchange: Exchange,
-  { requirements, returnTo }: PageGuard,
-): Promise<PageAccess> {
+  { requirements, returnTo }: LoginGuard,
+): Promise<GuardResult> {
   const engine = application.engine()
   const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
-  if (verdict.kind === 'granted') return verdict
+  if (verdict.kind === 'granted') return { session: verdict.session }
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
-  return { kind: 'login', location: loginPath(prefix, routes, await returnTo(), verdict.login) }
+  return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
 }
 
 interface RejectionDetails {
@@ -94,30 +95,35 @@ function toStepUpChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): 
   }
 }
 
+/** Returns the response that rejects an API request. */
+function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirements: Requirements): Response {
+  if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
+  const code = UNMET_CODES[verdict.unmet]
+  const challenge = toStepUpChallenge(verdict.unmet, requirements)
+  return rejection(codes[code].status, code, {
+    ...(verdict.kind === 'insufficient' ? { login: verdict.login } : {}),
+    ...(challenge === undefined ? {} : { challenge }),
+  })
+}
+
 /**
- * Returns the response that rejects an API request, or `null` if the request may pass. Never a redirect, never data of
- * the user. If another login could help, the body contains its parameters (`login`), unless that login has just been
- * tried.
+ * Decides whether an API request may pass. The response that rejects it is never a redirect and has no data of the user.
+ * If another login could help, its body contains the parameters (`login`), unless that login has just been tried. An
+ * error rejects the request, too.
  */
-export async function apiRefusal(
+export async function requireAuth(
   application: Application,
   exchange: Exchange,
   requirements: Requirements,
-): Promise<Response | null> {
+): Promise<GuardResult> {
   try {
     const verdict = await checkAccess(application.engine(), exchange, requirements)
-    if (verdict.kind === 'granted') return null
-    if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
-    const code = UNMET_CODES[verdict.unmet]
-    const challenge = toStepUpChallenge(verdict.unmet, requirements)
-    return rejection(codes[code].status, code, {
-      ...(verdict.kind === 'insufficient' ? { login: verdict.login } : {}),
-      ...(challenge === undefined ? {} : { challenge }),
-    })
+    if (verdict.kind === 'granted') return { session: verdict.session }
+    return { response: toRejection(verdict, requirements) }
   } catch (thrown) {
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     const error = asIdpError(thrown)
     reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
-    return rejection(Math.max(500, toStatus(error)), error.code)
+    return { response: rejection(Math.max(500, toStatus(error)), error.code) }
   }
 }

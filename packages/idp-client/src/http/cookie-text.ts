@@ -1,7 +1,7 @@
 import { parse, serialize } from 'cookie-es'
 import { IdpError } from '../errors/base.ts'
 import { text, utf8 } from '../lib/utf8.ts'
-import type { CookieSink, StagedCookie } from './cookie-jar.ts'
+import type { CookieJar, CookieSink, StagedCookie } from './cookie-jar.ts'
 
 const asIs = (value: string): string => value
 
@@ -46,6 +46,46 @@ export function headersSink(headers: Headers): CookieSink {
       headers.append('Set-Cookie', serializeCookie({ name, value, attributes }))
     },
   }
+}
+
+/** Returns name and value of a `Set-Cookie` line. */
+function parseLine(line: string): readonly [name: string, value: string] {
+  const [pair = ''] = line.split(';', 1)
+  const [name = ''] = pair.split('=', 1)
+  return [name, pair.slice(name.length + 1)]
+}
+
+/** Returns the name of a value that is split into several cookies. */
+function toUnsplitName(name: string): string {
+  return name.replace(/__\d+$/, '')
+}
+
+/**
+ * Returns whether to leave out a cookie because the `Set-Cookie` lines of a response have a newer value of it, whole or
+ * split: a handler that got a copy of the request has written it.
+ *
+ * @param isKnown whether a line was written for this request, and is therefore older.
+ */
+export function isSetBy(
+  lines: readonly string[],
+  isKnown: (name: string, value: string) => boolean = () => false,
+): (name: string) => boolean {
+  const newer = lines.map(parseLine).filter(([name, value]) => !isKnown(name, value))
+  const names = new Set(newer.map(([name]) => toUnsplitName(name)))
+  return (name) => names.has(toUnsplitName(name))
+}
+
+/** Adds the staged cookies to headers, except those that the headers have already, or have a newer value of. */
+export function flushToHeaders(cookies: CookieJar, headers: Headers): void {
+  const lines = headers.getSetCookie()
+  const isSet = isSetBy(lines, (name, value) => cookies.hasWritten(name, value))
+  cookies.flush({
+    set(name, value, attributes) {
+      if (isSet(name)) return
+      const line = serializeCookie({ name, value, attributes })
+      if (!lines.includes(line)) headers.append('Set-Cookie', line)
+    },
+  })
 }
 
 /** Percent-encodes a value without throwing on a lone surrogate. */

@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../lib/chain.ts'
 import { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
@@ -41,4 +42,11 @@ export interface Exchange extends RequestCookies {
   readonly request: RequestView
   /** Whether staged cookies can reach the browser; checked before a refresh token or a code is redeemed. */
   canWrite(): boolean
+}
+
+/** A request of a host, and the function that writes its cookies. */
+export interface Binding {
+  readonly exchange: Exchange
+  /** Flushes the staged cookies. Returns false if any are left, because the host accepts no cookies here. */
+  commit(): MaybePromise<boolean>
 }

@@ -3,7 +3,9 @@ import { Socket } from 'node:net'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
-import { readArguments, readRequest, readSession } from './host-arguments.ts'
+import { ArgumentReader } from './host-arguments.ts'
+
+const read = new ArgumentReader()
 
 const web = new Request('https://app.example.com/')
 const node = Object.assign(new IncomingMessage(new Socket()), { method: 'GET', url: '/' })
@@ -54,7 +56,7 @@ describe('an operation with options', () => {
   ])('[G1] accepts (%s)', (call) => {
     for (const request of [web, node]) {
       for (const response of targets) {
-        expect(readArguments('getAccessToken', argumentsOf(call, request, response))).toEqual({
+        expect(read.withOptions('getAccessToken', argumentsOf(call, request, response))).toEqual({
           ...(/\brequest/.test(call) ? { request } : {}),
           ...(/\bresponse/.test(call) ? { response } : {}),
           ...(/\boptions/.test(call) ? { options } : {}),
@@ -76,7 +78,7 @@ describe('an operation with options', () => {
   ])('[G1] rejects (%s) with a sentence that names what it accepts', (call) => {
     const order = call.replace('undefined, ', '')
     for (const response of targets) {
-      expect(messageOf(() => readArguments('getAccessToken', argumentsOf(call, web, response)))).toContain(
+      expect(messageOf(() => read.withOptions('getAccessToken', argumentsOf(call, web, response)))).toContain(
         `getAccessToken takes (options), (request, response, options) or (options, request, response), not (${order}).`,
       )
     }
@@ -92,14 +94,14 @@ describe('an operation with options', () => {
     ['instance of another class', [new Map()]],
     ['object with headers but without method and url', [{ headers: { cookie: 'secret' } }]],
   ])('[G1] refuses (%s)', (order, given) => {
-    const message = messageOf(() => readArguments('connectAccount', given))
+    const message = messageOf(() => read.withOptions('connectAccount', given))
     expect(message).toContain(`not (${order}).`)
     expect(message).not.toContain('secret')
   })
 
   test('accepts options of another realm and options without a prototype', () => {
     for (const value of [runInNewContext('({ audience: 1 })'), Object.create(null)]) {
-      expect(readArguments('getAccessToken', [value]).options).toBe(value)
+      expect(read.withOptions('getAccessToken', [value]).options).toBe(value)
     }
   })
 })
@@ -113,7 +115,7 @@ test.each<[Given, string]>([
   [[{ refreshToken: 'secret' }, web], 'takes () or (request, response), not (options, request).'],
   [[options], 'takes () or (request, response), not (options).'],
 ])('[G1] an operation without options refuses any: %o', (given, expected) => {
-  const message = messageOf(() => readRequest('revokeRefreshToken', given))
+  const message = messageOf(() => read.withoutOptions('revokeRefreshToken', given))
   expect(message.endsWith(expected)).toBe(true)
 })
 
@@ -127,15 +129,15 @@ describe('an operation with a session', () => {
     ['session, request, response', [session, web, response]],
   ])('[G1] takes (%s)', (call, given) => {
     const explicit = call === 'session' ? {} : { request: web, response }
-    expect(readSession('updateSession', given)).toEqual({ ...explicit, options: session })
+    expect(read.withSession('updateSession', given)).toEqual({ ...explicit, options: session })
   })
 
   test.each([null, 'text', 7, [], new Map()])('passes %o to the operation, which validates it', (value) => {
-    expect(readSession('updateSession', [web, response, value]).options).toBe(value)
+    expect(read.withSession('updateSession', [web, response, value]).options).toBe(value)
   })
 
   test('[G1] rejects more than one', () => {
-    expect(messageOf(() => readSession('updateSession', [session, session]))).toContain(
+    expect(messageOf(() => read.withSession('updateSession', [session, session]))).toContain(
       'updateSession takes (session), (request, response, session) or (session, request, response), not',
     )
   })

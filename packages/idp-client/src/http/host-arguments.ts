@@ -30,10 +30,12 @@ function getHeaders(value: object): object | null {
   return typeof headers === 'object' ? headers : null
 }
 
+/** Recognizes a request of the host. */
+export type IsRequest = (value: object) => boolean
+
 /** Returns whether a value is a request, of the Web or of Node, from any realm. */
-function isRequest(value: object): boolean {
-  return has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
-}
+const isRequestLike: IsRequest = (value) =>
+  has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
 
 /**
  * Returns whether cookies can be written to a value: a response of Node, Web headers, or an object with such headers.
@@ -58,7 +60,7 @@ function describe(value: unknown): string {
   return isPlainObject(value) ? 'object with headers but without method and url' : 'instance of another class'
 }
 
-function detectRole(value: unknown): Role | null {
+function detectRole(value: unknown, isRequest: IsRequest): Role | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   if (isRequest(value)) return 'request'
   if (isResponse(value)) return 'response'
@@ -66,10 +68,10 @@ function detectRole(value: unknown): Role | null {
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
-function refuse(operation: string, forms: string, args: readonly unknown[]): never {
+function refuse(operation: string, forms: string, args: readonly unknown[], isRequest: IsRequest): never {
   const roles = args
     .filter((value) => value !== undefined)
-    .map((value) => detectRole(value) ?? describe(value))
+    .map((value) => detectRole(value, isRequest) ?? describe(value))
   const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
   throw new IdpError('INVALID_ARGUMENTS', { detail })
 }
@@ -93,39 +95,55 @@ function read<FrameworkRequest, FrameworkResponse, Options>(
 }
 
 /**
- * Reads the arguments of an operation with options, in any calling style: `(options)`, `(request, options)`, `(request,
- * response, options)` or `(options, request, response)`; each part may be omitted or `undefined`. Options are plain
- * objects that are neither request nor response. Throws `INVALID_ARGUMENTS` for anything else.
+ * Reads the arguments of operations, in any calling style. Throws `INVALID_ARGUMENTS` for anything else. Requests and
+ * contexts of the host are recognized first: a context may be a plain object.
  */
-export function readArguments<FrameworkRequest, FrameworkResponse, Options>(
-  operation: string,
-  args: readonly unknown[],
-): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
-  const forms = '(options), (request, response, options) or (options, request, response)'
-  return (
-    read<FrameworkRequest, FrameworkResponse, Options>(args, detectRole) ?? refuse(operation, forms, args)
-  )
-}
+export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
+  readonly #isRequest: IsRequest
 
-/** Reads the arguments of an operation without options; options for other libraries must be empty. */
-export function readRequest<FrameworkRequest, FrameworkResponse>(
-  operation: string,
-  args: readonly unknown[],
-): HostArguments<FrameworkRequest, FrameworkResponse, object> {
-  const found = read<FrameworkRequest, FrameworkResponse, object>(args, detectRole)
-  if (found && Object.keys(found.options ?? {}).length === 0) return found
-  return refuse(operation, '() or (request, response)', args)
-}
-
-/** Reads the arguments of an operation with a session instead of options: any value, which the operation validates. */
-export function readSession<FrameworkRequest, FrameworkResponse, Session>(
-  operation: string,
-  args: readonly unknown[],
-): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
-  const toRole = (value: unknown): Role => {
-    const role = detectRole(value)
-    return role === 'request' || role === 'response' ? role : 'options'
+  /** @param isContext recognizes what the host passes to its handlers instead of a request. */
+  constructor(isContext: IsRequest = () => false) {
+    this.#isRequest = (value) => isContext(value) || isRequestLike(value)
   }
-  const forms = '(session), (request, response, session) or (session, request, response)'
-  return read<FrameworkRequest, FrameworkResponse, Session>(args, toRole) ?? refuse(operation, forms, args)
+
+  /**
+   * Reads `(options)`, `(request, options)`, `(request, response, options)` or `(options, request, response)`; each part
+   * may be omitted or `undefined`. Options are plain objects that are neither request nor response.
+   */
+  withOptions<Options>(
+    operation: string,
+    args: readonly unknown[],
+  ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
+    const forms = '(options), (request, response, options) or (options, request, response)'
+    const found = read<FrameworkRequest, FrameworkResponse, Options>(args, (value) =>
+      detectRole(value, this.#isRequest),
+    )
+    return found ?? refuse(operation, forms, args, this.#isRequest)
+  }
+
+  /** Reads the arguments of an operation without options; options for other libraries must be empty. */
+  withoutOptions(
+    operation: string,
+    args: readonly unknown[],
+  ): HostArguments<FrameworkRequest, FrameworkResponse, object> {
+    const found = read<FrameworkRequest, FrameworkResponse, object>(args, (value) =>
+      detectRole(value, this.#isRequest),
+    )
+    if (found && Object.keys(found.options ?? {}).length === 0) return found
+    return refuse(operation, '() or (request, response)', args, this.#isRequest)
+  }
+
+  /** Reads a session instead of options: any value, which the operation validates. */
+  withSession<Session>(
+    operation: string,
+    args: readonly unknown[],
+  ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
+    const toRole = (value: unknown): Role => {
+      const role = detectRole(value, this.#isRequest)
+      return role === 'request' || role === 'response' ? role : 'options'
+    }
+    const forms = '(session), (request, response, session) or (session, request, response)'
+    const found = read<FrameworkRequest, FrameworkResponse, Session>(args, toRole)
+    return found ?? refuse(operation, forms, args, this.#isRequest)
+  }
 }

@@ -1,4 +1,5 @@
-import type { Exchange } from './exchange.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { Binding, Exchange } from './exchange.ts'
 
 /** State of one request, which all its operations and exchanges share. */
 export type RequestState = Omit<Exchange, 'canWrite'>
@@ -6,9 +7,18 @@ export type RequestState = Omit<Exchange, 'canWrite'>
 /** Our `Set-Cookie` lines on a response, by cookie name. */
 export type CookieLines = Map<string, string>
 
+/** A request while the middleware of a client serves it. */
+interface OpenRequest {
+  readonly binding: Binding
+  readonly client: object
+  /** The same request in the middleware of another client, around this one. */
+  readonly outer?: OpenRequest | undefined
+}
+
 /** State of a host's request or response object. It is garbage-collected with the object. */
 interface HostState {
   request?: RequestState
+  open?: OpenRequest | undefined
   cookieLines?: CookieLines
 }
 
@@ -42,6 +52,29 @@ export function requestState(hostRequest: object, create: () => RequestState): R
   const state = Stamp.get(hostRequest)
   state.request ??= create()
   return state.request
+}
+
+/** Returns the binding of the middleware that serves a request, or `undefined` outside a middleware. */
+export function openBinding(hostRequest: object): Binding | undefined {
+  return Stamp.get(hostRequest).open?.binding
+}
+
+/**
+ * Makes a binding that of the request, until the returned function is called. Throws `INVALID_CONFIGURATION` if the
+ * middleware of this client serves the request already.
+ */
+export function openRequest(hostRequest: object, binding: Binding, client: object): () => void {
+  const state = Stamp.get(hostRequest)
+  for (let open = state.open; open; open = open.outer) {
+    if (open.client !== client) continue
+    const detail = 'idp.middleware is mounted twice in front of one handler: remove one of the two.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const { open: outer } = state
+  state.open = { binding, client, outer }
+  return () => {
+    state.open = outer
+  }
 }
 
 /** Returns the lines of a host's response object, created by the first write. */

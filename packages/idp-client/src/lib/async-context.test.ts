@@ -24,8 +24,14 @@ describe('async context', () => {
     expect(await follows(web.createAsyncContext())).toEqual(['alice', 'bob', undefined])
   })
 
+  it('[F10] follows each chain of calls if the runtime only has it among its built-in modules', async () => {
+    vi.stubGlobal('AsyncLocalStorage', undefined)
+    expect(await follows(web.createAsyncContext())).toEqual(['alice', 'bob', undefined])
+  })
+
   it('runs the function without a context if the runtime has none', async () => {
     vi.stubGlobal('AsyncLocalStorage', undefined)
+    vi.stubGlobal('process', { getBuiltinModule: () => undefined })
     const context = web.createAsyncContext<string>()
     expect(await follows(context)).toEqual([undefined, undefined, undefined])
     expect(context.run('alice', () => 7)).toBe(7)

@@ -5,11 +5,22 @@ interface Storage<T> {
   getStore(): T | undefined
 }
 
-type StorageClass = new <T>() => Storage<T>
+interface StorageModule {
+  readonly AsyncLocalStorage?: new <T>() => Storage<T>
+}
 
-/** Uses the global `AsyncLocalStorage` of edge runtimes. Without one, `get` returns undefined: pass the request instead. */
+interface Runtime extends StorageModule {
+  readonly process?: { getBuiltinModule?(name: string): StorageModule | undefined }
+}
+
+/**
+ * Uses the `AsyncLocalStorage` of the runtime: the global one of edge runtimes, or that of its Node compatibility, which is
+ * found without an import that other runtimes could not resolve. Without one, `get` returns undefined: pass the request
+ * instead.
+ */
 export function createAsyncContext<T>(): AsyncContext<T> {
-  const { AsyncLocalStorage } = globalThis as { AsyncLocalStorage?: StorageClass }
+  const { AsyncLocalStorage: builtIn, process } = globalThis as Runtime
+  const AsyncLocalStorage = builtIn ?? process?.getBuiltinModule?.('node:async_hooks')?.AsyncLocalStorage
   if (!AsyncLocalStorage) return { run: (_value, callback) => callback(), get: () => undefined }
   const storage = new AsyncLocalStorage<T>()
   return {

@@ -1,8 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createRequestContext, outsideRequest, requestScope } from './request-scope.ts'
+import { outsideRequest, requestContext, requestScope } from './request-scope.ts'
 
-const [first, second] = [createRequestContext<string>(), createRequestContext<number>()]
+const [first, second] = [requestContext<string>('first/1'), requestContext<number>('second/1')]
 const seen = (): unknown[] => [first.get(), second.get()]
 const inRequest = <T>(callback: () => T): T => first.run('alice', () => second.run(7, callback))
 

@@ -1,22 +1,30 @@
 import { createAsyncContext } from '#async-context'
 import type { AsyncContext } from './async-context.ts'
+import { processWide } from './registry.ts'
 
-/* The contexts of this copy of the library: one for each adapter that an application uses. */
-const contexts: AsyncContext<unknown>[] = []
+type RequestContexts = Map<string, AsyncContext<unknown>>
 
-/** Creates a context for a value of one request. */
-export function createRequestContext<T>(): AsyncContext<T> {
-  const context = createAsyncContext<T>()
-  contexts.push(context)
-  return context
+/* One context for each kind of host that an application uses. */
+const contexts: RequestContexts = processWide('cache:request-contexts/1', () => new Map())
+
+/**
+ * Returns the context for a value of one request. All copies of the package share it, so that a copy finds the request
+ * that another one serves.
+ *
+ * @param name a name with the version of the value's shape: two versions of this package may meet in one process.
+ */
+export function requestContext<T>(name: `${string}/${number}`): AsyncContext<T> {
+  const context = contexts.get(name) ?? createAsyncContext<unknown>()
+  contexts.set(name, context)
+  return context as AsyncContext<T>
 }
 
-function runWith<R>(values: readonly unknown[], callback: () => R): R {
+function runWith<R>(values: ReadonlyMap<string, unknown>, callback: () => R): R {
   let run = callback
-  contexts.forEach((context, index) => {
+  for (const [name, context] of contexts) {
     const inner = run
-    run = () => context.run(values[index], inner)
-  })
+    run = () => context.run(values.get(name), inner)
+  }
   return run()
 }
 
@@ -25,7 +33,7 @@ function runWith<R>(values: readonly unknown[], callback: () => R): R {
  * the scope in which they were created reachable, and with it the request and its response.
  */
 export function outsideRequest<R>(callback: () => R): R {
-  return runWith([], callback)
+  return runWith(new Map(), callback)
 }
 
 /** The scope of one request, for code of the application that runs on its behalf elsewhere. */
@@ -37,11 +45,11 @@ export interface RequestScope {
 
 /** Returns the scope of the current request. */
 export function requestScope(): RequestScope {
-  let values = contexts.map((context) => context.get())
+  let values = new Map([...contexts].map(([name, context]) => [name, context.get()] as const))
   return {
     run: (callback) => runWith(values, callback),
     release() {
-      values = []
+      values = new Map()
     },
   }
 }

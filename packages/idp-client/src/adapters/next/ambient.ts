@@ -1,21 +1,20 @@
 import { cookies, headers } from 'next/headers.js'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import * as nextServer from 'next/server.js'
-import type { Binding } from '../../binding.ts'
 import type { CookieSink, ReceivedCookies } from '../../http/cookie-jar.ts'
 import { decodeCookieValue } from '../../http/cookie-jar.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
-import type { RequestCookies, RequestView } from '../../http/exchange.ts'
+import type { Binding, RequestCookies, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
-import { createRequestContext } from '../../lib/request-scope.ts'
+import { requestContext } from '../../lib/request-scope.ts'
 
 interface HostCookies extends CookieSink {
   getAll(): readonly { readonly name: string; readonly value: string }[]
   delete(name: string): unknown
 }
 
-const cookieContext = createRequestContext<RequestCookies>()
+const cookieContext = requestContext<RequestCookies>('next-cookies/1')
 
 /**
  * Runs application code of a request whose cookies were already read, so that operations without a request use the same

@@ -1,4 +1,4 @@
-import type { Binding } from '../../binding.ts'
+import type { Binding } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { bindNode } from '../node/binding.ts'

@@ -1,10 +1,8 @@
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest } from 'next/server.js'
 import type { Application } from '../../engine.ts'
-import { readRequirements } from '../../guards/guard-options.ts'
-import { apiRefusal } from '../../guards/guards.ts'
+import { createApiGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
-import type { Exchange } from '../../http/exchange.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
@@ -16,8 +14,7 @@ export type AppRouteHandler<Context = unknown, Result = Response | Promise<Respo
   context: Context,
 ) => Result
 
-/** Returns the response that rejects a request, or `null` if it may pass. */
-type Check = (exchange: Exchange) => Promise<Response | null>
+type Check = ReturnType<typeof createApiGuard>
 
 async function protectApp<Context>(
   check: Check,
@@ -27,7 +24,7 @@ async function protectApp<Context>(
 ): Promise<Response> {
   // Read first: it tells Next.js that the response depends on the request and must not be prerendered.
   const exchange = toExchange(request, false)
-  const rejection = await check(exchange)
+  const { response: rejection } = await check(exchange)
   if (rejection) return toNextResponse(rejection)
   const response = await sharing(exchange, () => handler(request, context))
   return response instanceof Response ? toNextResponse(response) : response
@@ -39,7 +36,7 @@ async function protectPages(
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<unknown> {
-  const rejection = await check(bindNode(request).exchange)
+  const { response: rejection } = await check(bindNode(request).exchange)
   return rejection ? sendResponse(response, rejection) : handler(request, response)
 }
 
@@ -47,8 +44,7 @@ type AnyHandler = AppRouteHandler<never> | NextApiHandler
 
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
 export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
-  const requirements = readRequirements('withApiAuthRequired', options)
-  const check: Check = (exchange) => apiRefusal(application, exchange, requirements)
+  const check = createApiGuard(application, { name: 'withApiAuthRequired' }, options)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>
     isWebRequest(first)
       ? protectApp(check, handler as AppRouteHandler, first as NextRequest, second)

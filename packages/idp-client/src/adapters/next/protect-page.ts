@@ -1,8 +1,7 @@
 import type { GetServerSideProps, GetServerSidePropsContext, GetServerSidePropsResult } from 'next'
 import type { ReactNode } from 'react'
 import type { Application } from '../../engine.ts'
-import { readRequirements } from '../../guards/guard-options.ts'
-import { pageAccess } from '../../guards/guards.ts'
+import { createPageGuard } from '../../guards/host-guards.ts'
 import type { GuardRequirements } from '../../guards/requirements.ts'
 import type { User } from '../../session/model/session-data.ts'
 import { bindNode } from '../node/binding.ts'
@@ -32,16 +31,9 @@ export interface PagesGuardOptions<Props extends Record<string, unknown> = Recor
 
 const GUARD_NAME = 'withPageAuthRequired'
 
-function evaluate<Input>(
-  returnTo: string | ((input: Input) => string | Promise<string>) | undefined,
-  input: Input,
-): string | undefined | Promise<string> {
-  return typeof returnTo === 'function' ? returnTo(input) : returnTo
-}
-
-/** Removes the base path, which Next.js adds to redirects of components and of `getServerSideProps`. */
-function withoutBasePath({ settings: { basePath } }: Application, location: string): string {
-  return location.slice(basePath.length)
+/** Returns where a response redirects to, without the base path, which Next.js adds to redirects of pages. */
+function toDestination({ settings: { basePath } }: Application, { headers }: Response): string {
+  return (headers.get('location') ?? '').slice(basePath.length)
 }
 
 export function protectAppPage<Props>(
@@ -49,18 +41,15 @@ export function protectAppPage<Props>(
   component: PageComponent<Props>,
   options: PageGuardOptions<Props> = {},
 ): (props: Props) => Promise<ReactNode> {
-  const requirements = readRequirements(GUARD_NAME, options, ['returnTo'])
+  const guard = createPageGuard(application, { name: GUARD_NAME }, options)
   return async (props) => {
     const { exchange } = await bindAmbient()
-    const access = await pageAccess(application, exchange, {
-      requirements,
-      returnTo: () =>
-        evaluate(options.returnTo, props) ?? exchange.request.headers.get(RETURN_PATH) ?? undefined,
-    })
-    if (access.kind === 'granted') return component(props)
+    const path = (): string | undefined => exchange.request.headers.get(RETURN_PATH) ?? undefined
+    const { response } = await guard(exchange, props, path)
+    if (!response) return component(props)
     // Not imported at the top: Pages Router and proxy load this file too, and do not need React's client hooks.
     const { redirect } = await import('next/navigation.js')
-    return redirect(withoutBasePath(application, access.location))
+    return redirect(toDestination(application, response))
   }
 }
 
@@ -81,20 +70,17 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
   application: Application,
   options: PagesGuardOptions<Props>,
 ): GetServerSideProps<Props & { user: User }> {
-  const requirements = readRequirements(GUARD_NAME, options, ['returnTo', 'getServerSideProps'])
+  const guard = createPageGuard<GetServerSidePropsContext>(
+    application,
+    { name: GUARD_NAME, further: ['getServerSideProps'] },
+    options,
+  )
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)
-    const access = await pageAccess(application, exchange, {
-      requirements,
-      returnTo: () =>
-        evaluate(options.returnTo, context) ??
-        exchange.request.headers.get(RETURN_PATH) ??
-        toReturnTo(context),
-    })
-    if (access.kind === 'login') {
-      return { redirect: { destination: withoutBasePath(application, access.location), permanent: false } }
-    }
-    const { user } = access.session
+    const path = (): string => exchange.request.headers.get(RETURN_PATH) ?? toReturnTo(context)
+    const { response, session } = await guard(exchange, context, path)
+    if (response) return { redirect: { destination: toDestination(application, response), permanent: false } }
+    const { user } = session
     if (!options.getServerSideProps) return { props: { user } as Props & { user: User } }
     return withUser(
       await options.getServerSideProps(context as Parameters<typeof options.getServerSideProps>[0]),

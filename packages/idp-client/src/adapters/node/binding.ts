@@ -1,5 +1,5 @@
-import type { Binding } from '../../binding.ts'
 import { parseCookies } from '../../http/cookie-text.ts'
+import type { Binding } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
 import type { NodeRequest } from './request.ts'

@@ -1,7 +1,7 @@
-import type { Binding } from '../../binding.ts'
+import { IdpError } from '../../errors/base.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
-import { headersSink, parseCookies } from '../../http/cookie-text.ts'
-import type { Exchange, RequestView } from '../../http/exchange.ts'
+import { flushToHeaders, parseCookies } from '../../http/cookie-text.ts'
+import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import type { RequestState } from '../../http/host-state.ts'
@@ -12,6 +12,10 @@ import { noStore } from '../../http/responses.ts'
 
 /** Reads a clone, so that the application can still read the body. */
 function readClonedChunks(request: Request): AsyncIterable<Uint8Array> | null {
+  if (request.bodyUsed || request.body?.locked) {
+    const detail = 'The body was read before: mount idp.middleware before everything that reads it.'
+    throw new IdpError('INVALID_REQUEST', { detail })
+  }
   const { body } = request.clone()
   return body && readChunks(body)
 }
@@ -34,11 +38,11 @@ export class WebRequestView implements RequestView {
     return this.#url
   }
 
-  form(): Promise<URLSearchParams> {
+  async form(): Promise<URLSearchParams> {
     return readForm(this.headers.get('content-type'), readClonedChunks(this.#request))
   }
 
-  json(): Promise<JsonBody> {
+  async json(): Promise<JsonBody> {
     return readJson(this.headers.get('content-type'), readClonedChunks(this.#request))
   }
 }
@@ -58,10 +62,13 @@ const toWebView: ToView = (request) => new WebRequestView(request)
 /** Target of cookies: a response that the application is going to send, or its headers. */
 export type WebTarget = Response | Headers
 
-/** Writes staged cookies to a response; a response with one of our cookies is never cacheable. */
+/**
+ * Writes staged cookies to a response, unless it has them already or has newer ones. A response with one of our cookies is
+ * never cacheable.
+ */
 export function flushOnto(cookies: CookieJar, headers: Headers): void {
   if (!cookies.isPending) return
-  cookies.flush(headersSink(headers))
+  flushToHeaders(cookies, headers)
   noStore(headers)
 }
 
@@ -84,7 +91,20 @@ export function bindRequest(request: Request, target?: WebTarget): Binding {
   }
 }
 
-/** Binds a request whose cookies are written later: `middleware(request, next)` adds them to the response of `next`. */
-export function bindDeferred(request: Request): Binding {
-  return { exchange: toExchange(request, true), commit: () => true }
+export interface DeferredBinding extends Binding {
+  /** Makes the request read-only: its response has left. */
+  close(): void
+}
+
+/** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
+export function bindDeferred(request: Request): DeferredBinding {
+  let isOpen = true
+  const exchange = { ...toExchange(request, true), canWrite: () => isOpen }
+  return {
+    exchange,
+    commit: () => isOpen || !exchange.cookies.isPending,
+    close() {
+      isOpen = false
+    },
+  }
 }

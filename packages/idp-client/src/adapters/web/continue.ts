@@ -1,4 +1,5 @@
 import type { CookieJar } from '../../http/cookie-jar.ts'
+import { isSetBy } from '../../http/cookie-text.ts'
 import { flushOnto } from './binding.ts'
 
 const CONTINUE = 'x-middleware-next'
@@ -18,14 +19,29 @@ export function isContinue(response: Response): boolean {
 /** Headers of a continue response to copy to the application's response. */
 const CARRIED = ['cache-control', 'pragma', 'expires'] as const
 
+/** Returns a response with the same content: an application may reuse one, and its headers can be immutable. */
+function copyResponse(response: Response): Response {
+  return new Response(response.body, response)
+}
+
+/** Returns the application's response with the staged cookies, unless it has them or newer ones. */
+export function withCookies(cookies: CookieJar, response: Response): Response {
+  if (!cookies.isPending) return response
+  const result = copyResponse(response)
+  flushOnto(cookies, result.headers)
+  return result
+}
+
 /**
- * Returns the application's response with the cookies of a continue response. A response that gets a cookie also gets
- * the headers that keep it out of caches. The result may be a new response, because headers can be immutable.
+ * Returns the application's response with the cookies of a continue response, except those that the application has
+ * written since. A response that gets a cookie also gets the headers that keep it out of caches. The result may be a new
+ * response, because headers can be immutable.
  */
 export function continueWith(continued: Response, response: Response): Response {
-  const cookies = continued.headers.getSetCookie()
+  const isSet = isSetBy(response.headers.getSetCookie())
+  const cookies = continued.headers.getSetCookie().filter((line) => !isSet(line.split('=', 1)[0] ?? ''))
   if (cookies.length === 0) return response
-  const result = new Response(response.body, response)
+  const result = copyResponse(response)
   for (const cookie of cookies) result.headers.append('set-cookie', cookie)
   for (const name of CARRIED) {
     const value = continued.headers.get(name)

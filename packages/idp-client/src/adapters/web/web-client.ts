@@ -1,20 +1,8 @@
-import type { Binding } from '../../binding.ts'
-import { within } from '../../binding.ts'
-import { IdpError } from '../../errors/base.ts'
-import { readRequirements } from '../../guards/guard-options.ts'
-import { apiRefusal, pageAccess } from '../../guards/guards.ts'
-import type { ApiGuardOptions, GuardRequirements } from '../../guards/requirements.ts'
-import type { Exchange } from '../../http/exchange.ts'
-import { redirect } from '../../http/responses.ts'
-import type { MaybePromise } from '../../lib/chain.ts'
-import { chain } from '../../lib/chain.ts'
-import { createRequestContext } from '../../lib/request-scope.ts'
-import { IdpClientBase } from '../../operations.ts'
-import { dispatch } from '../../routes/dispatch.ts'
-import { passThrough } from '../../routes/pass-through.ts'
-import type { WebTarget } from './binding.ts'
-import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
-import { continueResponse, continueWith } from './continue.ts'
+import type { Application } from '../../engine.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { WebHostClient } from './web-host.ts'
 
 /** Request type of this entry: the Web standard's. */
 export type FrameworkRequest = Request
@@ -27,38 +15,44 @@ export type WebHandler<Rest extends unknown[] = unknown[]> = (
   ...rest: Rest
 ) => Response | Promise<Response>
 
-export interface PageGuardOptions extends GuardRequirements {
-  /**
-   * Path to redirect to after the login; default: path and query of the request. Always on the application's origin.
-   */
-  returnTo?: string | ((request: Request) => string | Promise<string>)
-}
-
-const ambient = createRequestContext<Binding>()
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /** The client of every entry for hosts with Web `Request` and `Response`; the entries differ in their features. */
-export abstract class WebClient extends IdpClientBase<FrameworkRequest, Response | Headers> {
+export abstract class WebClient extends WebHostClient {
+  /** @internal */
+  protected constructor(application: Application) {
+    super(application, { isContext: () => false, toRequest: (request) => request })
+  }
+
   /**
    * Responds to requests for the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or
-   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set.
+   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set. Inside `next` operations
+   * need no response: their cookies are added to the response of `next`, unless it has set newer ones. Once that response
+   * has been returned, the request is read-only (`SESSION_NOT_WRITABLE`).
    */
   readonly middleware = async (
     request: FrameworkRequest,
     next?: (request: FrameworkRequest) => FrameworkResponse | Promise<FrameworkResponse>,
-  ): Promise<FrameworkResponse> => {
-    const binding = bindDeferred(request)
-    const { exchange } = binding
-    const { cookies } = exchange
-    const passOn = (): MaybePromise<FrameworkResponse> => {
-      if (!next) return continueResponse(cookies)
-      const result = ambient.run(binding, () => next(request))
-      return chain(result, (response) => continueWith(continueResponse(cookies), response))
-    }
-    return chain(dispatch(this.application, exchange, request), (response) => {
-      if (!response) return chain(passThrough(this.application, exchange), passOn)
-      flushOnto(cookies, response.headers)
-      return response
-    })
+  ): Promise<FrameworkResponse> => this.serve(request, next && (() => next(request)))
+
+  /**
+   * Returns the session of a request for a page, or the response that redirects the browser to a login: without a
+   * session, or with one that does not meet the requirements. Throws as `withPageAuthRequired` does.
+   *
+   * @example
+   * const { session, response } = await idp.requireLogin(request)
+   * if (response) return response
+   */
+  async requireLogin(request: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
+    return this.pageGuard(options)(request)
+  }
+
+  /**
+   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does.
+   */
+  async requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult> {
+    return this.apiGuard(options)(request)
   }
 
   /**
@@ -69,20 +63,10 @@ export abstract class WebClient extends IdpClientBase<FrameworkRequest, Response
    */
   withPageAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
-    options: PageGuardOptions = {},
+    options?: PageGuardOptions,
   ): WebHandler<Rest> {
-    const requirements = readRequirements('withPageAuthRequired', options, ['returnTo'])
-    const { returnTo } = options
-    return async (request, ...rest) => {
-      const { exchange } = this.bind(request)
-      const { pathname, search } = new URL(request.url)
-      const access = await pageAccess(this.application, exchange, {
-        requirements,
-        returnTo: () =>
-          typeof returnTo === 'function' ? returnTo(request) : (returnTo ?? pathname + search),
-      })
-      return access.kind === 'granted' ? handler(request, ...rest) : redirect(access.location)
-    }
+    const guard = this.pageGuard(options, 'withPageAuthRequired')
+    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
   }
 
   /**
@@ -92,32 +76,9 @@ export abstract class WebClient extends IdpClientBase<FrameworkRequest, Response
    */
   withApiAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
-    options: ApiGuardOptions = {},
+    options?: ApiGuardOptions,
   ): WebHandler<Rest> {
-    const requirements = readRequirements('withApiAuthRequired', options)
-    return async (request, ...rest) => {
-      const rejection = await apiRefusal(this.application, this.bind(request).exchange, requirements)
-      return rejection ?? handler(request, ...rest)
-    }
-  }
-
-  /** @internal */
-  protected override async respond(
-    request: FrameworkRequest | undefined,
-    target: WebTarget | undefined,
-    operation: (exchange: Exchange) => MaybePromise<Response>,
-  ): Promise<FrameworkResponse> {
-    return within(this.bind(request, target), async (exchange) => {
-      const response = await operation({ ...exchange, canWrite: () => true })
-      flushOnto(exchange.cookies, response.headers)
-      return response
-    })
-  }
-
-  /** @internal */
-  protected override bind(request?: FrameworkRequest, response?: WebTarget): Binding {
-    const binding = request ? bindRequest(request, response) : ambient.get()
-    if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
-    return binding
+    const guard = this.apiGuard(options, 'withApiAuthRequired')
+    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
   }
 }

@@ -1,0 +1,35 @@
+import { allFeatures } from '../../all-features.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { createApplication } from '../../engine.ts'
+import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { NodeRequest, NodeResponse } from './binding.ts'
+import { NodeClient } from './node-client.ts'
+
+/** Request type of this entry: `IncomingMessage` of `node:http`, or of a framework that extends it. */
+export type FrameworkRequest = NodeRequest
+/** Response type of this entry: `ServerResponse` of `node:http`, or of a framework that extends it. */
+export type FrameworkResponse = NodeResponse
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
+
+/**
+ * OpenID Connect for servers of `node:http` and for Connect. Construct it once per process; it holds no state of any user.
+ * Inside `middleware`, and behind a guard, operations need no arguments. Elsewhere they need `req`, and `res` where a
+ * cookie may be written (`AMBIENT_REQUEST_MISSING` otherwise).
+ *
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
+ *
+ * @example
+ * const idp = new IdpClient()
+ * createServer((req, res) => idp.middleware(req, res, async () => {
+ *   const session = await idp.getSession()
+ *   res.end(`Hello ${session?.user.name ?? 'stranger'}`)
+ * }))
+ */
+export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
+    super(createApplication(options, { features: allFeatures }))
+  }
+}

@@ -1,0 +1,149 @@
+import type { Application } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import { onlyOptions } from '../../guards/guard-options.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { PageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import type { NodeRequest, NodeResponse } from './binding.ts'
+import { NodeHostClient } from './node-host.ts'
+import { sendResponse } from './send.ts'
+
+/** Continues with the next handler, or with the error handler of the framework. */
+export type NodeNext = (error?: unknown) => unknown
+
+/** A handler of Connect, Express and other frameworks whose handlers get request, response and `next`. */
+export type NodeHandler<Request, Response> = (req: Request, res: Response, next: NodeNext) => unknown
+
+/** A handler of this library: its promise is that of `next`, or rejects if `next` accepts no error. */
+export type NodeMiddleware<Request, Response> = (
+  req: Request,
+  res: Response,
+  next?: NodeNext,
+) => Promise<unknown>
+
+/** Validates what the host passes, at each request: peer dependencies are not limited to versions that work. */
+function assertHost(method: string, req: Partial<NodeRequest>, res: Partial<NodeResponse>): void {
+  if (typeof req?.url === 'string' && typeof res?.setHeader === 'function') return
+  const detail = `${method} takes (req, res, next) of Express 4 or 5, or request and response of node:http: ctx.req and ctx.res of Koa, request.raw and reply.raw of Fastify.`
+  throw new IdpError('INVALID_ARGUMENTS', { detail })
+}
+
+/**
+ * Runs a handler and forwards its rejection to the application: by `next` if that accepts an error, because Express 4
+ * and Connect ignore promises; otherwise by the promise itself, because on hosts whose `next` accepts none a call would
+ * let the request pass. Only objects are forwarded: a falsy value would also let it pass, and Express interprets some
+ * strings.
+ */
+async function forwardRejection(
+  next: NodeNext | undefined,
+  run: () => MaybePromise<unknown>,
+): Promise<unknown> {
+  try {
+    return await run()
+  } catch (thrown) {
+    if (next === undefined || next.length === 0) throw thrown
+    const isObject = typeof thrown === 'object' && thrown !== null
+    return next(isObject ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown }))
+  }
+}
+
+/** The client of frameworks whose handlers get request and response of `node:http`, and `next`. */
+export abstract class NodeClient<
+  Request extends NodeRequest,
+  Response extends NodeResponse,
+> extends NodeHostClient<Request, Response> {
+  /** @internal */
+  protected constructor(application: Application) {
+    super(application, { isContext: () => false, toNode: (request, response) => ({ request, response }) })
+  }
+
+  /**
+   * Responds to requests for the auth routes; passes any other request to the application and extends its session if
+   * due. May be mounted before or after body parsers. Bound to the instance.
+   *
+   * Returns the promise of `next`.
+   */
+  readonly middleware: NodeMiddleware<Request, Response> = (req, res, next) =>
+    forwardRejection(next, () => {
+      assertHost('middleware', req, res)
+      return this.serve(req, res, {
+        next: () => next?.(),
+        send: (response) => sendResponse(res, response),
+      })
+    })
+
+  /**
+   * Returns the session of a request for a page, or the response that redirects the browser to a login: without a
+   * session, or with one that does not meet the requirements. Throws as `withPageAuthRequired` does.
+   *
+   * @example
+   * const { session, response } = await idp.requireLogin(req)
+   * if (response) return sendResponse(res, response)
+   */
+  async requireLogin(req: Request, options?: PageGuardOptions<Request>): Promise<GuardResult> {
+    return this.pageGuard(options)(req)
+  }
+
+  /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
+  async requireAuth(req: Request, options?: ApiGuardOptions): Promise<GuardResult> {
+    return this.apiGuard(options)(req)
+  }
+
+  /**
+   * Protects pages: without a session, or with one that does not meet the requirements, redirects the browser to a
+   * login that requests what is missing and returns to the page afterwards. Mount it before the handler, or pass the
+   * handler. Throws `InvalidConfigurationError` for an unknown option. Errors go to `next(error)` (on hosts whose
+   * `next` accepts no error the promise rejects), including `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`
+   * and `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   */
+  withPageAuthRequired(options?: PageGuardOptions<Request>): NodeMiddleware<Request, Response>
+  withPageAuthRequired(
+    handler: NodeHandler<Request, Response>,
+    options?: PageGuardOptions<Request>,
+  ): NodeMiddleware<Request, Response>
+  withPageAuthRequired(
+    first?: NodeHandler<Request, Response> | PageGuardOptions<Request>,
+    second?: PageGuardOptions<Request>,
+  ): NodeMiddleware<Request, Response> {
+    const name = 'withPageAuthRequired'
+    const [handler, options] =
+      typeof first === 'function' ? [first, second] : [undefined, onlyOptions(name, first, second)]
+    return this.#guard(handler, this.pageGuard(options, name))
+  }
+
+  /**
+   * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
+   * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
+   * `scope`). Mount it before the handler, or pass the handler. Throws `InvalidConfigurationError` for an unknown
+   * option.
+   */
+  withApiAuthRequired(options?: ApiGuardOptions): NodeMiddleware<Request, Response>
+  withApiAuthRequired(
+    handler: NodeHandler<Request, Response>,
+    options?: ApiGuardOptions,
+  ): NodeMiddleware<Request, Response>
+  withApiAuthRequired(
+    first?: NodeHandler<Request, Response> | ApiGuardOptions,
+    second?: ApiGuardOptions,
+  ): NodeMiddleware<Request, Response> {
+    const name = 'withApiAuthRequired'
+    const [handler, options] =
+      typeof first === 'function' ? [first, second] : [undefined, onlyOptions(name, first, second)]
+    return this.#guard(handler, this.apiGuard(options, name))
+  }
+
+  #guard(
+    handler: NodeHandler<Request, Response> | undefined,
+    decide: (req: Request) => Promise<GuardResult>,
+  ): NodeMiddleware<Request, Response> {
+    return (req, res, next) =>
+      forwardRejection(next, async () => {
+        assertHost('a guard', req, res)
+        const { response } = await decide(req)
+        if (response) return sendResponse(res, response)
+        const proceed: NodeNext = next ?? (() => undefined)
+        return this.inScope(req, res, () => (handler ? handler(req, res, proceed) : proceed()))
+      })
+  }
+}

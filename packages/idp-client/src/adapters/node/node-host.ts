@@ -1,0 +1,136 @@
+import { within } from '../../binding.ts'
+import type { Application } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { PageGuardOptions } from '../../guards/host-guards.ts'
+import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { headersSink } from '../../http/cookie-text.ts'
+import type { Binding, Exchange } from '../../http/exchange.ts'
+import { openBinding, openRequest } from '../../http/host-state.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
+import { requestContext } from '../../lib/request-scope.ts'
+import { IdpClientBase } from '../../operations.ts'
+import { dispatch } from '../../routes/dispatch.ts'
+import { passThrough } from '../../routes/pass-through.ts'
+import type { NodeRequest, NodeResponse } from './binding.ts'
+import { bindNode } from './binding.ts'
+import { requestTarget } from './request.ts'
+
+/** Request and response of Node that a framework wraps. */
+export interface NodePair {
+  readonly request: NodeRequest
+  /** Absent where the framework passes only the request. */
+  readonly response?: NodeResponse | undefined
+}
+
+/** How a framework on `node:http` passes requests to its handlers. */
+export interface NodeHost<Context extends object, FrameworkResponse extends object> {
+  /** The line that mounts the middleware; if there is one, guards require it. */
+  readonly mount?: string
+  /** Recognizes a context of the framework among the arguments of an operation. */
+  isContext(value: object): boolean
+  /** Returns what the framework wraps; the response is the one that the operation got, if any. */
+  toNode(context: Context, response?: FrameworkResponse): NodePair
+}
+
+const ambient = requestContext<Binding>('node/1')
+
+/**
+ * The client of a framework on `node:http`. Operations accept the framework's request or context. Inside the middleware
+ * they need no response. Once the head of the response has been sent, the request is read-only.
+ */
+export abstract class NodeHostClient<
+  Context extends object,
+  FrameworkResponse extends object,
+> extends IdpClientBase<Context, FrameworkResponse> {
+  readonly #host: NodeHost<Context, FrameworkResponse>
+
+  /** @internal */
+  protected constructor(application: Application, host: NodeHost<Context, FrameworkResponse>) {
+    super(application, (value) => host.isContext(value))
+    this.#host = host
+  }
+
+  /**
+   * @internal Responds to requests for the auth routes with `send`; passes any other request to `next`, inside the ambient
+   * scope. Returns what that returned.
+   */
+  protected serve<Sent, Passed>(
+    context: Context,
+    response: FrameworkResponse | undefined,
+    { next, send }: { send(response: Response): Sent; next(): Passed },
+  ): MaybePromise<Awaited<Sent> | Awaited<Passed>> {
+    const { request, response: target } = this.#host.toNode(context, response)
+    const binding = bindNode(request, target)
+    const { exchange } = binding
+    openRequest(request, binding, this)
+    return chain(dispatch(this.application, exchange, context), (routed) =>
+      chain(routed ? undefined : passThrough(this.application, exchange), () =>
+        chain(binding.commit(), () => (routed ? send(routed) : ambient.run(binding, next))),
+      ),
+    ) as MaybePromise<Awaited<Sent> | Awaited<Passed>>
+  }
+
+  /** @internal Runs a handler inside the ambient scope of its request. */
+  protected inScope<T>(context: Context, response: FrameworkResponse | undefined, handler: () => T): T {
+    return ambient.run(this.bind(context, response), handler)
+  }
+
+  #assertMounted(context: Context, guard: string): void {
+    const { mount } = this.#host
+    if (mount === undefined || openBinding(this.#host.toNode(context).request)) return
+    const detail = `${guard} needs the middleware in front of it: ${mount}`
+    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
+  }
+
+  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
+  protected pageGuard(
+    options?: PageGuardOptions<Context>,
+    name = 'requireLogin',
+  ): (context: Context) => Promise<GuardResult> {
+    const guard = createPageGuard<Context>(this.application, { name }, options)
+    return async (context) => {
+      this.#assertMounted(context, name)
+      const path = (): string => requestTarget(this.#host.toNode(context).request)
+      return guard(this.bind(context).exchange, context, path)
+    }
+  }
+
+  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
+  protected apiGuard(
+    options?: ApiGuardOptions,
+    name = 'requireAuth',
+  ): (context: Context) => Promise<GuardResult> {
+    const guard = createApiGuard(this.application, { name }, options)
+    return async (context) => {
+      this.#assertMounted(context, name)
+      return guard(this.bind(context).exchange)
+    }
+  }
+
+  /** @internal */
+  protected override async respond(
+    context: Context | undefined,
+    response: FrameworkResponse | undefined,
+    operation: (exchange: Exchange) => MaybePromise<Response>,
+  ): Promise<Response> {
+    const binding = this.bind(context, response)
+    const result = await within(binding, (exchange) => operation({ ...exchange, canWrite: () => true }))
+    // Cookies that no response of Node took.
+    binding.exchange.cookies.flush(headersSink(result.headers))
+    return result
+  }
+
+  /** @internal */
+  protected override bind(context?: Context, response?: FrameworkResponse): Binding {
+    if (!context) {
+      const binding = ambient.get()
+      if (binding) return binding
+      throw new IdpError('AMBIENT_REQUEST_MISSING')
+    }
+    const { request, response: target } = this.#host.toNode(context, response)
+    return (target ? undefined : openBinding(request)) ?? bindNode(request, target)
+  }
+}

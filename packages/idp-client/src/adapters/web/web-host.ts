@@ -1,0 +1,156 @@
+import { within } from '../../binding.ts'
+import type { Application } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { PageGuardOptions } from '../../guards/host-guards.ts'
+import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { headersSink } from '../../http/cookie-text.ts'
+import type { Binding, Exchange } from '../../http/exchange.ts'
+import { openBinding, openRequest } from '../../http/host-state.ts'
+import { noStore } from '../../http/responses.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain, conclude } from '../../lib/chain.ts'
+import { requestContext } from '../../lib/request-scope.ts'
+import { IdpClientBase } from '../../operations.ts'
+import { dispatch } from '../../routes/dispatch.ts'
+import { passThrough } from '../../routes/pass-through.ts'
+import type { WebTarget } from './binding.ts'
+import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
+import { continueResponse, withCookies } from './continue.ts'
+
+/** How a framework on Web `Request` and `Response` passes requests to its handlers. */
+export interface WebHost<Context extends object> {
+  /** The line that mounts the middleware; if there is one, guards require it. */
+  readonly mount?: string
+  /** Recognizes a context of the framework among the arguments of an operation. */
+  isContext(value: object): boolean
+  /** Returns the Web request of a context. */
+  toRequest(context: Context): Request
+  /** Returns the object that all contexts of one request share, if that is not the Web request. */
+  toIdentity?(context: Context): object
+}
+
+const ambient = requestContext<Binding>('web/1')
+
+/**
+ * The client of a framework on Web `Request` and `Response`. Operations accept the framework's context or a `Request`.
+ * Inside the middleware cookies are written to the response that it returns; afterwards the request is read-only.
+ */
+export abstract class WebHostClient<Context extends object = Request> extends IdpClientBase<
+  Context | Request,
+  WebTarget
+> {
+  readonly #host: WebHost<Context>
+
+  /** @internal */
+  protected constructor(application: Application, host: WebHost<Context>) {
+    super(application, (value) => host.isContext(value))
+    this.#host = host
+  }
+
+  #toContext(given: Context | Request): Context | null {
+    return this.#host.isContext(given) ? (given as Context) : null
+  }
+
+  #toRequest(given: Context | Request): Request {
+    const context = this.#toContext(given)
+    return context ? this.#host.toRequest(context) : (given as Request)
+  }
+
+  #toIdentity(given: Context | Request): object {
+    const context = this.#toContext(given)
+    return context && this.#host.toIdentity ? this.#host.toIdentity(context) : this.#toRequest(given)
+  }
+
+  /**
+   * @internal Responds to requests for the auth routes; passes any other request to `next`, inside the ambient scope, and
+   * adds the cookies to its response. Without `next` returns a continue response.
+   */
+  protected serve(context: Context, next?: () => MaybePromise<Response>): MaybePromise<Response> {
+    const request = this.#toRequest(context)
+    const binding = bindDeferred(request)
+    const { exchange } = binding
+    const leave = openRequest(this.#toIdentity(context), binding, this)
+    const respond = (): MaybePromise<Response> =>
+      next ? ambient.run(binding, next) : continueResponse(exchange.cookies)
+    return conclude(
+      () =>
+        chain(dispatch(this.application, exchange, request), (routed) =>
+          chain(routed ?? chain(passThrough(this.application, exchange), respond), (response) => {
+            if (response !== routed) return withCookies(exchange.cookies, response)
+            flushOnto(exchange.cookies, response.headers)
+            return response
+          }),
+        ),
+      () => {
+        binding.close()
+        leave()
+      },
+    )
+  }
+
+  #assertMounted(context: Context, guard: string): void {
+    const { mount } = this.#host
+    if (mount === undefined || openBinding(this.#toIdentity(context))) return
+    const detail = `${guard} needs the middleware in front of it: ${mount}`
+    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
+  }
+
+  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
+  protected pageGuard(
+    options?: PageGuardOptions<Context>,
+    name = 'requireLogin',
+  ): (context: Context) => Promise<GuardResult> {
+    const guard = createPageGuard<Context>(this.application, { name }, options)
+    return async (context) => {
+      this.#assertMounted(context, name)
+      const { exchange } = this.bind(context)
+      const { url } = exchange.request
+      return guard(exchange, context, () => (url ? url.pathname + url.search : undefined))
+    }
+  }
+
+  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
+  protected apiGuard(
+    options?: ApiGuardOptions,
+    name = 'requireAuth',
+  ): (context: Context) => Promise<GuardResult> {
+    const guard = createApiGuard(this.application, { name }, options)
+    return async (context) => {
+      this.#assertMounted(context, name)
+      return guard(this.bind(context).exchange)
+    }
+  }
+
+  /** @internal */
+  protected override async respond(
+    request: Context | Request | undefined,
+    target: WebTarget | undefined,
+    operation: (exchange: Exchange) => MaybePromise<Response>,
+  ): Promise<Response> {
+    const binding = this.bind(request, target)
+    return within(binding, async (exchange) => {
+      const { cookies } = exchange
+      const isDeferred = !target && exchange.canWrite()
+      const response = await operation({ ...exchange, canWrite: () => true })
+      if (!isDeferred) flushOnto(cookies, response.headers)
+      // The middleware writes them, too: applications may pass on nothing but the location.
+      else if (cookies.isPending) {
+        cookies.copyTo(headersSink(response.headers))
+        noStore(response.headers)
+      }
+      return response
+    })
+  }
+
+  /** @internal */
+  protected override bind(request?: Context | Request, target?: WebTarget): Binding {
+    if (request && target) return bindRequest(this.#toRequest(request), target)
+    const binding = request
+      ? (openBinding(this.#toIdentity(request)) ?? bindRequest(this.#toRequest(request)))
+      : ambient.get()
+    if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
+    return binding
+  }
+}

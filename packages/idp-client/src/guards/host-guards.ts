@@ -1,0 +1,48 @@
+import type { Application } from '../engine.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { readRequirements } from './guard-options.ts'
+import type { GuardResult } from './guards.ts'
+import { requireAuth, requireLogin } from './guards.ts'
+import type { ApiGuardOptions, GuardRequirements } from './requirements.ts'
+
+export interface PageGuardOptions<Host> extends GuardRequirements {
+  /**
+   * Path to redirect to after the login, or a function that returns it; default: path and query of the request. Always on
+   * the application's origin.
+   */
+  returnTo?: string | ((host: Host) => string | Promise<string>)
+}
+
+/** The name of a guard for messages, and further options that its host has. */
+interface GuardKind {
+  readonly name: string
+  readonly further?: readonly string[]
+}
+
+/**
+ * Creates a page guard of a host: reads its options once, and returns a function that decides about one request. `path`
+ * returns path and query of the request, `undefined` if the host does not tell.
+ */
+export function createPageGuard<Host>(
+  application: Application,
+  { name, further = [] }: GuardKind,
+  options: PageGuardOptions<Host> = {},
+): (exchange: Exchange, host: Host, path: () => string | undefined) => Promise<GuardResult> {
+  const requirements = readRequirements(name, options, ['returnTo', ...further])
+  const { returnTo } = options
+  return (exchange, host, path) =>
+    requireLogin(application, exchange, {
+      requirements,
+      returnTo: () => (typeof returnTo === 'function' ? returnTo(host) : returnTo) ?? path(),
+    })
+}
+
+/** Creates an API guard: reads its options once, and returns a function that decides about one request. */
+export function createApiGuard(
+  application: Application,
+  { name }: GuardKind,
+  options: ApiGuardOptions = {},
+): (exchange: Exchange) => Promise<GuardResult> {
+  const requirements = readRequirements(name, options)
+  return (exchange) => requireAuth(application, exchange, requirements)
+}
