@@ -112,7 +112,10 @@ describe('an invalid stream', () => {
     ['more bytes than its length', toStream(FIXED_BLOCK, LITERAL_0, LENGTH_258, DISTANCE_1, END)],
   ])('with %s is rejected', (_, invalid) => {
     const none = createDeflate(new Uint8Array())
-    expect(() => none.inflate(invalid, 4)(4)).toThrow(RangeError)
+    const read = none.inflate(invalid, 4)
+    expect(() => read(4)).toThrow(RangeError)
+    // The reader stopped in the middle of a code: what follows must not be read as if it began there.
+    for (const position of [4, 3, 0]) expect(() => read(position), `${position}`).toThrow(RangeError)
     const valid = toStream(FIXED_BLOCK, LITERAL_0, LENGTH_3, DISTANCE_1, END)
     expect(toBytes(none.inflate(valid, 4)(4))).toEqual(new Uint8Array(4))
   })

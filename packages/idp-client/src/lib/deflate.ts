@@ -249,6 +249,7 @@ class Inflater {
   readonly #reader: BitReader
   #at: number
   #isComplete = false
+  #isInvalid = false
 
   constructor(dictionary: Uint8Array, stream: Uint8Array, length: number) {
     this.#window = new Uint8Array(dictionary.length + length)
@@ -260,11 +261,15 @@ class Inflater {
   }
 
   /**
-   * Returns the bytes before `end`, a view. Throws a RangeError if the stream is invalid up to there, and at its end also if
-   * it has more or fewer bytes than `length`.
+   * Returns the bytes before `end`, a view. Throws a RangeError if the stream is invalid up to there, at its end also if it
+   * has more or fewer bytes than `length`, and always after it was found invalid.
    */
   read(end: number): Bytes {
+    if (this.#isInvalid) throw invalidStream()
+    // If the next line throws, the reader stops in the middle of a code.
+    this.#isInvalid = true
     this.#inflate(this.#start + end)
+    this.#isInvalid = false
     return this.#window.subarray(this.#start, this.#start + end)
   }
 
