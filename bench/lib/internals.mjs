@@ -1,34 +1,38 @@
 // Parts of the library that no entry exports, and servers of its tests, bundled from their sources.
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 const cache = fileURLToPath(new URL('../.cache', import.meta.url))
 const library = fileURLToPath(new URL('../../packages/idp-client/', import.meta.url))
-const { build } = createRequire(new URL('../../package.json', import.meta.url))('esbuild')
+const { rolldown } = await import(
+  pathToFileURL(createRequire(new URL('../../package.json', import.meta.url)).resolve('rolldown')).href
+)
 
-/** Bundles a module with paths relative to the library, and imports it. */
+/** Bundles a module with paths relative to the library, as the package is built, and imports it. */
 async function load(contents) {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'internals-'))
   try {
-    const outfile = join(folder, 'internals.mjs')
-    await build({
-      stdin: { contents, resolveDir: library },
-      outfile,
-      bundle: true,
-      format: 'esm',
+    const input = join(folder, 'entry.ts')
+    const file = join(folder, 'internals.mjs')
+    writeFileSync(input, contents.replaceAll("'./", `'${library}`))
+    const bundled = await rolldown({
+      input,
+      external: /^(?!\.|\/|#)/,
       platform: 'node',
-      packages: 'external',
-      alias: {
-        '#cipher': join(library, 'src/crypto/cipher.node.ts'),
-        '#async-context': join(library, 'src/lib/async-context.node.ts'),
+      tsconfig: false,
+      resolve: {
+        alias: {
+          '#cipher': join(library, 'src/crypto/cipher.node.ts'),
+          '#async-context': join(library, 'src/lib/async-context.node.ts'),
+        },
       },
-      tsconfigRaw: {},
-      logLevel: 'warning',
     })
-    return await import(pathToFileURL(outfile).href)
+    await bundled.write({ file, codeSplitting: false })
+    await bundled.close()
+    return await import(pathToFileURL(file).href)
   } finally {
     rmSync(folder, { recursive: true })
   }
