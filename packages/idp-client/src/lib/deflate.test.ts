@@ -80,6 +80,15 @@ describe('deflate', () => {
     expect(() => none.deflate(utf8('a'.repeat(65_536)))).toThrow(RangeError)
   })
 
+  test('the result does not depend on earlier calls', () => {
+    fc.assert(
+      fc.property(fc.array(claims, { maxLength: 4 }), claims, (earlier, bytes) => {
+        for (const each of earlier) deflate(each)
+        expect(deflate(bytes)).toEqual(createDeflate(dictionary).deflate(bytes))
+      }),
+    )
+  })
+
   test('refers no further back than 32,768 bytes', () => {
     const start = incompressible(100)
     for (const distance of [32_767, 32_768, 32_769, 40_000]) {

@@ -129,8 +129,8 @@ class BitWriter {
   #bits = 0
   #count = 0
 
-  constructor(maxBytes: number) {
-    this.#bytes = new Uint8Array(maxBytes)
+  constructor(bytes: Bytes) {
+    this.#bytes = bytes
   }
 
   write(bits: number, count: number): void {
@@ -154,69 +154,67 @@ class BitWriter {
   }
 }
 
-/** Finds earlier occurrences of the bytes at a position by a hash of the first three. */
+/**
+ * Finds earlier occurrences of the bytes at a position by a hash of the first three. It keeps positions but no bytes, so that
+ * one finder is used for every window that starts with its dictionary: to allocate its arrays takes longer than a search.
+ */
 class MatchFinder {
-  readonly #window: Bytes
   /** Latest position of each hash. 0 means that there is no position, so the first byte of a dictionary is never matched. */
-  readonly #latest: Uint16Array
+  readonly #latest = new Uint16Array(1 << HASH_BITS)
+  readonly #latestInDictionary: Uint16Array
   /** By position: the last earlier position with the same hash. */
-  readonly #previous: Uint16Array
+  readonly #previous = new Uint16Array(MAX_WINDOW_BYTES)
   /** Length of the match that `find` found; 0 if there is none. */
   length = 0
   distance = 0
 
-  constructor(window: Bytes, earlier?: MatchFinder) {
-    this.#window = window
-    this.#latest = earlier ? earlier.#latest.slice() : new Uint16Array(1 << HASH_BITS)
-    this.#previous = new Uint16Array(window.length)
-    if (earlier) this.#previous.set(earlier.#previous)
+  constructor(dictionary: Bytes) {
+    this.add(dictionary, 1, dictionary.length)
+    this.#latestInDictionary = this.#latest.slice()
   }
 
-  #hash(at: number): number {
-    const window = this.#window
-    const bytes = ((window[at] ?? 0) << 16) | ((window[at + 1] ?? 0) << 8) | (window[at + 2] ?? 0)
-    return Math.imul(bytes, 0x9e3779b1) >>> (32 - HASH_BITS)
+  /** Removes the positions after the dictionary. */
+  reset(): void {
+    this.#latest.set(this.#latestInDictionary)
   }
 
   /** Adds the positions from `from` up to `to`, without the last two of the window, which begin no match. */
-  add(from: number, to: number): void {
-    const end = Math.min(to, this.#window.length - MIN_MATCH + 1)
-    for (let at = from; at < end; at++) {
-      const hash = this.#hash(at)
-      this.#previous[at] = this.#latest[hash] ?? 0
-      this.#latest[hash] = at
-    }
+  add(window: Bytes, from: number, to: number): void {
+    const end = Math.min(to, window.length - MIN_MATCH + 1)
+    for (let at = from; at < end; at++) this.#addOne(window, at)
+  }
+
+  /** Adds a position, and returns the last earlier one with the same hash. */
+  #addOne(window: Bytes, at: number): number {
+    const bytes = ((window[at] ?? 0) << 16) | ((window[at + 1] ?? 0) << 8) | (window[at + 2] ?? 0)
+    const hash = Math.imul(bytes, 0x9e3779b1) >>> (32 - HASH_BITS)
+    const earlier = this.#latest[hash] ?? 0
+    this.#previous[at] = earlier
+    this.#latest[hash] = at
+    return earlier
   }
 
   /** Sets `length` and `distance` to the longest match at this position, and adds it. */
-  find(at: number): void {
-    const window = this.#window
+  find(window: Bytes, at: number): void {
+    const max = Math.min(MAX_MATCH, window.length - at)
     this.length = 0
-    if (at + MIN_MATCH > window.length) return
-    const hash = this.#hash(at)
-    let candidate = this.#latest[hash] ?? 0
-    this.#previous[at] = candidate
-    this.#latest[hash] = at
-    for (let count = 0; count < MAX_CANDIDATES; count++) {
-      if (candidate === 0 || at - candidate > MAX_DISTANCE) return
+    if (max < MIN_MATCH) return
+    let longest = 0
+    let candidate = this.#addOne(window, at)
+    for (let count = 0; count < MAX_CANDIDATES && longest < max; count++) {
+      if (candidate === 0 || at - candidate > MAX_DISTANCE) break
       // The byte that would make the match longer differs in most cases.
-      if (window[candidate + this.length] === window[at + this.length]) {
-        const length = this.#matchLength(candidate, at)
-        if (length >= MIN_MATCH && length > this.length) {
-          this.length = length
+      if (window[candidate + longest] === window[at + longest]) {
+        let length = 0
+        while (length < max && window[candidate + length] === window[at + length]) length++
+        if (length >= MIN_MATCH && length > longest) {
+          longest = length
           this.distance = at - candidate
         }
       }
       candidate = this.#previous[candidate] ?? 0
     }
-  }
-
-  #matchLength(candidate: number, at: number): number {
-    const window = this.#window
-    const max = Math.min(MAX_MATCH, window.length - at)
-    let length = 0
-    while (length < max && window[candidate + length] === window[at + length]) length++
-    return length
+    this.length = longest
   }
 }
 
@@ -226,20 +224,17 @@ function toDistanceCode(distance: number): number {
   return 2 * extraBits + ((distance - 1) >> extraBits)
 }
 
+function writeExtraBits(writer: BitWriter, { base, extraBits }: Ranges, code: number, value: number): void {
+  writer.write(value - (base[code] ?? 0), extraBits[code] ?? 0)
+}
+
 function writeMatch(writer: BitWriter, length: number, distance: number): void {
   const lengthCode = LENGTH_CODE[length] ?? 0
   writer.writeSymbol(END_OF_BLOCK + 1 + lengthCode)
-  writer.write(length - (LENGTHS.base[lengthCode] ?? 0), LENGTHS.extraBits[lengthCode] ?? 0)
+  writeExtraBits(writer, LENGTHS, lengthCode, length)
   const distanceCode = toDistanceCode(distance)
   writer.write(DISTANCE_CODE[distanceCode] ?? 0, DISTANCE_BITS)
-  writer.write(distance - (DISTANCES.base[distanceCode] ?? 0), DISTANCES.extraBits[distanceCode] ?? 0)
-}
-
-function concatenate(first: Uint8Array, second: Uint8Array): Bytes {
-  const bytes = new Uint8Array(first.length + second.length)
-  bytes.set(first)
-  bytes.set(second, first.length)
-  return bytes
+  writeExtraBits(writer, DISTANCES, distanceCode, distance)
 }
 
 /** Inflates a stream as far as it is needed. */
@@ -318,30 +313,30 @@ export interface Deflate {
 
 /** Creates the two functions for a dictionary. It is part of the format of the stream. */
 export function createDeflate(dictionary: Bytes): Deflate {
-  let indexed: MatchFinder | undefined
-
-  function indexDictionary(): MatchFinder {
-    const finder = new MatchFinder(dictionary)
-    finder.add(1, dictionary.length)
-    return finder
-  }
+  let finder: MatchFinder | undefined
 
   return {
     deflate(bytes) {
-      const window = concatenate(dictionary, bytes)
-      if (window.length > MAX_WINDOW_BYTES) throw new RangeError('more than 65,535 bytes')
-      indexed ??= indexDictionary()
-      const finder = new MatchFinder(window, indexed)
-      // No byte takes more than the nine bits of a literal.
-      const writer = new BitWriter(Math.ceil((bytes.length * MAX_CODE_BITS) / 8) + 4)
+      const length = dictionary.length + bytes.length
+      if (length > MAX_WINDOW_BYTES) throw new RangeError('more than 65,535 bytes')
+      // One allocation for window and stream. No byte takes more than the nine bits of a literal.
+      const memory = new Uint8Array(length + Math.ceil((bytes.length * MAX_CODE_BITS) / 8) + 4)
+      const window = memory.subarray(0, length)
+      window.set(dictionary)
+      window.set(bytes, dictionary.length)
+      const writer = new BitWriter(memory.subarray(length))
       writer.write(BLOCK_HEADER, BLOCK_HEADER_BITS)
-      for (let at = dictionary.length; at < window.length; ) {
-        finder.find(at)
-        const length = finder.length || 1
-        if (finder.length === 0) writer.writeSymbol(window[at] ?? 0)
-        else writeMatch(writer, finder.length, finder.distance)
-        finder.add(at + 1, at + length)
-        at += length
+      finder ??= new MatchFinder(dictionary)
+      finder.reset()
+      for (let at = dictionary.length; at < length; ) {
+        finder.find(window, at)
+        if (finder.length === 0) {
+          writer.writeSymbol(window[at++] ?? 0)
+        } else {
+          writeMatch(writer, finder.length, finder.distance)
+          finder.add(window, at + 1, at + finder.length)
+          at += finder.length
+        }
       }
       return writer.finish()
     },
