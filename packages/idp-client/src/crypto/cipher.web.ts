@@ -1,5 +1,5 @@
 import type { Bytes } from '../lib/utf8.ts'
-import { utf8 } from '../lib/utf8.ts'
+import { concatenate, utf8 } from '../lib/utf8.ts'
 import type { CipherKey, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'
@@ -53,9 +53,7 @@ export async function decrypt(
 ): Promise<Bytes | null> {
   // Ciphertext and tag are joined here, so only this check fixes the border between them.
   if (tag.length !== TAG_BYTES) return null
-  const joined = new Uint8Array(ciphertext.length + TAG_BYTES)
-  joined.set(ciphertext)
-  joined.set(tag, ciphertext.length)
+  const { bytes: joined } = concatenate([ciphertext, tag])
   try {
     return new Uint8Array(
       await crypto.subtle.decrypt(parameters(iv, aad), key as unknown as CryptoKey, joined),

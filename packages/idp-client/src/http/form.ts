@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import { text } from '../lib/utf8.ts'
+import { concatenate, text } from '../lib/utf8.ts'
 
 /* Far above every form of the protocol, and small enough to buffer. */
 const MAX_BYTES = 262_144
@@ -24,13 +24,7 @@ export async function readText(chunks: AsyncIterable<Uint8Array> | null): Promis
     if (size > MAX_BYTES) throw tooLarge()
     parts.push(chunk)
   }
-  const body = new Uint8Array(size)
-  let offset = 0
-  for (const part of parts) {
-    body.set(part, offset)
-    offset += part.length
-  }
-  return text(body)
+  return text(concatenate(parts).bytes)
 }
 
 /** Reads a form from a stream of bytes. */

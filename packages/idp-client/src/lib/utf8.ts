@@ -20,3 +20,26 @@ export function strictText(bytes: Uint8Array): string {
 export function utf8Length(value: string): number {
   return encoder.encode(value).length
 }
+
+/**
+ * Concatenates bytes and texts, and returns the length of each part, too. It allocates once: V8 needs about a microsecond for
+ * every array of more than 64 bytes.
+ */
+export function concatenate(parts: readonly (string | Uint8Array)[]): {
+  readonly bytes: Bytes
+  readonly lengths: readonly number[]
+} {
+  let capacity = 0
+  // A UTF-16 code unit takes up to three bytes.
+  for (const part of parts) capacity += typeof part === 'string' ? 3 * part.length : part.length
+  const memory = new Uint8Array(capacity)
+  let end = 0
+  const lengths = parts.map((part) => {
+    const target = memory.subarray(end)
+    if (typeof part !== 'string') target.set(part)
+    const length = typeof part === 'string' ? encoder.encodeInto(part, target).written : part.length
+    end += length
+    return length
+  })
+  return { bytes: memory.subarray(0, end), lengths }
+}

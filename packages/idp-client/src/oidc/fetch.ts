@@ -1,7 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { toBase64url } from '../crypto/base64url.ts'
-import type { Bytes } from '../lib/utf8.ts'
-import { text, utf8 } from '../lib/utf8.ts'
+import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
@@ -95,16 +94,6 @@ function bounded<T>(
   })
 }
 
-function concatenate(chunks: readonly Uint8Array[], size: number): Bytes {
-  const bytes: Bytes = new Uint8Array(size)
-  let offset = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, offset)
-    offset += chunk.byteLength
-  }
-  return bytes
-}
-
 /** Reads the whole body; stops when it is announced as, or turns out to be, larger than the limit. */
 async function readBody({ body, headers }: Response): Promise<Uint8Array> {
   if (Number(headers.get('content-length') ?? 0) > SIZE_LIMIT) throw new TransportError('too-large')
@@ -119,7 +108,7 @@ async function readBody({ body, headers }: Response): Promise<Uint8Array> {
     chunks.push(value)
   }
   const [only] = chunks
-  return only !== undefined && chunks.length === 1 ? only : concatenate(chunks, size)
+  return only !== undefined && chunks.length === 1 ? only : concatenate(chunks).bytes
 }
 
 function isRedirect({ status, type }: Response): boolean {

@@ -1,7 +1,7 @@
 import { createDeflate } from '../../lib/deflate.ts'
-import { addOwn } from '../../lib/own-properties.ts'
+import { addOwn, setOwn } from '../../lib/own-properties.ts'
 import type { Bytes } from '../../lib/utf8.ts'
-import { strictText, utf8 } from '../../lib/utf8.ts'
+import { concatenate, strictText } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
 import { onFirstRead } from '../model/on-first-read.ts'
 import type { SessionData, User } from '../model/session-data.ts'
@@ -71,15 +71,16 @@ type Lengths = readonly [
   secrets: number,
 ]
 
+/* `JSON.stringify` leaves out what is undefined, here and in `Details`. */
 interface OptionalHead {
   /** `clientTag` */
-  readonly c?: string
+  readonly c?: string | undefined
   /** `requestedAuthentication` */
-  readonly a?: string
+  readonly a?: string | undefined
   /** `ownScope` */
-  readonly s?: string
+  readonly s?: string | undefined
   /** Properties that the application added to the session. */
-  readonly o?: TokenHolder
+  readonly o?: TokenHolder | undefined
 }
 
 /** The part of a session that few requests need. */
@@ -87,9 +88,9 @@ interface Details {
   /** `tokenSet`, in which every token is replaced by its index in `t`. */
   readonly s: TokenHolder
   /** `accessTokens`, likewise. */
-  readonly m?: readonly TokenHolder[]
+  readonly m?: readonly TokenHolder[] | undefined
   /** `internal.sid` */
-  readonly i?: string
+  readonly i?: string | undefined
   /** `authentication` */
   readonly e?: unknown
   /** The layouts of the tokens, in the order of their bytes. */
@@ -98,17 +99,15 @@ interface Details {
 
 const NO_BYTES = new Uint8Array()
 
-const toJson = (value: unknown): Bytes => utf8(JSON.stringify(value))
-
 /** Returns the claims of `user` that the payload of the ID token lacks; null if `user` lacks claims of the ID token. */
 function claimsBeyond(payload: Uint8Array, user: User): TokenHolder | null {
   try {
-    const rest: TokenHolder = { ...user }
-    for (const [name, claim] of Object.entries(userClaimsIn(payload))) {
-      if (!Object.hasOwn(rest, name) || !isSameJson(rest[name], claim)) return null
-      delete rest[name]
-    }
-    return rest
+    const claims = userClaimsIn(payload)
+    for (const [name, claim] of Object.entries(claims))
+      if (!Object.hasOwn(user, name) || !isSameJson(user[name], claim)) return null
+    const further: TokenHolder = {}
+    for (const name of Object.keys(user)) if (!Object.hasOwn(claims, name)) setOwn(further, name, user[name])
+    return further
   } catch {
     return null
   }
@@ -155,22 +154,13 @@ function collectDetails(session: StoredSession, { idToken }: PackedUser, collect
     typeof token === 'string' ? collector.add(packToken(token)) : token
   const { idToken: _packed, ...others } = tokenSet
   return {
-    s: { ...(mapTokens(others, add) as TokenHolder), ...(idToken && { idToken: collector.add(idToken) }) },
-    ...(accessTokens && { m: mapTokens(accessTokens, add) as TokenHolder[] }),
-    ...(internal.sid === undefined ? {} : { i: internal.sid }),
-    ...(isInIdToken(session) ? {} : { e: session.authentication }),
+    // The order of these lines is that of the tokens in the cookie.
+    s: { ...(mapTokens(others, add) as TokenHolder), idToken: idToken && collector.add(idToken) },
+    m: mapTokens(accessTokens, add) as TokenHolder[] | undefined,
+    i: internal.sid,
+    e: isInIdToken(session) ? undefined : session.authentication,
     t: collector.layouts,
   }
-}
-
-function concatenate(parts: readonly Uint8Array[]): Bytes {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    bytes.set(part, offset)
-    offset += part.length
-  }
-  return bytes
 }
 
 function compress(claims: Bytes): Bytes {
@@ -185,33 +175,41 @@ export function encodeSession(session: StoredSession): Bytes {
   const { accessTokens: _tokens, internal, tokenSet: _tokenSet, user: _user, ...own } = data
   const user = packUser(data)
   const payload = (user.idToken?.kind === USER_JWT && user.idToken.parts[1]) || NO_BYTES
-  const further = Object.keys(user.further).length > 0 ? toJson(user.further) : NO_BYTES
+  const further = Object.keys(user.further).length > 0 ? JSON.stringify(user.further) : ''
   const collector = new TokenCollector()
   const details = collectDetails(session, user, collector)
-  const detailsJson = toJson(details)
-  const claims = concatenate([payload, further, detailsJson, ...collector.claims])
+  const { bytes: claims, lengths: claimLengths } = concatenate([
+    payload,
+    further,
+    JSON.stringify(details),
+    ...collector.claims,
+  ])
   const stored = compress(claims)
-  const secrets = concatenate(collector.secrets)
   const flags =
     (details.i === undefined ? 0 : WITH_SID) |
     (details.e === undefined ? 0 : WITH_AUTHENTICATION) |
     (details.m ? WITH_ACCESS_TOKENS : 0) |
     (ownAudience ? OWN_AUDIENCE : 0)
   const optional: OptionalHead = {
-    ...(clientTag === undefined ? {} : { c: clientTag }),
-    ...(requestedAuthentication === undefined ? {} : { a: requestedAuthentication }),
-    ...(ownScope === undefined ? {} : { s: ownScope }),
-    ...(Object.keys(own).length > 0 ? { o: own } : {}),
+    c: clientTag,
+    a: requestedAuthentication,
+    s: ownScope,
+    o: Object.keys(own).length > 0 ? own : undefined,
   }
-  const parts = [stored, claims, payload, further, detailsJson, secrets] as const
-  const lengths = parts.map(({ length }) => length) as unknown as Lengths
+  const secretsLength = collector.secrets.reduce((sum, { length }) => sum + length, 0)
+  const lengths = [stored.length, claims.length, ...claimLengths.slice(0, 3), secretsLength]
   const createdAt = isSessionData(data) ? internal.createdAt : null
-  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths, optional]
-  const headJson = toJson(head)
+  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths as unknown as Lengths, optional]
   const prefix = new Uint8Array(PREFIX_BYTES)
-  prefix[0] = VERSION
-  new DataView(prefix.buffer).setUint32(1, headJson.length)
-  return concatenate([prefix, headJson, stored, secrets])
+  const { bytes, lengths: partLengths } = concatenate([
+    prefix,
+    JSON.stringify(head),
+    stored,
+    ...collector.secrets,
+  ])
+  bytes[0] = VERSION
+  new DataView(bytes.buffer).setUint32(1, partLengths[1] ?? 0)
+  return bytes
 }
 
 /** The parts of a session that are decoded when they are first read. */
