@@ -1,5 +1,6 @@
-// Compiles every TypeScript snippet of the documentation against the built package.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+// Compiles every TypeScript snippet of the documentation against the built package. The pages of frameworks print files of
+// their examples instead, which compile and run where the framework is installed (`tools/test-hosts.mjs`).
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
@@ -72,6 +73,26 @@ export function snippetsOf(page, text) {
   }
 }
 
+const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+)/
+
+/** Returns the name of the example whose files a page prints, `undefined` for other pages. */
+export const exampleOf = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
+
+/**
+ * Compares the snippets of a page that name a file with the files of its example.
+ *
+ * @param {(path: string) => string | null} readFile returns the text of a file of the example, `null` if there is none
+ * @returns {string[]} a problem for each snippet that is not a consecutive part of its file
+ */
+export function misquoted(page, text, readFile) {
+  return fencesOf(text).flatMap(({ code, line }) => {
+    const path = FILE_LINE.exec(code)?.[1]
+    if (path === undefined) return []
+    const quoted = code.split('\n').slice(1).join('\n').trim()
+    return readFile(path)?.includes(quoted) ? [] : [`${page}:${line} differs from ${path} of the example`]
+  })
+}
+
 // Without an import or export a file would share its names with all others.
 const moduleText = (code) => `${code}\n${/^\s*(?:import|export)\b/m.test(code) ? '' : 'export {}\n'}`
 
@@ -114,9 +135,15 @@ function pages() {
 }
 
 if (isMain(import.meta)) {
-  const all = [...new Set(pages())].map((page) => ({ page, ...snippetsOf(page, readText(page)) }))
+  const [quoting, compiled] = [pages().filter(exampleOf), pages().filter((page) => !exampleOf(page))]
+  const all = [...new Set(compiled)].map((page) => ({ page, ...snippetsOf(page, readText(page)) }))
   const work = all.filter(({ files }) => files.length > 0)
   const problems = all.flatMap((item) => item.problems)
+  for (const page of quoting) {
+    const fileOf = (path) => `examples/${exampleOf(page)}/${path}`
+    const readFile = (path) => (existsSync(fromRoot(fileOf(path))) ? readText(fileOf(path)) : null)
+    problems.push(...misquoted(page, readText(page), readFile))
+  }
   const next = async () => {
     for (let item = work.shift(); item; item = work.shift())
       problems.push(...(await compile(item.page, item.files)))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { located, snippetsOf } from './check-docs.mjs'
+import { exampleOf, located, misquoted, snippetsOf } from './check-docs.mjs'
 import { anchorsOf, fencesOf, linksOf, sectionOf, stepsOf } from './lib/markdown.mjs'
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
@@ -81,4 +81,18 @@ test('a section ends at the next heading of its level, and lists its steps in or
   ])
   expect(stepsOf(sectionOf(text, 'Two'))).toHaveLength(1)
   expect(() => sectionOf(text, 'Three')).toThrow('Three')
+})
+
+test('a snippet that names a file of an example is a part of that file', () => {
+  const text = [
+    fence('ts', '// file: a.ts', 'two()', 'three()'),
+    fence('html', '<!-- file: b.html -->', '<p>'),
+  ].join('\n')
+  const files = { 'a.ts': 'one()\ntwo()\nthree()\n', 'b.html': '<b>\n' }
+  expect(misquoted('x.md', text, (path) => files[path])).toEqual([
+    'x.md:7 differs from b.html of the example',
+  ])
+  expect(misquoted('x.md', text, () => null)).toHaveLength(2)
+  expect(exampleOf('docs/guides/hosts/react-router.md')).toBe('react-router')
+  expect(exampleOf('docs/guides/quick-start.md')).toBeUndefined()
 })

@@ -1,0 +1,62 @@
+// Shared by the contract applications of all hosts: options, and the operations behind the paths of `ContractHost`. The code
+// of a framework is in the folder of its host.
+import { isIdpError } from 'idp-client'
+import { contractHooks } from 'idp-client/testing'
+
+/** Options of the client under test; provider, client and secret come from variables. */
+export const options = {
+  ...contractHooks,
+  trustProxy: process.env.CONTRACT_PROXY === '1',
+  logger: () => {},
+}
+
+/** Port to listen on, on the loopback address. */
+export const port = Number(process.env.PORT)
+
+/** Prefix below which the application is served: empty, or `/app`. */
+export const basePath = process.env.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
+
+/** Returns the arguments of the explicit style, none in the ambient one. */
+export const explicit = (query, ...args) => (query.get('style') === 'ambient' ? [] : args)
+
+/** The body of `/whoami`. */
+export function toKnown(session) {
+  return {
+    sub: session?.user.sub ?? null,
+    value: session?.value ?? null,
+    hooked: session?.hooked ?? null,
+    createdAt: session?.internal.createdAt ?? null,
+  }
+}
+
+/** Adds the value of the query to the session: `/update` and `/app-cookie`. */
+export async function save(idp, query, args) {
+  const session = await idp.getSession(...args.slice(0, 1))
+  const nobody = {
+    user: { sub: 'nobody' },
+    tokenSet: { accessToken: '', expiresAt: 0 },
+    internal: { createdAt: 0 },
+  }
+  await idp.updateSession({ ...(session ?? nobody), value: query.get('value') }, ...args)
+}
+
+/** Returns the redirect to the provider: `/start`. */
+export function start(idp, query, args) {
+  const mode = query.get('response_mode')
+  const authorizationParameters = mode === null ? {} : { response_mode: mode }
+  return idp.startInteractiveLogin(
+    { returnTo: query.get('returnTo') ?? '/', authorizationParameters },
+    ...args,
+  )
+}
+
+/** Returns the redirect to the provider of a connection: `/connect`. */
+export function connect(idp, query, args) {
+  return idp.connectAccount({ connection: 'github', returnTo: query.get('returnTo') ?? '/' }, ...args)
+}
+
+/** The body of a response with status 500 for an error of the library; rethrows any other. */
+export function toFailure(error) {
+  if (!isIdpError(error)) throw error
+  return { code: error.code }
+}

@@ -1,0 +1,28 @@
+/**
+ * The frameworks with an adapter. Of each, `examples/<name>` is an application for readers and `e2e/hosts/<name>` the one
+ * that the adapter contract runs on. Both are installed from the example's `package.json` and lockfile into
+ * `e2e/hosts/.cache/<name>`, as its folders `example` and `contract`; the latter has `e2e/hosts/support` in `support`.
+ *
+ * @typedef {object} Host
+ * @property {string} title
+ * @property {string} entry of the package
+ * @property {string[]} frameworks packages whose versions the matrix names
+ * @property {boolean} quick whether it installs in seconds and needs no build: part of `npm test`
+ * @property {string[][]} [types] arguments of Node that check the types of the example
+ * @property {string[][]} [build] arguments of Node that build either application for production
+ * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
+ *   in the folder above
+ * @property {Record<string, string>} [env] further variables of a start
+ */
+
+/** @type {Record<string, Host>} */
+export const hosts = {
+  node: {
+    title: 'Node.js (node:http)',
+    entry: 'idp-client/node',
+    frameworks: [],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['server.mjs'],
+  },
+}

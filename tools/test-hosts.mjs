@@ -1,0 +1,265 @@
+// npm run test:hosts [-- host... | -- --resume | -- --write]: installs, builds and runs the applications of every framework:
+// the adapter contract on a production build, direct and behind a proxy that ends TLS, and the example in Chromium. With
+// --resume hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md.
+// `npm test -- hosts` runs those that install in seconds, without a browser.
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Browser as HttpBrowser } from './lib/app-visit.mjs'
+import { filesBelow, readJson } from './lib/files.mjs'
+import { startBrowser, visitExample } from './lib/host-browser.mjs'
+import { hosts } from './lib/hosts.mjs'
+import { freePort } from './lib/ports.mjs'
+import { withProgress } from './lib/progress.mjs'
+import { fromRoot, isMain, must } from './lib/run.mjs'
+import { startServer, untilAnswers } from './lib/server-process.mjs'
+import { pack } from './pack.mjs'
+import { runSteps } from './test-dist.mjs'
+
+const cache = fromRoot('e2e/hosts/.cache')
+const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
+/** The library's own dependencies, in the versions of this repository. */
+const ownDependencies = ['cookie-es', 'jose', 'oauth4webapi']
+
+/** Variables of applications in production; none of ours is inherited from the shell. */
+const production = {
+  NODE_ENV: 'production',
+  HOST: '127.0.0.1',
+  APP_BASE_URL: undefined,
+  IDP_DOMAIN: undefined,
+  IDP_CLIENT_ID: undefined,
+  IDP_CLIENT_SECRET: undefined,
+  IDP_SECRET: undefined,
+}
+
+const hash = (...parts) => {
+  const sum = createHash('sha256')
+  for (const part of parts) sum.update(part)
+  return sum.digest('hex')
+}
+
+/** Returns a hash of everything that the result of a host depends on. */
+function fingerprint(name) {
+  const folders = ['packages/idp-client/dist', `examples/${name}`, `e2e/hosts/${name}`, 'e2e/hosts/support']
+  const files = folders
+    .flatMap((folder) => [...filesBelow(folder)])
+    .filter((path) => !path.includes('/node_modules/'))
+  return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
+}
+
+/** Installs the framework if its lockfile changed, the library always, and copies both applications. */
+async function install(name, folder, tarball) {
+  const { 'idp-client': _library, ...dependencies } = readJson(`examples/${name}/package.json`).dependencies
+  const manifest = { ...readJson(`examples/${name}/package.json`), dependencies }
+  const lock = readFileSync(fromRoot(`examples/${name}/package-lock.json`))
+  const stamp = hash(JSON.stringify(manifest), lock)
+  const stampFile = join(folder, 'installed')
+  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
+    rmSync(folder, { recursive: true, force: true })
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
+    writeFileSync(join(folder, 'package-lock.json'), lock)
+    await must('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+    writeFileSync(stampFile, stamp)
+  }
+  const library = join(folder, 'node_modules/idp-client')
+  rmSync(library, { recursive: true, force: true })
+  mkdirSync(library, { recursive: true })
+  await must('tar', ['-xzf', tarball, '-C', library, '--strip-components=1'])
+  for (const each of ownDependencies) {
+    const target = join(folder, 'node_modules', each)
+    rmSync(target, { recursive: true, force: true })
+    cpSync(fromRoot(`node_modules/${each}`), target, { recursive: true })
+  }
+  const copies = [
+    [`examples/${name}`, 'example'],
+    [`e2e/hosts/${name}`, 'contract'],
+    ['e2e/hosts/support', 'contract/support'],
+  ]
+  for (const target of ['example', 'contract']) rmSync(join(folder, target), { recursive: true, force: true })
+  for (const [source, target] of copies)
+    cpSync(fromRoot(source), join(folder, target), {
+      recursive: true,
+      filter: (path) => !/[\\/]node_modules$|package-lock\.json$/.test(path),
+    })
+}
+
+/** Returns the arguments of Node with the paths of installed programs, which are in the folder above an application. */
+const resolved = (args, folder) =>
+  args.map((arg) => (arg.startsWith('node_modules/') ? join(folder, arg) : arg))
+
+const node = (args, { folder, application }) =>
+  must(process.execPath, resolved(args, folder), {
+    cwd: join(folder, application),
+    env: { NODE_ENV: 'production', CI: '1', NUXT_TELEMETRY_DISABLED: '1', ASTRO_TELEMETRY_DISABLED: '1' },
+  })
+
+/** Runs `work` while an application runs, at its address. */
+async function running({ name, folder, application, env }, work) {
+  const port = await freePort()
+  const base = `http://127.0.0.1:${port}`
+  const { start, env: own = {} } = hosts[name]
+  const server = startServer(resolved(start, folder), {
+    cwd: join(folder, application),
+    env: { ...production, ...own, ...env(base), PORT: String(port), NITRO_PORT: String(port) },
+  })
+  try {
+    await untilAnswers(`${base}/`, server)
+    await work(base)
+  } catch (error) {
+    throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)
+  } finally {
+    await server.stop()
+  }
+}
+
+/** Runs contract cases at once, and returns the titles of those that failed, with their errors. */
+async function runCases(cases, host) {
+  const settled = await Promise.allSettled(cases.map(({ run }) => run(host)))
+  return settled.flatMap(({ reason, status }, index) =>
+    status === 'fulfilled' ? [] : [`${cases[index].title}: ${String(reason.message).slice(0, 300)}`],
+  )
+}
+
+/** Runs the contract in one place, and notes how many cases passed. */
+async function contract({ cases, place, configured = true, context, result }) {
+  const { name, folder, provider } = context
+  const proxy = place === 'proxy' ? 'https://app.example.test' : undefined
+  const env = (base) => {
+    if (!configured) return {}
+    provider.registerApp(proxy ?? base)
+    // Behind the proxy the base URL is that of each request.
+    const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
+    return { ...provider.env, ...address, IDP_SECRET: secret }
+  }
+  await running({ name, folder, application: 'contract', env }, async (base) => {
+    const failed = await runCases(cases, {
+      url: proxy ?? base,
+      ...(proxy ? { listensAt: base } : {}),
+      secret,
+      styles: ['ambient', 'explicit'],
+      signIn: (authorizationUrl, person) => provider.login(authorizationUrl, person),
+    })
+    result[place] = `${cases.length - failed.length}/${cases.length}`
+    if (failed.length > 0) throw new Error(`${result[place]} passed\n${failed.join('\n')}`)
+  })
+}
+
+/** The protected page of the example starts a login; everything else needs a browser. */
+async function visitByHttp(base) {
+  const browser = new HttpBrowser(base)
+  const page = await browser.get('/account')
+  if (!page.location?.includes('/auth/login?returnTo=%2Faccount'))
+    throw new Error(`/account responds with ${page.status} ${page.location}`)
+  const api = await browser.get('/api/me')
+  if (api.status !== 401) throw new Error(`/api/me responds with ${api.status}`)
+}
+
+function stepsOf(context, result) {
+  const { browser, contracts, folder, name, provider, tarball } = context
+  const { build = [], types = [] } = hosts[name]
+  const each = (all, application) => async () => {
+    for (const args of all) await node(args, { folder, application })
+  }
+  const { adapterContract, unconfiguredContract } = contracts
+  const example = (base) => {
+    provider.registerApp(base)
+    return { ...provider.env, APP_BASE_URL: base }
+  }
+  return [
+    ['installs', () => install(name, folder, tarball)],
+    ['the types of the example resolve', each(types, 'example')],
+    ['the contract application builds', each(build, 'contract')],
+    [
+      `passes the contract, ${adapterContract.length} cases`,
+      () => contract({ cases: adapterContract, place: 'direct', context, result }),
+    ],
+    [
+      'passes the contract behind a proxy that ends TLS',
+      () => contract({ cases: adapterContract, place: 'proxy', context, result }),
+    ],
+    [
+      'guards deny without a configuration',
+      () =>
+        contract({ cases: unconfiguredContract, place: 'unconfigured', configured: false, context, result }),
+    ],
+    ['the example builds', each(build, 'example')],
+    [
+      browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',
+      () =>
+        running({ name, folder, application: 'example', env: example }, async (base) => {
+          await (browser ? visitExample(browser, base) : visitByHttp(base))
+          result.browser = browser ? 'passed' : 'not run'
+        }),
+    ],
+  ]
+}
+
+const resultFile = (name) => join(cache, `${name}.json`)
+
+/** Returns the result of a host if it passed with the same files, in a browser as well. */
+function earlierResult(name) {
+  if (!existsSync(resultFile(name))) return undefined
+  const result = JSON.parse(readFileSync(resultFile(name), 'utf8'))
+  return result.fingerprint === fingerprint(name) ? result : undefined
+}
+
+function versionsOf(name, folder) {
+  const version = (each) =>
+    JSON.parse(readFileSync(join(folder, 'node_modules', each, 'package.json'), 'utf8')).version
+  return Object.fromEntries(hosts[name].frameworks.map((each) => [each, version(each)]))
+}
+
+/**
+ * Runs hosts one after the other.
+ *
+ * @param {{ only?: string[], resume?: boolean, quick?: boolean }} [what] names of hosts, all if empty; `quick`: only those that
+ *   install in seconds, without a browser
+ * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
+ */
+export async function testHosts({ only = [], resume = false, quick = false } = {}) {
+  const unknown = only.filter((name) => !(name in hosts))
+  if (unknown.length > 0)
+    throw new Error(`no host ${unknown.join(', ')}; known: ${Object.keys(hosts).join(', ')}`)
+  const names = Object.keys(hosts).filter(
+    (name) => (only.length === 0 || only.includes(name)) && (!quick || hosts[name].quick),
+  )
+  const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
+  const contracts = await import('../packages/idp-client/dist/testing.js')
+  const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  mkdirSync(cache, { recursive: true })
+  const browser = quick ? undefined : await startBrowser(provider)
+  try {
+    const tarball = await withProgress('hosts: packs idp-client', () => pack('packages/idp-client', cache))
+    for (const name of names) {
+      if (resume && earlierResult(name)) {
+        console.log(`passed  ${name}: in an earlier run with the same files, not counted`)
+        continue
+      }
+      rmSync(resultFile(name), { force: true })
+      const folder = join(cache, name)
+      const result = {}
+      const before = counts.failed
+      await runSteps(name, stepsOf({ browser, contracts, folder, name, provider, tarball }, result), counts)
+      if (counts.failed > before || quick) continue
+      const complete = { ...result, versions: versionsOf(name, folder), fingerprint: fingerprint(name) }
+      writeFileSync(resultFile(name), JSON.stringify(complete, null, 2))
+    }
+  } finally {
+    await browser?.close()
+    await provider.stop()
+  }
+  return counts
+}
+
+if (isMain(import.meta)) {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { resume: { type: 'boolean' }, quick: { type: 'boolean' } },
+  })
+  const { passed, failed, skipped } = await testHosts({ only: positionals, ...values })
+  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
+  process.exitCode = failed === 0 ? 0 : 1
+}
