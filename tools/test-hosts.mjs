@@ -162,7 +162,8 @@ function stepsOf(context, result) {
   const each = (all, application) => async () => {
     for (const args of all) await node(args, { folder, application })
   }
-  const { adapterContract, unconfiguredContract } = contracts
+  const { adapterContract, lateWriteContract, unconfiguredContract } = contracts
+  const cases = [...adapterContract, ...lateWriteContract]
   const example = (base) => {
     provider.registerApp(base)
     return { ...provider.env, APP_BASE_URL: base }
@@ -172,12 +173,12 @@ function stepsOf(context, result) {
     ['the types of the example resolve', each(types, 'example')],
     ['the contract application builds', each(build, 'contract')],
     [
-      `passes the contract, ${adapterContract.length} cases`,
-      () => contract({ cases: adapterContract, place: 'direct', context, result }),
+      `passes the contract, ${cases.length} cases`,
+      () => contract({ cases, place: 'direct', context, result }),
     ],
     [
       'passes the contract behind a proxy that ends TLS',
-      () => contract({ cases: adapterContract, place: 'proxy', context, result }),
+      () => contract({ cases, place: 'proxy', context, result }),
     ],
     [
       'guards deny without a configuration',

@@ -1,7 +1,18 @@
 // The contract application on node:http, without a framework.
 import { createServer } from 'node:http'
 import { IdpClient, sendResponse } from 'idp-client/node'
-import { connect, explicit, options, port, save, start, toFailure, toKnown } from './support/contract.mjs'
+import {
+  connect,
+  explicit,
+  lateResult,
+  options,
+  port,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
 
 const idp = new IdpClient(options)
 
@@ -40,6 +51,11 @@ const routes = {
   '/token': async (req, res, query) => {
     sendJson(res, await idp.getAccessToken(...explicit(query, req, res)))
   },
+  '/late': (req, res, query) => {
+    saveLater(idp, query, explicit(query, req, res))
+    res.end('late')
+  },
+  '/late-result': async (_req, res, query) => sendJson(res, await lateResult(query)),
   '/start': async (req, res, query) => sendResponse(res, await start(idp, query, explicit(query, req, res))),
   '/connect': async (req, res, query) =>
     sendResponse(res, await connect(idp, query, explicit(query, req, res))),

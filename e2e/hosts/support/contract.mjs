@@ -40,6 +40,26 @@ export async function save(idp, query, args) {
   await idp.updateSession({ ...(session ?? nobody), value: query.get('value') }, ...args)
 }
 
+/** Updates that wait until their response has left, by their value. */
+const late = new Map()
+
+/** Starts an update that waits for `lateResult`: `/late`. */
+export function saveLater(idp, query, args) {
+  let release
+  const left = new Promise((resolve) => {
+    release = resolve
+  })
+  const outcome = left.then(() => save(idp, query, args)).then(() => ({ code: null }), toFailure)
+  late.set(query.get('value'), { release, outcome })
+}
+
+/** Lets that update continue, and returns the body of `/late-result`. */
+export function lateResult(query) {
+  const { release, outcome } = late.get(query.get('value'))
+  release()
+  return outcome
+}
+
 /** Returns the redirect to the provider: `/start`. */
 export function start(idp, query, args) {
   const mode = query.get('response_mode')

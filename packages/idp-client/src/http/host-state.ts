@@ -19,6 +19,7 @@ interface OpenRequest {
 interface HostState {
   request?: RequestState
   open?: OpenRequest | undefined
+  hasResponse?: true
   cookieLines?: CookieLines
 }
 
@@ -57,6 +58,16 @@ export function requestState(hostRequest: object, create: () => RequestState): R
 /** Returns the binding of the middleware that serves a request, or `undefined` outside a middleware. */
 export function openBinding(hostRequest: object): Binding | undefined {
   return Stamp.get(hostRequest).open?.binding
+}
+
+/** Notes that the response of the application to a request has left: no cookie can be added to it. */
+export function markResponded(hostRequest: object): void {
+  Stamp.get(hostRequest).hasResponse = true
+}
+
+/** Returns whether the response of the application to a request has left. */
+export function hasResponded(hostRequest: object): boolean {
+  return Stamp.get(hostRequest).hasResponse === true
 }
 
 /**

@@ -1,5 +1,6 @@
 import { accounts } from './adapter-contract/accounts.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
+import { lateWrites } from './adapter-contract/late-writes.ts'
 import { logins } from './adapter-contract/logins.ts'
 import { requests } from './adapter-contract/requests.ts'
 import { sessions } from './adapter-contract/sessions.ts'
@@ -18,3 +19,9 @@ export const adapterContract: readonly ContractCase[] = [...logins, ...sessions,
  * The `secret` of the host is not used.
  */
 export const unconfiguredContract: readonly ContractCase[] = unconfigured
+
+/**
+ * Further test cases for a host whose middleware surrounds the handlers of the application, where the response leaves after
+ * them. Its application also has the paths `/late` and `/late-result`.
+ */
+export const lateWriteContract: readonly ContractCase[] = lateWrites

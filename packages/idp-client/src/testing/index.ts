@@ -9,7 +9,7 @@ export {
   type Person,
   type WayBack,
 } from './adapter-contract/host.ts'
-export { adapterContract, unconfiguredContract } from './adapter-contract.ts'
+export { adapterContract, lateWriteContract, unconfiguredContract } from './adapter-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
   generateCookieHeader,

@@ -2,7 +2,12 @@ import type { RequestListener } from 'node:http'
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { adapterContract, ContractViolation, unconfiguredContract } from '../../src/testing/index.ts'
+import {
+  adapterContract,
+  ContractViolation,
+  lateWriteContract,
+  unconfiguredContract,
+} from '../../src/testing/index.ts'
 import { startHost } from './hosts.ts'
 
 /** Hosts that keep no rule: every case must notice it by itself. */
@@ -27,10 +32,13 @@ describe('the adapter contract', () => {
   })
 
   describe.each(brokenHosts)('detects a host that %s', (_title, listener) => {
-    test.each([...adapterContract, ...unconfiguredContract])('$title', async ({ run }) => {
-      const { host, stop } = await startHost(() => listener, { title: '', basePath: '' }, provider, {})
-      onTestFinished(stop)
-      await expect(run(host)).rejects.toThrow(ContractViolation)
-    })
+    test.each([...adapterContract, ...lateWriteContract, ...unconfiguredContract])(
+      '$title',
+      async ({ run }) => {
+        const { host, stop } = await startHost(() => listener, { title: '', basePath: '' }, provider, {})
+        onTestFinished(stop)
+        await expect(run(host)).rejects.toThrow(ContractViolation)
+      },
+    )
   })
 })

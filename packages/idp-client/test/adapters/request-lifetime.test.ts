@@ -61,6 +61,16 @@ describe('[F1] a request whose response has left', () => {
     await expect(update(idp, 'late', request)).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
   })
 
+  test('is read-only for operations with the headers of that response', async () => {
+    const idp = client()
+    const request = await signedInRequest()
+    const headers = new Headers()
+    await idp.middleware(request, () => new Response('page', { headers }))
+    await expect(update(idp, 'late', request, headers)).rejects.toMatchObject({
+      code: 'SESSION_NOT_WRITABLE',
+    })
+  })
+
   test('is read-only after its handler has thrown', async () => {
     const idp = client()
     const request = await signedInRequest()

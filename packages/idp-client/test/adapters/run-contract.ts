@@ -1,12 +1,13 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
+import type { ContractCase } from '../../src/testing/index.ts'
 import { adapterContract, unconfiguredContract } from '../../src/testing/index.ts'
 import type { MakeApplication, RunningHost } from './hosts.ts'
 import { configured, places, startHost } from './hosts.ts'
 
-/** Runs the whole adapter contract for one kind of application, in every place where it may live. */
-export function runContract(make: MakeApplication): void {
+/** Runs the whole adapter contract, and further cases, for one kind of application, in every place where it may live. */
+export function runContract(make: MakeApplication, further: readonly ContractCase[] = []): void {
   let provider: DevProvider
 
   beforeAll(async () => {
@@ -30,7 +31,7 @@ export function runContract(make: MakeApplication): void {
       await running.stop()
     })
 
-    test.each(adapterContract)('$title', async ({ run }) => {
+    test.each([...adapterContract, ...further])('$title', async ({ run }) => {
       await run(running.host)
     })
   })

@@ -1,6 +1,7 @@
 import { describe } from 'vitest'
 import type { StartInteractiveLoginOptions } from '../../src/index.ts'
 import { IdpClient, isIdpError } from '../../src/index.ts'
+import { lateWriteContract } from '../../src/testing/index.ts'
 import { listenerOf } from '../support/front.ts'
 import type { MakeApplication } from './hosts.ts'
 import { runContract } from './run-contract.ts'
@@ -30,6 +31,23 @@ function loginOptions(query: URLSearchParams): StartInteractiveLoginOptions {
     returnTo: query.get('returnTo') ?? '/',
     ...(mode === null ? {} : { authorizationParameters: { response_mode: mode } }),
   }
+}
+
+/** Updates that wait until their response has left, by their value. */
+const late = new Map<string | null, { readonly release: () => void; readonly outcome: Promise<unknown> }>()
+
+function saveLater(idp: IdpClient, call: Call): void {
+  let release = (): void => {}
+  const left = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const outcome = left
+    .then(() => save(idp, call))
+    .then(
+      () => ({ code: null }),
+      (error: unknown) => ({ code: isIdpError(error) ? error.code : 'unknown' }),
+    )
+  late.set(call.query.get('value'), { release, outcome })
 }
 
 const handlers: Readonly<Record<string, Handler>> = {
@@ -69,6 +87,15 @@ const handlers: Readonly<Record<string, Handler>> = {
   },
   '/token': async (idp, { explicit, headers }) =>
     Response.json(await idp.getAccessToken(explicit[0]), { headers }),
+  '/late': (idp, call) => {
+    saveLater(idp, call)
+    return new Response('late', { headers: call.headers })
+  },
+  '/late-result': async (_idp, { query }) => {
+    const update = late.get(query.get('value'))
+    update?.release()
+    return Response.json(await update?.outcome)
+  },
   '/connect': (idp, { explicit: [request], query }) => {
     const options = { connection: 'github', returnTo: query.get('returnTo') ?? '/' }
     return request ? idp.connectAccount(request, options) : idp.connectAccount(options)
@@ -95,5 +122,5 @@ const application: MakeApplication = (options, basePath) => {
 }
 
 describe('adapter contract: Web Request and Response', () => {
-  runContract(application)
+  runContract(application, lateWriteContract)
 })

@@ -5,7 +5,7 @@ import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import type { RequestState } from '../../http/host-state.ts'
-import { requestState } from '../../http/host-state.ts'
+import { hasResponded, requestState } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { readJson } from '../../http/json-body.ts'
 import { noStore } from '../../http/responses.ts'
@@ -81,7 +81,10 @@ export function toExchange(request: Request, canWrite: boolean, toView: ToView =
 /** Binds a Web request, and the response for its cookies, if there is one. */
 export function bindRequest(request: Request, target?: WebTarget): Binding {
   const headers = target instanceof Headers ? target : target?.headers
-  const exchange = toExchange(request, headers !== undefined)
+  const exchange = {
+    ...toExchange(request, true),
+    canWrite: () => headers !== undefined && !hasResponded(request),
+  }
   return {
     exchange,
     commit() {

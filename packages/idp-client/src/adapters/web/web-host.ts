@@ -7,7 +7,7 @@ import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
-import { openBinding, openRequest } from '../../http/host-state.ts'
+import { markResponded, openBinding, openRequest } from '../../http/host-state.ts'
 import { noStore } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain, conclude } from '../../lib/chain.ts'
@@ -86,6 +86,8 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
       () => {
         binding.close()
         leave()
+        // Without `next` the application responds later.
+        if (next) markResponded(request)
       },
     )
   }

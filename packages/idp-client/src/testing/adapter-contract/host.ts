@@ -35,6 +35,8 @@ export type WayBack =
  * | `/app-cookie?style&value` | the same, with the application's own cookies `app_before=1` and `app_after=1` set before and after it |
  * | `/token?style` | `getAccessToken` as JSON |
  * | `/start?style&returnTo&response_mode` | `startInteractiveLogin` with the values of the query |
+ * | `/late?style&value` | the text `late`; only for `lateWriteContract`: starts an `updateSession` as `/update`, which waits for the next path |
+ * | `/late-result?value` | lets the update with that value continue, and responds with its error as the JSON `{ code }` |
  * | `/connect?style&returnTo` | `connectAccount` for the connection `github`, which the provider must have |
  */
 export interface ContractHost {

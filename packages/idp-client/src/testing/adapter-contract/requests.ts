@@ -103,6 +103,18 @@ const otherPaths: ContractCase = {
   },
 }
 
+const logoutNotice: ContractCase = {
+  title: 'a logout notice of the provider, a form without an origin, reaches its route',
+  async run(host) {
+    const { error } = await new Browser(host).json('/auth/backchannel-logout', {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    })
+    const isOurs = typeof error === 'object' && error !== null && 'code' in error
+    claim(isOurs, 'the library rejects the empty form, not the framework')
+  },
+}
+
 const guards: ContractCase = {
   title: 'guards reject requests without a session: a redirect from pages, 401 as JSON from APIs',
   async run(host) {
@@ -128,5 +140,6 @@ export const requests: readonly ContractCase[] = [
   subresources,
   oneTransaction,
   otherPaths,
+  logoutNotice,
   guards,
 ]
