@@ -33,6 +33,9 @@ const production = {
   IDP_SECRET: undefined,
 }
 
+/** Returns the name of the folders of a host's applications. */
+const sourceOf = (name) => hosts[name].application ?? name
+
 const hash = (...parts) => {
   const sum = createHash('sha256')
   for (const part of parts) sum.update(part)
@@ -41,26 +44,44 @@ const hash = (...parts) => {
 
 /** Returns a hash of everything that the result of a host depends on. */
 function fingerprint(name) {
-  const folders = ['packages/idp-client/dist', `examples/${name}`, `e2e/hosts/${name}`, 'e2e/hosts/support']
+  const folders = [
+    'packages/idp-client/dist',
+    `examples/${sourceOf(name)}`,
+    `e2e/hosts/${sourceOf(name)}`,
+    'e2e/hosts/support',
+  ]
   const files = folders
     .flatMap((folder) => [...filesBelow(folder)])
     .filter((path) => !path.includes('/node_modules/'))
   return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
 }
 
+/** Returns the manifest of an example without the library, and with other versions of some packages. */
+function toManifest({ dependencies, devDependencies, ...manifest }, versions = {}) {
+  const replaced = (all) =>
+    Object.fromEntries(
+      Object.entries(all ?? {}).flatMap(([name, version]) =>
+        name === 'idp-client' ? [] : [[name, versions[name] ?? version]],
+      ),
+    )
+  return { ...manifest, dependencies: replaced(dependencies), devDependencies: replaced(devDependencies) }
+}
+
 /** Installs the framework if its lockfile changed, the library always, and copies both applications. */
 async function install(name, folder, tarball) {
-  const { 'idp-client': _library, ...dependencies } = readJson(`examples/${name}/package.json`).dependencies
-  const manifest = { ...readJson(`examples/${name}/package.json`), dependencies }
-  const lock = readFileSync(fromRoot(`examples/${name}/package-lock.json`))
+  const source = sourceOf(name)
+  const { versions } = hosts[name]
+  const manifest = toManifest(readJson(`examples/${source}/package.json`), versions)
+  const lock = readFileSync(fromRoot(`examples/${source}/package-lock.json`))
   const stamp = hash(JSON.stringify(manifest), lock)
   const stampFile = join(folder, 'installed')
   if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
     rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
-    writeFileSync(join(folder, 'package-lock.json'), lock)
-    await must('npm', ['ci', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+    if (!versions) writeFileSync(join(folder, 'package-lock.json'), lock)
+    const command = versions ? 'install' : 'ci'
+    await must('npm', [command, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
     writeFileSync(stampFile, stamp)
   }
   const library = join(folder, 'node_modules/idp-client')
@@ -73,8 +94,8 @@ async function install(name, folder, tarball) {
     cpSync(fromRoot(`node_modules/${each}`), target, { recursive: true })
   }
   const copies = [
-    [`examples/${name}`, 'example'],
-    [`e2e/hosts/${name}`, 'contract'],
+    [`examples/${source}`, 'example'],
+    [`e2e/hosts/${source}`, 'contract'],
     ['e2e/hosts/support', 'contract/support'],
   ]
   for (const target of ['example', 'contract']) rmSync(join(folder, target), { recursive: true, force: true })

@@ -5,6 +5,8 @@
  *
  * @typedef {object} Host
  * @property {string} title
+ * @property {string} [application] whose folders it has; default: its own name
+ * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile
  * @property {string} entry of the package
  * @property {string[]} frameworks packages whose versions the matrix names
  * @property {boolean} quick whether it installs in seconds and needs no build: part of `npm test`
@@ -17,6 +19,24 @@
 
 /** @type {Record<string, Host>} */
 export const hosts = {
+  express: {
+    title: 'Express 5',
+    entry: 'idp-client/express',
+    frameworks: ['express'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['server.mjs'],
+  },
+  'express-4': {
+    title: 'Express 4',
+    application: 'express',
+    versions: { express: '4.21.2', '@types/express': '4.17.23' },
+    entry: 'idp-client/express',
+    frameworks: ['express'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['server.mjs'],
+  },
   node: {
     title: 'Node.js (node:http)',
     entry: 'idp-client/node',
