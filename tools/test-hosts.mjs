@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
 import { filesBelow, readJson } from './lib/files.mjs'
 import { startBrowser, visitExample } from './lib/host-browser.mjs'
+import { toMatrix } from './lib/host-matrix.mjs'
 import { hosts } from './lib/hosts.mjs'
 import { freePort } from './lib/ports.mjs'
 import { withProgress } from './lib/progress.mjs'
@@ -276,12 +277,21 @@ export async function testHosts({ only = [], resume = false, quick = false } = {
   return counts
 }
 
+/** Writes the matrix of all hosts, whose latest runs have passed with the present files. */
+function writeMatrix() {
+  const results = Object.keys(hosts).map((name) => [name, earlierResult(name)])
+  const missing = results.filter(([, result]) => !result).map(([name]) => name)
+  if (missing.length > 0) throw new Error(`no run of ${missing.join(', ')} has passed with these files`)
+  writeFileSync(fromRoot('docs/reference/hosts.md'), toMatrix(Object.fromEntries(results)))
+}
+
 if (isMain(import.meta)) {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { resume: { type: 'boolean' }, quick: { type: 'boolean' } },
+    options: { resume: { type: 'boolean' }, quick: { type: 'boolean' }, write: { type: 'boolean' } },
   })
   const { passed, failed, skipped } = await testHosts({ only: positionals, ...values })
+  if (values.write && failed === 0) writeMatrix()
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`)
   process.exitCode = failed === 0 ? 0 : 1
 }

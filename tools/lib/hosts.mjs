@@ -8,6 +8,8 @@
  * @property {string} [application] whose folders it has; default: its own name
  * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile
  * @property {string} entry of the package
+ * @property {string} [guide] name of its page in `docs/guides/hosts`; default: its own name
+ * @property {string} [folder] of the adapter; default: that of the entry's name
  * @property {string[]} frameworks packages whose versions the matrix names
  * @property {boolean} quick whether it installs in seconds and needs no build: part of `npm test`
  * @property {string[][]} [types] arguments of Node that check the types of the example
@@ -30,6 +32,7 @@ export const hosts = {
   'express-4': {
     title: 'Express 4',
     application: 'express',
+    guide: 'express',
     versions: { express: '4.21.2', '@types/express': '4.17.23' },
     entry: 'idp-client/express',
     frameworks: ['express'],
