@@ -13,6 +13,7 @@ export const packages = {
       next: 'adapters/next/index.ts',
       express: 'adapters/express/index.ts',
       node: 'adapters/node/index.ts',
+      'react-router': 'adapters/react-router/index.ts',
       edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
@@ -34,7 +35,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'node'],
+    hosts: ['index', 'next', 'express', 'node', 'react-router'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -48,4 +48,16 @@ export const hosts = {
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['server.mjs'],
   },
+  'react-router': {
+    title: 'React Router',
+    entry: 'idp-client/react-router',
+    frameworks: ['react-router'],
+    quick: false,
+    types: [
+      ['node_modules/@react-router/dev/bin.js', 'typegen'],
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+    ],
+    build: [['node_modules/@react-router/dev/bin.js', 'build']],
+    start: ['node_modules/@react-router/serve/bin.js', 'build/server/index.js'],
+  },
 }

@@ -18,7 +18,7 @@ export const budgets = {
  * Maximum number of files that are imported with an entry, dependencies included: finding, reading and compiling many small
  * files takes longer than one large file.
  */
-export const moduleBudgets = { '.': 8, './next': 9, './express': 8, './node': 8 }
+export const moduleBudgets = { '.': 8, './next': 9, './express': 8, './node': 8, './react-router': 8 }
 
 /** Maximum bytes that an entry loads later, when something is first used. */
 export const lazyBudgets = {

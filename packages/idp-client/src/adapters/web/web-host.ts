@@ -29,6 +29,8 @@ export interface WebHost<Context extends object> {
   toRequest(context: Context): Request
   /** Returns the object that all contexts of one request share, if that is not the Web request. */
   toIdentity?(context: Context): object
+  /** Returns path and query of a page; default: those of the URL of its request. */
+  toPath?(context: Context, url: URL): string
 }
 
 const ambient = requestContext<Binding>('web/1')
@@ -109,7 +111,8 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
       this.#assertMounted(context, name)
       const { exchange } = this.bind(context)
       const { url } = exchange.request
-      return guard(exchange, context, () => (url ? url.pathname + url.search : undefined))
+      const { toPath = (_context, { pathname, search }): string => pathname + search } = this.#host
+      return guard(exchange, context, () => (url ? toPath(context, url) : undefined))
     }
   }
 

@@ -1,0 +1,1 @@
+export default { future: { v8_middleware: true } }

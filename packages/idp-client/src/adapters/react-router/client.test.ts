@@ -1,0 +1,144 @@
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { generateCookieHeader } from '../../testing/session-cookie.ts'
+import type { FrameworkRequest, SessionData } from './index.ts'
+import { action, IdpClient, loader } from './index.ts'
+
+const secret = 'a secret for tests, long enough to be taken as one'
+const origin = 'https://app.example'
+
+function client(): IdpClient {
+  return new IdpClient({
+    domain: 'idp.example.com',
+    clientId: 'client',
+    clientSecret: 'client-secret',
+    secret,
+    appBaseUrl: origin,
+    logger: () => {},
+  })
+}
+
+/** A session that is due for an extension. */
+async function signedIn(): Promise<{ cookie: string }> {
+  const now = Math.floor(Date.now() / 1000)
+  const session = { user: { sub: 'carol' }, internal: { createdAt: now - 4000 } }
+  return { cookie: await generateCookieHeader(session, { secret, now: now - 400 }) }
+}
+
+/** Arguments as React Router passes them to the middleware of a request. */
+function toArguments(path: string, headers: HeadersInit = {}): FrameworkRequest {
+  return { request: new Request(origin + path, { headers }), context: new Map() }
+}
+
+/** The same request as React Router passes it to a loader: a copy, with the URL of the page. */
+function toLoaderArguments({ context, request }: FrameworkRequest, path?: string): FrameworkRequest {
+  const url = path === undefined ? {} : { url: new URL(path, origin) }
+  return { request: new Request(request), context, ...url }
+}
+
+/** Runs a loader behind the middleware, and responds as React Router does with what it throws. */
+async function run(
+  idp: IdpClient,
+  args: FrameworkRequest,
+  handler: () => Promise<unknown>,
+): Promise<Response> {
+  return idp.middleware(args, async () => {
+    try {
+      return Response.json((await handler()) ?? null)
+    } catch (thrown) {
+      if (thrown instanceof Response) return thrown
+      throw thrown
+    }
+  })
+}
+
+describe('requireLogin', () => {
+  async function redirect(path: string, page?: string): Promise<Headers> {
+    const idp = client()
+    const args = toArguments(path)
+    const { headers, status } = await run(idp, args, () => idp.requireLogin(toLoaderArguments(args, page)))
+    expect(status).toBe(302)
+    return headers
+  }
+
+  test('returns the session', async () => {
+    const idp = client()
+    const args = toArguments('/page', await signedIn())
+    const response = await run(idp, args, () => idp.requireLogin(toLoaderArguments(args)))
+    expect(await response.json()).toMatchObject({ user: { sub: 'carol' } })
+  })
+
+  test('redirects by a navigation of the browser, also after a request for data', async () => {
+    const headers = await redirect('/page')
+    expect(headers.get('x-remix-reload-document')).toBe('true')
+    expect(headers.get('location')).toBe('/auth/login?returnTo=%2Fpage')
+  })
+
+  test.each([
+    ['/page?q=a%20b&u=%C3%BC', undefined, '/page?q=a%20b&u=%C3%BC'],
+    ['/page.data?_routes=root%2Croutes%2Fpage&q=a%20b', '/page?q=a+b', '/page?q=a%20b'],
+    ['/page?index&_routes=root', '/page', '/page'],
+    ['/_root.data', '/', '/'],
+    ['/page?index=1&next=%2Fx%3F_routes%3D', undefined, '/page?index=1&next=%2Fx%3F_routes%3D'],
+  ])('returns from %s, a request for %s, to %s', async (path, page, expected) => {
+    const headers = await redirect(path, page)
+    expect(headers.get('location')).toBe(`/auth/login?returnTo=${encodeURIComponent(expected)}`)
+  })
+
+  test('leaves the base path to React Router, which adds its basename to redirects', async () => {
+    vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/app')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const headers = await redirect('/app/page')
+    expect(headers.get('location')).toBe('/auth/login?returnTo=%2Fapp%2Fpage')
+  })
+})
+
+describe('requireAuth', () => {
+  test('returns the session, or throws a response that is no redirect', async () => {
+    const idp = client()
+    const args = toArguments('/api', await signedIn())
+    const granted = await run(idp, args, () => idp.requireAuth(toLoaderArguments(args)))
+    expect(await granted.json()).toMatchObject({ user: { sub: 'carol' } })
+    const anonymous = toArguments('/api')
+    const rejected = await run(idp, anonymous, () => idp.requireAuth(anonymous))
+    expect([rejected.status, rejected.headers.get('location')]).toEqual([401, null])
+  })
+})
+
+describe('guards without the middleware', () => {
+  test.each(['requireLogin', 'requireAuth'] as const)('%s throws and names the line', async (guard) => {
+    const args = toArguments('/page', await signedIn())
+    await expect(client()[guard](args)).rejects.toMatchObject({
+      code: 'AMBIENT_REQUEST_MISSING',
+      message: expect.stringContaining('export const middleware = [idp.middleware] in app/root.tsx'),
+    })
+  })
+
+  test('throw for unknown options', async () => {
+    const idp = client()
+    const args = toArguments('/page', await signedIn())
+    const unknown = { role: 'admin' } as never
+    const result = idp.middleware(args, async () => Response.json(await idp.requireLogin(args, unknown)))
+    await expect(result).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+  })
+})
+
+test('[F1] what a loader writes with its copy of the request replaces the extended session', async () => {
+  const idp = client()
+  const args = toArguments('/page', await signedIn())
+  const response = await run(idp, args, async () => {
+    const copy = toLoaderArguments(args)
+    const session = (await idp.getSession(copy)) as SessionData
+    await idp.updateSession({ ...session, value: 'of the loader' }, copy)
+  })
+  const [cookie = ''] = response.headers.getSetCookie()
+  const next = new Request(origin, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
+  expect(await idp.getSession(next)).toMatchObject({ value: 'of the loader' })
+  expect(response.headers.getSetCookie()).toHaveLength(1)
+  expect(response.headers.get('cache-control')).toContain('no-store')
+})
+
+test('the module of auth/* responds 404 to paths that are no auth routes', async () => {
+  expect([loader().status, action().status]).toEqual([404, 404])
+  const args = toArguments('/auth/profile')
+  expect((await client().middleware(args, async () => loader())).status).toBe(401)
+})

@@ -1,0 +1,9 @@
+export * from '../../public.ts'
+export {
+  action,
+  type FrameworkRequest,
+  type FrameworkResponse,
+  IdpClient,
+  loader,
+  type PageGuardOptions,
+} from './client.ts'
