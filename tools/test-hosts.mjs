@@ -180,7 +180,7 @@ async function visitByHttp(base) {
 
 function stepsOf(context, result) {
   const { browser, contracts, folder, name, provider, tarball } = context
-  const { build = [], types = [] } = hosts[name]
+  const { build = [], tests = [], types = [] } = hosts[name]
   const each = (all, application) => async () => {
     for (const args of all) await node(args, { folder, application })
   }
@@ -193,6 +193,7 @@ function stepsOf(context, result) {
   return [
     ['installs', () => install(name, folder, tarball)],
     ['the types of the example resolve', each(types, 'example')],
+    ['the tests of the adapter pass', each(tests, 'contract')],
     ['the contract application builds', each(build, 'contract')],
     [
       `passes the contract, ${cases.length} cases`,

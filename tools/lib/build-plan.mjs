@@ -14,6 +14,7 @@ export const packages = {
       express: 'adapters/express/index.ts',
       node: 'adapters/node/index.ts',
       'react-router': 'adapters/react-router/index.ts',
+      hono: 'adapters/hono/index.ts',
       edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
@@ -35,7 +36,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'node', 'react-router'],
+    hosts: ['index', 'next', 'express', 'node', 'react-router', 'hono'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -13,6 +13,7 @@
  * @property {string[]} frameworks packages whose versions the matrix names
  * @property {boolean} quick whether it installs in seconds and needs no build: part of `npm test`
  * @property {string[][]} [types] arguments of Node that check the types of the example
+ * @property {string[][]} [tests] arguments of Node that run tests of the adapter in the folder of the contract application
  * @property {string[][]} [build] arguments of Node that build either application for production
  * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
  *   in the folder above
@@ -59,5 +60,14 @@ export const hosts = {
     ],
     build: [['node_modules/@react-router/dev/bin.js', 'build']],
     start: ['node_modules/@react-router/serve/bin.js', 'build/server/index.js'],
+  },
+  hono: {
+    title: 'Hono',
+    entry: 'idp-client/hono',
+    frameworks: ['hono', '@hono/node-server'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    tests: [['--test', 'hono.test.mjs']],
+    start: ['server.mjs'],
   },
 }

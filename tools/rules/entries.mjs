@@ -18,7 +18,14 @@ export const budgets = {
  * Maximum number of files that are imported with an entry, dependencies included: finding, reading and compiling many small
  * files takes longer than one large file.
  */
-export const moduleBudgets = { '.': 8, './next': 9, './express': 8, './node': 8, './react-router': 8 }
+export const moduleBudgets = {
+  '.': 8,
+  './next': 9,
+  './express': 8,
+  './node': 8,
+  './react-router': 8,
+  './hono': 8,
+}
 
 /** Maximum bytes that an entry loads later, when something is first used. */
 export const lazyBudgets = {
@@ -51,7 +58,7 @@ export const serverPackages = ['jose', 'oauth4webapi', 'cookie-es']
 export const storeEntries = ['./stores/memory', './stores/redis', './stores/postgres']
 
 /** The hosts: only the entry named may import the package. */
-export const hosts = { next: './next', express: './express', react: './react' }
+export const hosts = { next: './next', express: './express', hono: './hono', react: './react' }
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
 export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']

@@ -73,6 +73,7 @@ export const layers = {
     types: ['features', ...sessions, 'tokens', 'oidc'],
   },
   'adapters/web': { values: hostLayers, types: hostTypes },
+  'adapters/hono': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
   'adapters/edge': {
     values: ['errors', 'engine', 'rare-features', 'routes', 'adapters/web', 'public'],
     types: ['config', 'features'],
@@ -119,6 +120,7 @@ export const packagePlaces = [
   { name: 'next', places: ['adapters/next/'] },
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
+  { name: 'hono', places: [], typePlaces: ['adapters/hono/'] },
   { name: '#cipher', places: ['crypto/'] },
   { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
@@ -144,6 +146,7 @@ export const entries = [
   'adapters/express/index.ts',
   'adapters/node/index.ts',
   'adapters/react-router/index.ts',
+  'adapters/hono/index.ts',
   'browser/index.ts',
   'react/index.ts',
   'errors/index.ts',

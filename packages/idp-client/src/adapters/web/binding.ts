@@ -47,7 +47,8 @@ export class WebRequestView implements RequestView {
   }
 }
 
-type ToView = (request: Request) => RequestView
+/** Creates the view of a request. */
+export type ToView = (request: Request) => RequestView
 
 function getState(request: Request, toView: ToView): RequestState {
   return requestState(request, () => {
@@ -100,9 +101,9 @@ export interface DeferredBinding extends Binding {
 }
 
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
-export function bindDeferred(request: Request): DeferredBinding {
+export function bindDeferred(request: Request, toView?: ToView): DeferredBinding {
   let isOpen = true
-  const exchange = { ...toExchange(request, true), canWrite: () => isOpen }
+  const exchange = { ...toExchange(request, true, toView), canWrite: () => isOpen }
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,

@@ -6,7 +6,7 @@ import type { PageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { headersSink } from '../../http/cookie-text.ts'
-import type { Binding, Exchange } from '../../http/exchange.ts'
+import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { markResponded, openBinding, openRequest } from '../../http/host-state.ts'
 import { noStore } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
@@ -31,6 +31,8 @@ export interface WebHost<Context extends object> {
   toIdentity?(context: Context): object
   /** Returns path and query of a page; default: those of the URL of its request. */
   toPath?(context: Context, url: URL): string
+  /** Returns the view of a request, if the framework may have read its body and keeps it. */
+  toView?(context: Context): RequestView
 }
 
 const ambient = requestContext<Binding>('web/1')
@@ -71,9 +73,12 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
    */
   protected serve(context: Context, next?: () => MaybePromise<Response>): MaybePromise<Response> {
     const request = this.#toRequest(context)
-    const binding = bindDeferred(request)
+    const { toView } = this.#host
+    const binding = bindDeferred(request, toView && (() => toView(context)))
     const { exchange } = binding
-    const leave = openRequest(this.#toIdentity(context), binding, this)
+    // Operations find the binding by the context and by its request.
+    const keys = new Set([this.#toIdentity(context), request])
+    const leaves = [...keys].map((key) => openRequest(key, binding, this))
     const respond = (): MaybePromise<Response> =>
       next ? ambient.run(binding, next) : continueResponse(exchange.cookies)
     return conclude(
@@ -87,7 +92,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
         ),
       () => {
         binding.close()
-        leave()
+        for (const leave of leaves) leave()
         // Without `next` the application responds later.
         if (next) markResponded(request)
       },

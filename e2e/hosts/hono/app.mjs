@@ -1,0 +1,60 @@
+// The contract application on Hono, in every runtime. Middleware around and behind ours does what undid its cookies: it reads
+// bodies, touches the response early and replaces it.
+import { Hono } from 'hono'
+import { setCookie } from 'hono/cookie'
+import { IdpClient } from 'idp-client/hono'
+import {
+  basePath,
+  connect,
+  explicit,
+  lateResult,
+  options,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
+
+const idp = new IdpClient(options)
+
+export const app = new Hono().basePath(basePath)
+
+const query = (c) => new URL(c.req.url).searchParams
+const styled = (c) => explicit(query(c), c)
+
+app.onError((error, c) => c.json(toFailure(error), 500))
+app.use(async (c, next) => {
+  if (c.req.method === 'POST') await c.req.parseBody()
+  await next()
+})
+app.use(async (c, next) => {
+  c.res.headers.set('x-outer', 'yes')
+  await next()
+  // Hono merges the headers of both.
+  c.res = new Response(c.res.body, c.res)
+})
+app.use(idp.middleware)
+app.get('/', (c) => c.text('home'))
+app.get('/public', (c) => c.text('public', 200, { 'cache-control': 'public, max-age=60' }))
+app.get('/page', idp.requireLogin(), (c) => c.text(`user=${c.var.idpSession.user.sub}`))
+app.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
+app.get('/whoami', async (c) => c.json(toKnown(await idp.getSession(...styled(c)))))
+app.get('/update', async (c) => {
+  await save(idp, query(c), styled(c))
+  return c.json({ ok: true })
+})
+app.get('/app-cookie', async (c) => {
+  setCookie(c, 'app_before', '1')
+  await save(idp, query(c), styled(c))
+  setCookie(c, 'app_after', '1')
+  return c.json({ ok: true })
+})
+app.get('/token', async (c) => c.json(await idp.getAccessToken(...styled(c))))
+app.get('/late', (c) => {
+  saveLater(idp, query(c), styled(c))
+  return c.text('late')
+})
+app.get('/late-result', async (c) => c.json(await lateResult(query(c))))
+app.get('/start', (c) => start(idp, query(c), styled(c)))
+app.get('/connect', (c) => connect(idp, query(c), styled(c)))

@@ -1,0 +1,9 @@
+export * from '../../public.ts'
+export {
+  type FrameworkRequest,
+  type FrameworkResponse,
+  type Guard,
+  type HonoClientOptions,
+  IdpClient,
+  type PageGuardOptions,
+} from './client.ts'
