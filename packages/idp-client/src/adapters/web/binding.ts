@@ -47,8 +47,7 @@ export class WebRequestView implements RequestView {
   }
 }
 
-/** Creates the view of a request. */
-export type ToView = (request: Request) => RequestView
+type ToView = (request: Request) => RequestView
 
 function getState(request: Request, toView: ToView): RequestState {
   return requestState(request, () => {
@@ -101,9 +100,9 @@ export interface DeferredBinding extends Binding {
 }
 
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
-export function bindDeferred(request: Request, toView?: ToView): DeferredBinding {
+export function bindDeferred(request: Request, view: RequestView = toWebView(request)): DeferredBinding {
   let isOpen = true
-  const exchange = { ...toExchange(request, true, toView), canWrite: () => isOpen }
+  const exchange = { ...toExchange(request, true, () => view), canWrite: () => isOpen }
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,

@@ -53,18 +53,16 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
     this.#host = host
   }
 
-  #toContext(given: Context | Request): Context | null {
-    return this.#host.isContext(given) ? (given as Context) : null
+  #isContext(given: Context | Request): given is Context {
+    return this.#host.isContext(given)
   }
 
   #toRequest(given: Context | Request): Request {
-    const context = this.#toContext(given)
-    return context ? this.#host.toRequest(context) : (given as Request)
+    return this.#isContext(given) ? this.#host.toRequest(given) : given
   }
 
   #toIdentity(given: Context | Request): object {
-    const context = this.#toContext(given)
-    return context && this.#host.toIdentity ? this.#host.toIdentity(context) : this.#toRequest(given)
+    return (this.#isContext(given) && this.#host.toIdentity?.(given)) || this.#toRequest(given)
   }
 
   /**
@@ -73,8 +71,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
    */
   protected serve(context: Context, next?: () => MaybePromise<Response>): MaybePromise<Response> {
     const request = this.#toRequest(context)
-    const { toView } = this.#host
-    const binding = bindDeferred(request, toView && (() => toView(context)))
+    const binding = bindDeferred(request, this.#host.toView?.(context))
     const { exchange } = binding
     // Operations find the binding by the context and by its request.
     const keys = new Set([this.#toIdentity(context), request])
