@@ -12,6 +12,7 @@ export const packages = {
       index: 'index.ts',
       next: 'adapters/next/index.ts',
       express: 'adapters/express/index.ts',
+      fastify: 'adapters/fastify/index.ts',
       node: 'adapters/node/index.ts',
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
@@ -36,7 +37,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'node', 'react-router', 'hono'],
+    hosts: ['index', 'next', 'express', 'fastify', 'node', 'react-router', 'hono'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -70,4 +70,12 @@ export const hosts = {
     tests: [['--test', 'hono.test.mjs']],
     start: ['server.mjs'],
   },
+  fastify: {
+    title: 'Fastify',
+    entry: 'idp-client/fastify',
+    frameworks: ['fastify'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['server.mjs'],
+  },
 }

@@ -22,6 +22,7 @@ export const moduleBudgets = {
   '.': 8,
   './next': 9,
   './express': 8,
+  './fastify': 8,
   './node': 8,
   './react-router': 8,
   './hono': 8,
@@ -58,7 +59,13 @@ export const serverPackages = ['jose', 'oauth4webapi', 'cookie-es']
 export const storeEntries = ['./stores/memory', './stores/redis', './stores/postgres']
 
 /** The hosts: only the entry named may import the package. */
-export const hosts = { next: './next', express: './express', hono: './hono', react: './react' }
+export const hosts = {
+  next: './next',
+  express: './express',
+  fastify: './fastify',
+  hono: './hono',
+  react: './react',
+}
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
 export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']

@@ -80,6 +80,7 @@ export const layers = {
   },
   'adapters/node': { values: [...hostLayers, 'public'], types: hostTypes },
   'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
+  'adapters/fastify': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/next': {
     values: [...hostLayers, 'adapters/web', 'adapters/node', 'public'],
     types: hostTypes,
@@ -144,6 +145,7 @@ export const entries = [
   'adapters/edge/index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',
+  'adapters/fastify/index.ts',
   'adapters/node/index.ts',
   'adapters/react-router/index.ts',
   'adapters/hono/index.ts',

@@ -21,7 +21,7 @@ import { getSession } from './flows/get-session.ts'
 import { updateSession } from './flows/update-session.ts'
 import { newCorrelationId } from './http/correlation-id.ts'
 import type { Binding, Exchange } from './http/exchange.ts'
-import type { IsRequest } from './http/host-arguments.ts'
+import type { HostKinds } from './http/host-arguments.ts'
 import { ArgumentReader } from './http/host-arguments.ts'
 import { redirect } from './http/responses.ts'
 import type { MaybePromise } from './lib/chain.ts'
@@ -56,10 +56,10 @@ export abstract class IdpClientBase<
   /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
   readonly mfa: ServerMfaClient<FrameworkRequest, FrameworkResponse>
 
-  /** @internal @param isContext recognizes what the host passes to its handlers instead of a request. */
-  protected constructor(application: Application, isContext?: IsRequest) {
+  /** @internal */
+  protected constructor(application: Application, host?: HostKinds) {
     this.application = application
-    this.#read = new ArgumentReader(isContext)
+    this.#read = new ArgumentReader(host)
     this.sessions = sessionAdministration(
       this.#read,
       async (operation) => this.run(operation),

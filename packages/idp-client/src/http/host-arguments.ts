@@ -30,12 +30,16 @@ function getHeaders(value: object): object | null {
   return typeof headers === 'object' ? headers : null
 }
 
-/** Recognizes a request of the host. */
-export type IsRequest = (value: object) => boolean
+/** Recognizes what a framework passes to its handlers instead of a request and a response. */
+export interface HostKinds {
+  isContext?(value: object): boolean
+  isResponse?(value: object): boolean
+}
 
 /** Returns whether a value is a request, of the Web or of Node, from any realm. */
-const isRequestLike: IsRequest = (value) =>
-  has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
+function isRequestLike(value: object): boolean {
+  return has(value, 'method', 'string') && has(value, 'url', 'string') && getHeaders(value) !== null
+}
 
 /**
  * Returns whether cookies can be written to a value: a response of Node, Web headers, or an object with such headers.
@@ -60,18 +64,18 @@ function describe(value: unknown): string {
   return isPlainObject(value) ? 'object with headers but without method and url' : 'instance of another class'
 }
 
-function detectRole(value: unknown, isRequest: IsRequest): Role | null {
+function detectRole(value: unknown, host: HostKinds): Role | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
-  if (isRequest(value)) return 'request'
-  if (isResponse(value)) return 'response'
+  if (host.isContext?.(value) || isRequestLike(value)) return 'request'
+  if (host.isResponse?.(value) || isResponse(value)) return 'response'
   // An incomplete request: treating it as options would silently ignore it.
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
-function refuse(operation: string, forms: string, args: readonly unknown[], isRequest: IsRequest): never {
+function refuse(operation: string, forms: string, args: readonly unknown[], host: HostKinds): never {
   const roles = args
     .filter((value) => value !== undefined)
-    .map((value) => detectRole(value, isRequest) ?? describe(value))
+    .map((value) => detectRole(value, host) ?? describe(value))
   const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
   throw new IdpError('INVALID_ARGUMENTS', { detail })
 }
@@ -99,11 +103,10 @@ function read<FrameworkRequest, FrameworkResponse, Options>(
  * contexts of the host are recognized first: a context may be a plain object.
  */
 export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
-  readonly #isRequest: IsRequest
+  readonly #host: HostKinds
 
-  /** @param isContext recognizes what the host passes to its handlers instead of a request. */
-  constructor(isContext: IsRequest = () => false) {
-    this.#isRequest = (value) => isContext(value) || isRequestLike(value)
+  constructor(host: HostKinds = {}) {
+    this.#host = host
   }
 
   /**
@@ -116,9 +119,9 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
   ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
     const forms = '(options), (request, response, options) or (options, request, response)'
     const found = read<FrameworkRequest, FrameworkResponse, Options>(args, (value) =>
-      detectRole(value, this.#isRequest),
+      detectRole(value, this.#host),
     )
-    return found ?? refuse(operation, forms, args, this.#isRequest)
+    return found ?? refuse(operation, forms, args, this.#host)
   }
 
   /** Reads the arguments of an operation without options; options for other libraries must be empty. */
@@ -127,10 +130,10 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     args: readonly unknown[],
   ): HostArguments<FrameworkRequest, FrameworkResponse, object> {
     const found = read<FrameworkRequest, FrameworkResponse, object>(args, (value) =>
-      detectRole(value, this.#isRequest),
+      detectRole(value, this.#host),
     )
     if (found && Object.keys(found.options ?? {}).length === 0) return found
-    return refuse(operation, '() or (request, response)', args, this.#isRequest)
+    return refuse(operation, '() or (request, response)', args, this.#host)
   }
 
   /** Reads a session instead of options: any value, which the operation validates. */
@@ -139,11 +142,11 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     args: readonly unknown[],
   ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
     const toRole = (value: unknown): Role => {
-      const role = detectRole(value, this.#isRequest)
+      const role = detectRole(value, this.#host)
       return role === 'request' || role === 'response' ? role : 'options'
     }
     const forms = '(session), (request, response, session) or (session, request, response)'
     const found = read<FrameworkRequest, FrameworkResponse, Session>(args, toRole)
-    return found ?? refuse(operation, forms, args, this.#isRequest)
+    return found ?? refuse(operation, forms, args, this.#host)
   }
 }

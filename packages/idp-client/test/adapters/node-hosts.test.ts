@@ -1,26 +1,31 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from 'express'
 import express from 'express'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { IdpClient } from '../../src/adapters/express/index.ts'
-import { SECRET } from './next-support.ts'
+import { IdpClient as NodeIdpClient } from '../../src/adapters/node/index.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import { SECRET, signedIn } from './next-support.ts'
 
 /** A handler of the Express entry as hosts on `node:http` call it, which pass their own kind of `next`. */
 type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: () => unknown) => Promise<unknown>
 
 const toNode = (handler: RequestHandler): NodeHandler => handler as unknown as NodeHandler
 
+const options: IdpClientOptions = {
+  domain: 'idp.example',
+  clientId: 'app',
+  clientSecret: 'client-secret',
+  appBaseUrl: 'https://app.example',
+  logger: () => {},
+}
+
 function client(secret = SECRET): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret,
-    appBaseUrl: 'https://app.example',
-    logger: () => {},
-  })
+  return new IdpClient({ ...options, secret })
 }
 
 type Get = (path: string) => Promise<{ readonly status: number; readonly location: string | null }>
@@ -46,6 +51,30 @@ test('[F5] the page guard stores the path of a request that has no originalUrl',
     status: 302,
     location: `/auth/login?returnTo=${encodeURIComponent('/orders?page=2')}`,
   })
+})
+
+test('[F6] the types accept request and response of HTTP/2, and its responses carry the cookies', async () => {
+  const idp = new NodeIdpClient({ ...options, secret: SECRET })
+  const server = createHttp2Server((req, res) => {
+    void idp.middleware(req, res, async () => {
+      const { session } = await idp.requireLogin(req)
+      res.setHeader('cache-control', 'public')
+      res.end(session?.user.sub ?? '')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const http2 = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(async () => {
+    http2.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { cookie } = await signedIn('due')
+  const stream = http2.request({ ':path': '/page', cookie })
+  const [head] = (await once(stream, 'response')) as [IncomingHttpHeaders]
+  stream.setEncoding('utf8')
+  expect((await stream.toArray()).join('')).toBe('carol')
+  expect(head['set-cookie']).toEqual([expect.stringMatching(/^__session=/)])
+  expect(head['cache-control']).toContain('no-store')
 })
 
 test('[F8] the promise of the middleware settles after that of next', async () => {

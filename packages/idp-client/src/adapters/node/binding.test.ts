@@ -74,6 +74,13 @@ describe('cookies on a Node response', () => {
         response.writeHead(200, 'Fine', { 'Set-Cookie': ['app=1'], 'Cache-Control': 'public' }).end(),
     ],
     [
+      'writeHead with a copy of all lines',
+      (response) => {
+        const lines = [response.getHeader('set-cookie') ?? [], 'app=1'].flat().map(String)
+        response.writeHead(200, { 'set-cookie': lines, 'cache-control': 'public' }).end()
+      },
+    ],
+    [
       'writeHead with a list',
       (response) => response.writeHead(200, ['Set-Cookie', 'app=1', 'Cache-Control', 'public']).end(),
     ],

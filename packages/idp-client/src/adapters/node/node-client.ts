@@ -55,7 +55,7 @@ export abstract class NodeClient<
 > extends NodeHostClient<Request, Response> {
   /** @internal */
   protected constructor(application: Application) {
-    super(application, { isContext: () => false, toNode: (request, response) => ({ request, response }) })
+    super(application, { toNode: (request, response) => ({ request, response }) })
   }
 
   /**

@@ -7,6 +7,7 @@ import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
+import type { HostKinds } from '../../http/host-arguments.ts'
 import { openBinding, openRequest } from '../../http/host-state.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
@@ -26,11 +27,9 @@ export interface NodePair {
 }
 
 /** How a framework on `node:http` passes requests to its handlers. */
-export interface NodeHost<Context extends object, FrameworkResponse extends object> {
+export interface NodeHost<Context extends object, FrameworkResponse extends object> extends HostKinds {
   /** The line that mounts the middleware; if there is one, guards require it. */
   readonly mount?: string
-  /** Recognizes a context of the framework among the arguments of an operation. */
-  isContext(value: object): boolean
   /** Returns what the framework wraps; the response is the one that the operation got, if any. */
   toNode(context: Context, response?: FrameworkResponse): NodePair
 }
@@ -49,7 +48,7 @@ export abstract class NodeHostClient<
 
   /** @internal */
   protected constructor(application: Application, host: NodeHost<Context, FrameworkResponse>) {
-    super(application, (value) => host.isContext(value))
+    super(application, host)
     this.#host = host
   }
 
@@ -86,11 +85,11 @@ export abstract class NodeHostClient<
   }
 
   /** @internal Creates the guard of a page: the session, or the redirect to a login. */
-  protected pageGuard(
-    options?: PageGuardOptions<Context>,
+  protected pageGuard<Guarded extends Context>(
+    options?: PageGuardOptions<Guarded>,
     name = 'requireLogin',
-  ): (context: Context) => Promise<GuardResult> {
-    const guard = createPageGuard<Context>(this.application, { name }, options)
+  ): (context: Guarded) => Promise<GuardResult> {
+    const guard = createPageGuard<Guarded>(this.application, { name }, options)
     return async (context) => {
       this.#assertMounted(context, name)
       const path = (): string => requestTarget(this.#host.toNode(context).request)

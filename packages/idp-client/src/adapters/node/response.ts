@@ -1,24 +1,23 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import type { CookieLines } from '../../http/host-state.ts'
 import { cookieLines } from '../../http/host-state.ts'
 import { NO_CACHE } from '../../http/responses.ts'
 
-/** The used part of Node's `ServerResponse`. */
-export type NodeResponse = Pick<
-  ServerResponse,
-  | 'headersSent'
-  | 'getHeader'
-  | 'setHeader'
-  | 'writeHead'
-  | 'statusCode'
-  | 'write'
-  | 'end'
-  | 'destroyed'
-  | 'once'
-  | 'off'
->
+/** The used part of Node's `ServerResponse`, and of `Http2ServerResponse`. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly destroyed: boolean
+  getHeader(name: string): number | string | string[] | undefined
+  setHeader(name: string, value: number | string | readonly string[]): unknown
+  writeHead(status: number, headers?: OutgoingHttpHeaders): unknown
+  write(chunk: Uint8Array): boolean
+  end(): unknown
+  once(event: 'close' | 'drain', listener: () => void): unknown
+  off(event: 'close' | 'drain', listener: () => void): unknown
+}
 
 type Header = OutgoingHttpHeaders[string]
 
@@ -42,15 +41,18 @@ function toPairs(headers: unknown): [name: string, value: Header][] {
   return headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : []))
 }
 
-/** Moves headers that are passed with the status to those of the response; they would otherwise replace ours. */
+/**
+ * Moves headers that are passed with the status to those of the response; they would otherwise replace ours. Frameworks with
+ * headers of their own pass copies of some lines (Fastify 4).
+ */
 function merge(response: NodeResponse, headers: unknown): void {
-  const cookies = toLines(response.getHeader('set-cookie'))
+  const cookies = new Set(toLines(response.getHeader('set-cookie')))
   for (const [name, value] of toPairs(headers)) {
     if (value === undefined) continue
-    if (name.toLowerCase() === 'set-cookie') cookies.push(...toLines(value))
-    else response.setHeader(name, value)
+    if (name.toLowerCase() !== 'set-cookie') response.setHeader(name, value)
+    else for (const line of toLines(value)) cookies.add(line)
   }
-  if (cookies.length > 0) response.setHeader('Set-Cookie', cookies)
+  if (cookies.size > 0) response.setHeader('Set-Cookie', [...cookies])
 }
 
 /**

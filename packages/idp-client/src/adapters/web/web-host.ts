@@ -49,7 +49,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
 
   /** @internal */
   protected constructor(application: Application, host: WebHost<Context>) {
-    super(application, (value) => host.isContext(value))
+    super(application, host)
     this.#host = host
   }
 

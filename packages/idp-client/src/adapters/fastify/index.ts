@@ -1,0 +1,3 @@
+export * from '../../public.ts'
+export { type FastifyClientOptions, type Guard, IdpClient, type PageGuardOptions } from './client.ts'
+export type { FastifyPlugin, FastifyServer, FrameworkRequest, FrameworkResponse } from './plugin.ts'

@@ -1,0 +1,120 @@
+import type { Settings } from '../../config/config.ts'
+import { IdpError } from '../../errors/base.ts'
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { recover } from '../../lib/chain.ts'
+import { routeKeys } from '../../routes/table.ts'
+import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+
+/** Request type of this entry: the part of `FastifyRequest` that is the same for every server and route. */
+export interface FrameworkRequest {
+  readonly raw: NodeRequest
+  readonly url: string
+  readonly originalUrl: string
+  readonly params: unknown
+  readonly query: unknown
+}
+
+/** Response type of this entry: the part of `FastifyReply` that is the same for every server and route. */
+export interface FrameworkResponse {
+  readonly raw: NodeResponse
+  statusCode: number
+  header(name: string, value: string): unknown
+  send(payload?: unknown): unknown
+  callNotFound(): void
+}
+
+/** The used part of `FastifyInstance`. */
+export interface FastifyServer {
+  readonly prefix: string
+  hasRequestDecorator(name: string): boolean
+  decorateRequest(name: string, value: null): unknown
+  addHook(
+    name: 'onRequest' | 'preValidation',
+    hook: (request: FrameworkRequest, reply: FrameworkResponse, done: (error?: Error) => void) => void,
+  ): unknown
+  all(
+    path: string,
+    options: { readonly schema: { readonly hide: boolean } },
+    handler: (request: FrameworkRequest, reply: FrameworkResponse) => unknown,
+  ): unknown
+}
+
+/** A plugin of Fastify 4 and 5. */
+export type FastifyPlugin = (app: FastifyServer) => Promise<void>
+
+/** The part of the client that the hooks of the plugin call. */
+interface PluginHooks {
+  /** Responds to requests for the auth routes; passes any other request to `next`, inside the ambient scope. */
+  serve(request: FrameworkRequest, reply: FrameworkResponse, next: () => void): MaybePromise<unknown>
+  inScope(request: FrameworkRequest, next: () => void): void
+}
+
+function invalid(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+/** Returns the paths of the auth routes, without the prefix of the server that registers them. */
+function toRoutePaths({ basePath, disabledRoutes, routes }: Settings, prefix: string): Set<string> {
+  if (prefix !== '' && prefix !== basePath)
+    throw invalid('Register idp.plugin without prefix, or set FRAMEWORK_PUBLIC_BASE_PATH to the prefix.')
+  const enabled = routeKeys.filter((key) => !disabledRoutes.has(key))
+  return new Set(enabled.map((key) => (prefix === '' ? basePath : '') + routes[key]))
+}
+
+/** Creates the hook that serves requests. An error ends the request, also a falsy one, which Fastify would ignore. */
+function onRequest(serve: PluginHooks['serve']): Parameters<FastifyServer['addHook']>[1] {
+  return (request, reply, done) => {
+    let isPassed = false
+    const next = (): void => {
+      isPassed = true
+      done()
+    }
+    void recover(
+      () => serve(request, reply, next),
+      (thrown) => {
+        if (isPassed) throw thrown
+        done(thrown instanceof Error ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown }))
+      },
+    )
+  }
+}
+
+/** Creates the plugin. Its hooks are those of the server that registers it (`skip-override`, as `fastify-plugin` sets it). */
+export function createPlugin(settings: Settings, sessionName: string, hooks: PluginHooks): FastifyPlugin {
+  const plugin: FastifyPlugin = async (app) => {
+    if (app.hasRequestDecorator(sessionName)) {
+      const remedy = 'register idp.plugin once, or choose another name with the option sessionName.'
+      throw invalid(`request.${sessionName} exists: ${remedy}`)
+    }
+    app.decorateRequest(sessionName, null)
+    app.addHook('onRequest', onRequest(hooks.serve))
+    // After a body was read, the events of its stream continue the request, outside the scope.
+    app.addHook('preValidation', (request, _reply, done) => hooks.inScope(request, done))
+    // The hook serves them. Without routes it would not run where an outer server handles unknown paths.
+    for (const path of toRoutePaths(settings, app.prefix))
+      app.all(path, { schema: { hide: true } }, (_request, reply) => reply.callNotFound())
+  }
+  return Object.assign(plugin, {
+    [Symbol.for('skip-override')]: true,
+    [Symbol.for('plugin-meta')]: { name: 'idp-client', fastify: '>=4' },
+  })
+}
+
+/** Recognizes a reply of Fastify among the arguments of an operation. */
+export function isReply(value: Partial<FrameworkResponse>): boolean {
+  return typeof value.send === 'function' && typeof value.raw?.setHeader === 'function'
+}
+
+/**
+ * Sends a response through Fastify, so that its `onSend` hooks and the headers of the reply apply. Resolves once it has
+ * been sent: an asynchronous hook that settled before would let the request pass.
+ */
+export async function sendReply(reply: FrameworkResponse, response: Response): Promise<unknown> {
+  const body = response.body ? new Uint8Array(await response.arrayBuffer()) : undefined
+  reply.statusCode = response.status
+  // Fastify adds `Set-Cookie` lines, and replaces other headers.
+  for (const [name, value] of response.headers) reply.header(name, value)
+  // A reply is a promise of its end.
+  return reply.send(body)
+}
