@@ -164,8 +164,7 @@ class MatchFinder {
   readonly #latestInDictionary: Uint16Array
   /** By position: the last earlier position with the same hash. */
   readonly #previous = new Uint16Array(MAX_WINDOW_BYTES)
-  /** Length of the match that `find` found; 0 if there is none. */
-  length = 0
+  /** Distance of the match that `find` found. */
   distance = 0
 
   constructor(dictionary: Bytes) {
@@ -194,12 +193,11 @@ class MatchFinder {
     return earlier
   }
 
-  /** Sets `length` and `distance` to the longest match at this position, and adds it. */
-  find(window: Bytes, at: number): void {
+  /** Returns the length of the longest match at this position, 0 if there is none; sets its distance, and adds the position. */
+  find(window: Bytes, at: number): number {
     const max = Math.min(MAX_MATCH, window.length - at)
-    this.length = 0
-    if (max < MIN_MATCH) return
     let longest = 0
+    if (max < MIN_MATCH) return longest
     let candidate = this.#addOne(window, at)
     for (let count = 0; count < MAX_CANDIDATES && longest < max; count++) {
       if (candidate === 0 || at - candidate > MAX_DISTANCE) break
@@ -214,7 +212,7 @@ class MatchFinder {
       }
       candidate = this.#previous[candidate] ?? 0
     }
-    this.length = longest
+    return longest
   }
 }
 
@@ -318,7 +316,7 @@ export function createDeflate(dictionary: Bytes): Deflate {
   return {
     deflate(bytes) {
       const length = dictionary.length + bytes.length
-      if (length > MAX_WINDOW_BYTES) throw new RangeError('more than 65,535 bytes')
+      if (length > MAX_WINDOW_BYTES) throw new RangeError('too many bytes')
       // One allocation for window and stream. No byte takes more than the nine bits of a literal.
       const memory = new Uint8Array(length + Math.ceil((bytes.length * MAX_CODE_BITS) / 8) + 4)
       const window = memory.subarray(0, length)
@@ -329,13 +327,13 @@ export function createDeflate(dictionary: Bytes): Deflate {
       finder ??= new MatchFinder(dictionary)
       finder.reset()
       for (let at = dictionary.length; at < length; ) {
-        finder.find(window, at)
-        if (finder.length === 0) {
+        const match = finder.find(window, at)
+        if (match === 0) {
           writer.writeSymbol(window[at++] ?? 0)
         } else {
-          writeMatch(writer, finder.length, finder.distance)
-          finder.add(window, at + 1, at + finder.length)
-          at += finder.length
+          writeMatch(writer, match, finder.distance)
+          finder.add(window, at + 1, at + match)
+          at += match
         }
       }
       return writer.finish()

@@ -15,3 +15,11 @@ export function addOwn(target: Properties, source: Readonly<Properties>): Proper
   for (const name of Object.keys(source)) setOwn(target, name, source[name])
   return target
 }
+
+/** Larger objects are hash tables in V8, which it spreads in a multiple of the time of a loop. */
+const MAX_SPREAD = 128
+
+/** Returns an object with the same properties. */
+export function shallowCopy(source: Readonly<Properties>): Properties {
+  return Object.keys(source).length > MAX_SPREAD ? addOwn({}, source) : { ...source }
+}

@@ -6,7 +6,7 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import { endedName, isEndedBy, REMEMBERED_SECONDS, toOwner } from './record.ts'
+import { createGet, endedName, isEndedBy, REMEMBERED_SECONDS, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -128,10 +128,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   }
 
   return {
-    async get(id) {
-      const record = live.get(id)
-      return record && parse(record)
-    },
+    get: createGet(async (id) => live.get(id)?.text ?? null),
 
     async set(id, session, { expiresAt }) {
       live.put(id, session, expiresAt)

@@ -3,7 +3,15 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { toTableNames } from './postgres-tables.ts'
-import { endedName, escapeName, isEndedBy, parseSession, REMEMBERED_SECONDS, toOwner } from './record.ts'
+import {
+  createGet,
+  endedName,
+  escapeName,
+  isEndedBy,
+  parseSession,
+  REMEMBERED_SECONDS,
+  toOwner,
+} from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -118,10 +126,10 @@ type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'updat
 
 function createRecords(query: Query, table: string): Records {
   return {
-    async get(id) {
+    get: createGet(async (id) => {
       const [row] = await query(`select session from ${table} where id = $1 and ${LIVE}`, id)
-      return row ? parseSession(row['session']) : null
-    },
+      return row?.['session'] ?? null
+    }),
 
     async set(id, session, { expiresAt }) {
       await query(

@@ -1,4 +1,6 @@
 import type { LogoutToken } from '../config/options.ts'
+import type { ParsedJson } from '../lib/json-reader.ts'
+import { withJson } from '../lib/json-reader.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
 /** Properties of a session that a logout token may match. */
@@ -55,4 +57,15 @@ export function parseSession(stored: unknown): SessionData | null {
   } catch {
     return null
   }
+}
+
+/** Creates the function `get` of a store, from the one that returns a record as JSON. */
+export function createGet(
+  readText: (id: string) => Promise<unknown>,
+): (id: string) => Promise<SessionData | null> {
+  return withJson(async (id): Promise<ParsedJson<SessionData> | null> => {
+    const json = await readText(id)
+    const value = parseSession(json)
+    return value && { value, json: String(json) }
+  })
 }

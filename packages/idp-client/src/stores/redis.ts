@@ -1,6 +1,14 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { endedName, escapeName, isEndedBy, parseSession, REMEMBERED_SECONDS, toOwner } from './record.ts'
+import {
+  createGet,
+  endedName,
+  escapeName,
+  isEndedBy,
+  parseSession,
+  REMEMBERED_SECONDS,
+  toOwner,
+} from './record.ts'
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
 
@@ -130,7 +138,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return {
     ...leases(commands, prefix),
 
-    get: async (id) => parseSession(await send('GET', records.key(id))),
+    get: createGet((id) => send('GET', records.key(id))),
 
     async set(id, session, { expiresAt }) {
       await send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { IdpClientOptions, SessionData } from '../../src/index.ts'
+import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -26,9 +26,25 @@ function spoil(session: SessionData): void {
   if (typeof nested === 'object' && nested !== null) Object.assign(nested, { country: 'XX' })
 }
 
+/** A store that returns the same object again as long as the record has not changed. */
+function storeWithCache(): SessionDataStore {
+  const store = memoryStore()
+  const returned = new Map<string, { text: string; session: SessionData | null }>()
+  return {
+    ...store,
+    async get(id) {
+      const session = await store.get(id)
+      const text = JSON.stringify(session)
+      if (returned.get(id)?.text !== text) returned.set(id, { text, session })
+      return returned.get(id)?.session ?? null
+    },
+  }
+}
+
 const places: [string, () => IdpClientOptions][] = [
   ['cookies', () => ({})],
   ['a store', () => ({ sessionStore: memoryStore() })],
+  ['a store that keeps the objects that it returns', () => ({ sessionStore: storeWithCache() })],
 ]
 
 describe.each(places)(
@@ -48,8 +64,13 @@ describe.each(places)(
       return { ...made, saved: structuredClone(saved ?? expect.fail('signed in')) }
     }
 
-    test('is not written by a refresh, and not visible to the next call', async () => {
+    test('is not written by a refresh, and not visible to the next call or request', async () => {
       const { browser, client, saved } = await signedIn()
+      for (let requests = 0; requests < 3; requests++) {
+        const session = (await client.getSession(browser.request('/'))) ?? expect.fail('signed in')
+        expect(session).toEqual(saved)
+        spoil(session)
+      }
       world.clock.now += TTL + 1
       const request = browser.request('/')
       const headers = new Headers()

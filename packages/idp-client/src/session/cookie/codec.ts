@@ -200,9 +200,8 @@ export function encodeSession(session: StoredSession): Bytes {
   const lengths = [stored.length, claims.length, ...claimLengths.slice(0, 3), secretsLength]
   const createdAt = isSessionData(data) ? internal.createdAt : null
   const head: Head = [sessionKey, usedAt, createdAt, flags, lengths as unknown as Lengths, optional]
-  const prefix = new Uint8Array(PREFIX_BYTES)
   const { bytes, lengths: partLengths } = concatenate([
-    prefix,
+    new Uint8Array(PREFIX_BYTES),
     JSON.stringify(head),
     stored,
     ...collector.secrets,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { detachedCopy, jsonCopy } from './detached.ts'
+import { detachedCopy } from './detached.ts'
 import { onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
@@ -24,28 +24,25 @@ test('[C7] a copy shares no object, evaluates getters when they are read, and ke
   expect(data).toMatchObject({ tokenSet: { accessToken: 't' }, user: { sub: 'a', roles: [{ name: 'r' }] } })
 })
 
-test('[C7] a session of a store is copied as JSON has it, whatever types the store returns', () => {
-  const session = (user: object): SessionData =>
-    ({
-      user: { sub: 'a', ...user },
-      tokenSet: { accessToken: 't', expiresAt: 1 },
-      internal: { createdAt: 1 },
-    }) as SessionData
-  const plain = session({ roles: [{ name: 'r' }], none: null, on: true, ['__proto__']: { x: 1 } })
-  const other = session({
-    at: new Date(0),
-    score: Number.NaN,
-    missing: undefined,
-    list: [undefined, () => 1],
-    own: { toJSON: () => 'text' },
-    map: Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true } }),
-    bare: Object.assign(Object.create(null), { a: 1 }),
-  })
-  for (const data of [plain, other]) {
-    const copy = jsonCopy(data)
-    expect(JSON.stringify(copy)).toBe(JSON.stringify(data))
-    expect(copy).toEqual(JSON.parse(JSON.stringify(data)))
-    copy.user.sub = 'other'
-    expect(data.user.sub).toBe('a')
+test('[C7] a user that is computed when it is first read is another object in each copy', () => {
+  const data = { tokenSet: {}, internal: { createdAt: 1 } } as SessionData
+  onFirstRead(data, 'user', () => ({ sub: 'a', roles: ['r'] }))
+  const spoil = ({ user }: SessionData): void => {
+    user.sub = 'other'
+    ;(user['roles'] as string[]).push('admin')
   }
+  for (const read of [detachedCopy, detachedCopy, (): SessionData => data, detachedCopy]) {
+    expect(read(data).user).toEqual({ sub: 'a', roles: ['r'] })
+    spoil(detachedCopy(data))
+  }
+})
+
+test('[C7] a user with hundreds of claims is copied', () => {
+  const claims = Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`claim_${index}`, [index]]))
+  const text = JSON.stringify({ user: { sub: 'a', ...claims }, tokenSet: {}, internal: { createdAt: 1 } })
+  const data = JSON.parse(text.replace('claim_7"', '__proto__"')) as SessionData
+  const copy = detachedCopy(data)
+  expect(JSON.stringify(copy)).toBe(JSON.stringify(data))
+  expect(Object.getPrototypeOf(copy.user)).toBe(Object.prototype)
+  expect(copy.user['claim_9']).not.toBe(data.user['claim_9'])
 })

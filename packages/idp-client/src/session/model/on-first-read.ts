@@ -1,5 +1,5 @@
-/** The value of a property, or the function that computes it. */
-type Deferred = { readonly value: unknown } | { readonly compute: () => unknown }
+/** The value of a property, or the function that computes it, each time anew. */
+type Deferred = { readonly value: unknown; readonly compute?: never } | { readonly compute: () => unknown }
 
 /** Where an object keeps its deferred values: the object itself may be frozen. Neither copies nor JSON contain it. */
 const DEFERRED = Symbol('deferred')
@@ -39,9 +39,9 @@ function getAccessor(name: string): PropertyDescriptor {
   return accessor
 }
 
-/** Returns whether a property was defined by `onFirstRead`. */
-export function isDeferred(holder: object, name: string): boolean {
-  return (holder as Partial<Holder>)[DEFERRED]?.[name] !== undefined
+/** Returns the value or the function of a property that `onFirstRead` defined; undefined for other properties. */
+export function getDeferred(holder: object, name: string): Deferred | undefined {
+  return (holder as Partial<Holder>)[DEFERRED]?.[name]
 }
 
 /** Defines a property that is computed when it is first read. `name` is one of a few constants of this library. */

@@ -134,3 +134,15 @@ test('a change that the store never completes delays later ones of the record fo
   expect(await second).toMatchObject({ changed: true })
   await store.delete('id')
 })
+
+test('a record comes with its JSON from the get of this package, not from one that replaces or wraps it', async () => {
+  const store = memoryStore({ name: crypto.randomUUID() })
+  const session = { user: { sub: 'a' }, tokenSet: {}, internal: { createdAt: 1 } } as unknown as SessionData
+  await store.set('id', session, { expiresAt: 99_999_999_999 })
+  const other = { ...session, user: { sub: 'other' } }
+  const json = JSON.stringify(session)
+  expect(await guarded(store).get('id')).toEqual({ value: session, json })
+  expect(await guarded(store).get('unknown')).toBeNull()
+  expect(await guarded({ get: store.get.bind(store) }).get('id')).toEqual({ value: session })
+  expect(await guarded({ get: async () => other }).get('id')).toEqual({ value: other })
+})

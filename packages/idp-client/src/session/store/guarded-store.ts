@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../../config/options.ts'
 import { monotonic } from '../../lib/clock.ts'
+import { jsonReader } from '../../lib/json-reader.ts'
 import { KeyedMutex, patience } from '../../lib/keyed-mutex.ts'
 import { pause } from '../../lib/pause.ts'
 import { processWide } from '../../lib/registry.ts'
@@ -15,7 +16,8 @@ export type RecordUpdater = (current: SessionData) => SessionData
 
 /** The application's store with `update` in any case. Every failure is thrown as `SESSION_STORE_FAILED`. */
 export interface GuardedStore {
-  get(id: string): Promise<unknown>
+  /** Returns a record, and its JSON if nothing else refers to the record. */
+  get(id: string): Promise<{ readonly value: unknown; readonly json?: string } | null>
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   delete(id: string): Promise<void>
   update(id: string, change: RecordUpdater, expiry: SessionExpiry): Promise<SessionData | null>
@@ -121,6 +123,7 @@ export function createGuardedStore(
     }
   }
 
+  const readJson = jsonReader(store.get)
   const lock = store.lock?.bind(store)
 
   async function acquire(id: string, take: NonNullable<typeof lock>): Promise<SessionLock> {
@@ -141,7 +144,7 @@ export function createGuardedStore(
   }
 
   return {
-    get: (id) => askStore('get', () => store.get(id)),
+    get: (id) => askStore('get', async () => (readJson ? readJson(id) : { value: await store.get(id) })),
     set: (id, session, expiry) => writeTo(store, 'set', expiry, () => store.set(id, session, expiry)),
     delete: (id) =>
       askStore('delete', () => (update ? store.delete(id) : inTurn(id, () => store.delete(id)))),

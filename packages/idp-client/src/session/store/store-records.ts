@@ -3,13 +3,14 @@ import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
-import { jsonCopy } from '../model/detached.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
+import { onFirstRead } from '../model/on-first-read.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import { copySession, isSessionData } from '../model/stored-session.ts'
 import type { GuardedStore } from './guarded-store.ts'
+import { jsonCopy } from './json-copy.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
 /** Reads and writes sessions as records of a store. A write applies only its changes to the current record. */
@@ -111,6 +112,21 @@ function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
+/**
+ * Returns a snapshot of a record that nothing else refers to. Its user is parsed again for each copy but the first: that takes
+ * less time than to copy it, and most requests need one.
+ */
+function ownSnapshot(session: StoredSession, json: string): Snapshot {
+  const { data } = session
+  let user: SessionData['user'] | undefined = data.user
+  onFirstRead(data, 'user', () => {
+    const parsed = user ?? (JSON.parse(json) as SessionData).user
+    user = undefined
+    return parsed
+  })
+  return { session, initial: () => data }
+}
+
 /** Returns a snapshot of a copy, because a store may return an object that it keeps. Only copies of it are handed out. */
 function detachedSnapshot(session: StoredSession): Snapshot {
   const data = jsonCopy(session.data)
@@ -196,7 +212,7 @@ export function createStoreRecords(store: GuardedStore, endsAt: EndsAt): StoreRe
         await forget(id).catch(store.report)
         return null
       }
-      const given = await store.get(id)
+      const { json, value: given = null } = (await store.get(id)) ?? {}
       if (isSessionData(given) && !isRecordOf(given, id)) store.report(otherRecord())
       const record = isRecordOf(given, id) ? fromRecord(given, sessionKey) : null
       const pending = pendingWrites().get(id)
@@ -205,7 +221,7 @@ export function createStoreRecords(store: GuardedStore, endsAt: EndsAt): StoreRe
         const stored = pending ? await flush(id, pending) : null
         return stored && toSnapshot(stored)
       }
-      const read = detachedSnapshot(record)
+      const read = json === undefined ? detachedSnapshot(record) : ownSnapshot(record, json)
       return pending ? toSnapshot({ ...withPending(read.session, pending), stale: read.session.data }) : read
     },
 
