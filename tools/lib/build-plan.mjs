@@ -14,6 +14,7 @@ export const packages = {
       express: 'adapters/express/index.ts',
       fastify: 'adapters/fastify/index.ts',
       node: 'adapters/node/index.ts',
+      nuxt: 'adapters/nuxt/index.ts',
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
       edge: 'adapters/edge/index.ts',
@@ -37,7 +38,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'fastify', 'node', 'react-router', 'hono'],
+    hosts: ['index', 'next', 'express', 'fastify', 'node', 'nuxt', 'react-router', 'hono'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -78,4 +78,16 @@ export const hosts = {
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['server.mjs'],
   },
+  nuxt: {
+    title: 'Nuxt',
+    entry: 'idp-client/nuxt',
+    frameworks: ['nuxt', 'h3'],
+    quick: false,
+    types: [
+      ['node_modules/nuxt/bin/nuxt.mjs', 'prepare'],
+      ['node_modules/vue-tsc/bin/vue-tsc.js', '-b', '--noEmit'],
+    ],
+    build: [['node_modules/nuxt/bin/nuxt.mjs', 'build']],
+    start: ['.output/server/index.mjs'],
+  },
 }

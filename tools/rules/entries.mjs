@@ -24,6 +24,7 @@ export const moduleBudgets = {
   './express': 8,
   './fastify': 8,
   './node': 8,
+  './nuxt': 8,
   './react-router': 8,
   './hono': 8,
 }

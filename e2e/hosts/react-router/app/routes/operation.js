@@ -1,4 +1,13 @@
-import { connect, explicit, save, start, toFailure, toKnown } from '../../support/contract.mjs'
+import {
+  connect,
+  explicit,
+  lateResult,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from '../../support/contract.mjs'
 import { idp } from '../idp.server.js'
 
 const operations = {
@@ -19,6 +28,11 @@ const operations = {
     return Response.json({ ok: true }, { headers })
   },
   token: async (args, query) => Response.json(await idp.getAccessToken(...explicit(query, args))),
+  late: (args, query) => {
+    saveLater(idp, query, explicit(query, args))
+    return new Response('late')
+  },
+  'late-result': async (_args, query) => Response.json(await lateResult(query)),
   start: (args, query) => start(idp, query, explicit(query, args)),
   connect: (args, query) => connect(idp, query, explicit(query, args)),
 }

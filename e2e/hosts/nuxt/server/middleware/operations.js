@@ -1,0 +1,54 @@
+import {
+  connect,
+  explicit,
+  lateResult,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from '../../support/contract.mjs'
+import { idp } from '../utils/idp.js'
+
+const operations = {
+  public: (event) => {
+    setResponseHeader(event, 'cache-control', 'public, max-age=60')
+    return 'public'
+  },
+  api: idp.withApiAuthRequired(async (event) => {
+    const session = await idp.getSession(event)
+    return { sub: session.user.sub }
+  }),
+  whoami: async (event, query) => toKnown(await idp.getSession(...explicit(query, event))),
+  update: async (event, query) => {
+    await save(idp, query, explicit(query, event))
+    return { ok: true }
+  },
+  'app-cookie': async (event, query) => {
+    appendResponseHeader(event, 'set-cookie', 'app_before=1')
+    await save(idp, query, explicit(query, event))
+    appendResponseHeader(event, 'set-cookie', 'app_after=1')
+    return { ok: true }
+  },
+  token: (event, query) => idp.getAccessToken(...explicit(query, event)),
+  late: (event, query) => {
+    saveLater(idp, query, explicit(query, event))
+    return 'late'
+  },
+  'late-result': (_event, query) => lateResult(query),
+  start: (event, query) => start(idp, query, explicit(query, event)),
+  connect: (event, query) => connect(idp, query, explicit(query, event)),
+}
+
+/** A middleware, since a server route with a parameter would be in front of the pages of Nuxt. */
+export default defineEventHandler(async (event) => {
+  const { pathname, searchParams } = getRequestURL(event)
+  const operation = operations[pathname.slice(1)]
+  if (!operation) return
+  try {
+    return await operation(event, searchParams)
+  } catch (error) {
+    setResponseStatus(event, 500)
+    return toFailure(error)
+  }
+})

@@ -1,0 +1,3 @@
+import { idp } from '../utils/idp.js'
+
+export default idp.plugin

@@ -1,0 +1,3 @@
+import { IdpClient } from 'idp-client/nuxt'
+
+export const idp = new IdpClient({ allowInsecureRequests: import.meta.dev })

@@ -1,0 +1,126 @@
+import { allFeatures } from '../../all-features.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { createApplication } from '../../engine.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+import { NodeHostClient } from '../node/node-host.ts'
+import { sendResponse } from '../node/send.ts'
+
+/** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
+export interface FrameworkRequest {
+  readonly node: { readonly req: NodeRequest; readonly res: NodeResponse }
+  readonly context: object
+}
+/** Response type of this entry: that of an event, which operations need not get. */
+export type FrameworkResponse = NodeResponse
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
+
+/** The used part of a `NitroApp`. */
+export interface NitroApp {
+  readonly h3App: { handler(event: FrameworkRequest): unknown }
+}
+
+/** An `EventHandler` of h3. Its type is that of the guarded handler: `$fetch` and `useFetch` throw for other responses. */
+export interface EventHandler<Event, Result> {
+  /** Marks handlers for h3, as `defineEventHandler` does. */
+  __is_handler__?: true
+  (event: Event): Promise<Awaited<Result>>
+}
+
+/**
+ * OpenID Connect for Nuxt 3 and 4, and for Nitro 2. Construct it once per process; it holds no state of any user. Export its
+ * `plugin` as a Nitro plugin: operations in server routes, server middleware and pages then need no arguments, or the event.
+ * Elsewhere they throw `AMBIENT_REQUEST_MISSING`.
+ *
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
+ *
+ * @example
+ * // server/plugins/idp.ts
+ * export default idp.plugin
+ *
+ * // server/api/orders.get.ts
+ * export default idp.withApiAuthRequired(async (event) => {
+ *   const session = await idp.getSession(event)
+ *   return listOrders(session.user.sub)
+ * })
+ */
+export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkResponse> {
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
+    super(createApplication(options, { features: allFeatures }), {
+      mount: 'export default idp.plugin in server/plugins/idp.ts.',
+      isContext: (value) => 'node' in value && 'context' in value,
+      toNode: ({ node: { req, res } }) => ({ request: req, response: res }),
+    })
+  }
+
+  /**
+   * The Nitro plugin that responds to requests for the auth routes, and runs every other request inside the ambient scope.
+   * Bound to the instance.
+   */
+  readonly plugin = ({ h3App }: NitroApp): void => {
+    const { handler } = h3App
+    h3App.handler = async (event) =>
+      this.serve(event, undefined, {
+        next: () => handler.call(h3App, event),
+        send: (response) => sendResponse(event.node.res, response),
+      })
+  }
+
+  /**
+   * Returns the session of a request for a page, or the response that redirects the browser to a login: without a
+   * session, or with one that does not meet the requirements. Throws as `withPageAuthRequired` does.
+   *
+   * @example
+   * const { session, response } = await idp.requireLogin(event)
+   * if (response) return response
+   */
+  async requireLogin(event: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
+    return this.pageGuard(options)(event)
+  }
+
+  /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
+  async requireAuth(event: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult> {
+    return this.apiGuard(options)(event)
+  }
+
+  /**
+   * Wraps an event handler of a page: without a session, or with one that does not meet the requirements, redirects the
+   * browser to a login that requests what is missing and returns to the page afterwards. Throws
+   * `InvalidConfigurationError` for an unknown option; the handler throws `INSUFFICIENT_USER_AUTHENTICATION`,
+   * `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   */
+  withPageAuthRequired<Result, Event extends FrameworkRequest = FrameworkRequest>(
+    handler: (event: Event) => Result,
+    options?: PageGuardOptions,
+  ): EventHandler<Event, Result> {
+    return toGuarded(this.pageGuard(options, 'withPageAuthRequired'), handler)
+  }
+
+  /**
+   * Wraps an event handler of an API: without a session responds 401 with a JSON body, never with a redirect. A session that
+   * does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
+   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   */
+  withApiAuthRequired<Result, Event extends FrameworkRequest = FrameworkRequest>(
+    handler: (event: Event) => Result,
+    options?: ApiGuardOptions,
+  ): EventHandler<Event, Result> {
+    return toGuarded(this.apiGuard(options, 'withApiAuthRequired'), handler)
+  }
+}
+
+/** Returns an event handler that calls another only for requests that a guard lets pass. */
+function toGuarded<Result, Event extends FrameworkRequest>(
+  guard: (event: Event) => Promise<GuardResult>,
+  handler: (event: Event) => Result,
+): EventHandler<Event, Result> {
+  const guarded = async (event: Event): Promise<Response | Awaited<Result>> =>
+    (await guard(event)).response ?? (await handler(event))
+  const marked: unknown = Object.assign(guarded, { __is_handler__: true })
+  return marked as EventHandler<Event, Result>
+}
