@@ -17,6 +17,7 @@ export const packages = {
       nuxt: 'adapters/nuxt/index.ts',
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
+      koa: 'adapters/koa/index.ts',
       edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
@@ -38,7 +39,7 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'fastify', 'node', 'nuxt', 'react-router', 'hono'],
+    hosts: ['index', 'next', 'express', 'fastify', 'node', 'nuxt', 'react-router', 'hono', 'koa'],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -90,4 +90,13 @@ export const hosts = {
     build: [['node_modules/nuxt/bin/nuxt.mjs', 'build']],
     start: ['.output/server/index.mjs'],
   },
+  koa: {
+    title: 'Koa',
+    entry: 'idp-client/koa',
+    frameworks: ['koa', '@koa/router'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    tests: [['--test', 'koa.test.mjs']],
+    start: ['server.mjs'],
+  },
 }

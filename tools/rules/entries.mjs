@@ -27,6 +27,7 @@ export const moduleBudgets = {
   './nuxt': 8,
   './react-router': 8,
   './hono': 8,
+  './koa': 8,
 }
 
 /** Maximum bytes that an entry loads later, when something is first used. */

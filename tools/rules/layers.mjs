@@ -73,6 +73,7 @@ export const layers = {
     types: ['features', ...sessions, 'tokens', 'oidc'],
   },
   'adapters/web': { values: hostLayers, types: hostTypes },
+  'adapters/koa': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/hono': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
   'adapters/edge': {
     values: ['errors', 'engine', 'rare-features', 'routes', 'adapters/web', 'public'],
@@ -151,6 +152,7 @@ export const entries = [
   'adapters/nuxt/index.ts',
   'adapters/react-router/index.ts',
   'adapters/hono/index.ts',
+  'adapters/koa/index.ts',
   'browser/index.ts',
   'react/index.ts',
   'errors/index.ts',

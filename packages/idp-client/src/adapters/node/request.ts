@@ -7,15 +7,20 @@ import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { text } from '../../lib/utf8.ts'
 
+/** The used part of a stream with a body. */
+type BodyStream = Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>>
+
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
+  BodyStream & {
     /** URL before a router removed its mount prefix (Express, Connect). */
     readonly originalUrl?: string
     /** The removed prefix, or the whole path if a pattern matched (`*`). */
     readonly baseUrl?: string
     /** Result of a body parser. */
     readonly body?: unknown
+    /** The request of Node that a framework's own wraps (Koa), from which the body is read. */
+    readonly req?: BodyStream
   }
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
@@ -100,7 +105,8 @@ function parsedBody<T>(body: unknown, { fromObject, fromString }: BodyKind<T>): 
 }
 
 async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> {
-  const { body, readableDidRead } = request
+  const { body, req: stream = request } = request
+  const { readableDidRead } = stream
   // A parser that did not handle the content type may set an empty object and leave the stream unread.
   if (readableDidRead || !isEmptyObject(body)) {
     const parsed = parsedBody(body, kind)
@@ -111,7 +117,7 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
     throw new IdpError('INVALID_REQUEST', { detail })
   }
   // An abandoned stream must not destroy the connection, or the response would never arrive.
-  const chunks = request.iterator?.({ destroyOnReturn: false })
+  const chunks = stream.iterator?.({ destroyOnReturn: false })
   return kind.fromString(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
 }
 

@@ -1,0 +1,78 @@
+// The contract application on Koa, behind a middleware that reads every form and one that observes the response.
+import Router from '@koa/router'
+import { IdpClient, sendResponse } from 'idp-client/koa'
+import Koa from 'koa'
+import { parseForm } from './parse-form.mjs'
+import {
+  basePath,
+  connect,
+  explicit,
+  lateResult,
+  options,
+  port,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
+
+const idp = new IdpClient(options)
+const app = new Koa()
+const router = new Router({ prefix: basePath })
+
+const query = (ctx) => ctx.URL.searchParams
+const styled = (ctx) => explicit(query(ctx), ctx)
+
+app.use(async (ctx, next) => {
+  try {
+    await next()
+  } catch (error) {
+    ctx.status = 500
+    ctx.body = toFailure(error)
+  }
+})
+app.use(parseForm)
+app.use(idp.middleware)
+
+router.get('/', (ctx) => {
+  ctx.body = 'home'
+})
+router.get('/public', (ctx) => {
+  ctx.set('cache-control', 'public, max-age=60')
+  ctx.body = 'public'
+})
+router.get('/page', idp.requireLogin(), (ctx) => {
+  ctx.body = `user=${ctx.state.idpSession.user.sub}`
+})
+router.get('/api', idp.requireAuth(), (ctx) => {
+  ctx.body = { sub: ctx.state.idpSession.user.sub }
+})
+router.get('/whoami', async (ctx) => {
+  ctx.body = toKnown(await idp.getSession(...styled(ctx)))
+})
+router.get('/update', async (ctx) => {
+  await save(idp, query(ctx), styled(ctx))
+  ctx.body = { ok: true }
+})
+router.get('/app-cookie', async (ctx) => {
+  ctx.cookies.set('app_before', '1')
+  await save(idp, query(ctx), styled(ctx))
+  ctx.cookies.set('app_after', '1')
+  ctx.body = { ok: true }
+})
+router.get('/token', async (ctx) => {
+  ctx.body = await idp.getAccessToken(...styled(ctx))
+})
+router.get('/late', (ctx) => {
+  saveLater(idp, query(ctx), styled(ctx))
+  ctx.body = 'late'
+})
+router.get('/late-result', async (ctx) => {
+  ctx.body = await lateResult(query(ctx))
+})
+router.get('/start', async (ctx) => sendResponse(ctx, await start(idp, query(ctx), styled(ctx))))
+router.get('/connect', async (ctx) => sendResponse(ctx, await connect(idp, query(ctx), styled(ctx))))
+
+app.use(router.routes())
+app.listen(port, '127.0.0.1')

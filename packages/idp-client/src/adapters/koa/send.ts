@@ -1,0 +1,31 @@
+import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+
+/** The used part of Koa's context. */
+export interface KoaContext {
+  readonly request: NodeRequest
+  readonly res: NodeResponse
+  readonly path: string
+  readonly originalUrl: string
+  readonly query: unknown
+  readonly state: object
+  status: number
+  body: unknown
+  set(name: string, value: string): void
+  append(name: string, value: string[]): void
+}
+
+/**
+ * Responds with a Web `Response` by the properties of the context, so that outer middleware sees status, headers and body.
+ * Headers that the application has set are preserved, those of the same name are replaced, `Set-Cookie` lines are added.
+ *
+ * @example
+ * router.get('/join', async (ctx) => sendResponse(ctx, await idp.startInteractiveLogin({ returnTo: '/welcome' }, ctx)))
+ */
+export async function sendResponse(ctx: KoaContext, response: Response): Promise<void> {
+  // Koa derives status and content type from the body, so it comes first.
+  ctx.body = response.body ? Buffer.from(await response.arrayBuffer()) : null
+  ctx.status = response.status
+  for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value)
+  const cookies = response.headers.getSetCookie()
+  if (cookies.length > 0) ctx.append('Set-Cookie', cookies)
+}
