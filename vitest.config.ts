@@ -14,6 +14,8 @@ const alias = [
   { find: /^idp-client\/(next|express)$/, replacement: source('adapters/$1/index.ts') },
   { find: /^idp-client\/(browser|react|errors|testing)$/, replacement: source('$1/index.ts') },
   { find: /^idp-client\/stores\/(memory|redis|postgres)$/, replacement: source('stores/$1.ts') },
+  // Frameworks are installed with their examples only (`npm run test:hosts`), where the real package is tested.
+  { find: '@sveltejs/kit', replacement: path('./packages/idp-client/test/support/sveltekit.ts') },
   { find: /^idp-dev-provider$/, replacement: path('./packages/dev-provider/src/index.ts') },
 ]
 

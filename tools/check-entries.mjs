@@ -125,7 +125,7 @@ export function entryProblems(entry, runtime, contents) {
       if (!allowed) problems.push(`reaches ${specifier}`)
       continue
     }
-    const host = specifier.split('/')[0]
+    const host = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
     if (hosts[host] !== entry) problems.push(`imports ${specifier}: only ${hosts[host]} may`)
     // Pages Router loads installed packages with the loader of Node, and next has no exports map.
     if (specifier.startsWith('next/') && !specifier.endsWith('.js'))

@@ -18,6 +18,7 @@ export const packages = {
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
       koa: 'adapters/koa/index.ts',
+      sveltekit: 'adapters/sveltekit/index.ts',
       edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
@@ -39,7 +40,18 @@ export const packages = {
     external: ['#cipher', '#signature', '#async-context'],
     commands: ['cli'],
     clientEntries: ['react'],
-    hosts: ['index', 'next', 'express', 'fastify', 'node', 'nuxt', 'react-router', 'hono', 'koa'],
+    hosts: [
+      'index',
+      'next',
+      'express',
+      'fastify',
+      'node',
+      'nuxt',
+      'react-router',
+      'hono',
+      'koa',
+      'sveltekit',
+    ],
     selfContained: {
       edge: {
         'errors/advice.ts': 'errors/advice.brief.ts',

@@ -99,4 +99,17 @@ export const hosts = {
     tests: [['--test', 'koa.test.mjs']],
     start: ['server.mjs'],
   },
+  sveltekit: {
+    title: 'SvelteKit',
+    entry: 'idp-client/sveltekit',
+    frameworks: ['@sveltejs/kit', 'vite'],
+    quick: false,
+    types: [
+      ['node_modules/@sveltejs/kit/svelte-kit.js', 'sync'],
+      ['node_modules/svelte-check/bin/svelte-check', '--fail-on-warnings'],
+    ],
+    build: [['node_modules/vite/bin/vite.js', 'build']],
+    start: ['build'],
+    env: { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' },
+  },
 }

@@ -28,6 +28,7 @@ export const moduleBudgets = {
   './react-router': 8,
   './hono': 8,
   './koa': 8,
+  './sveltekit': 8,
 }
 
 /** Maximum bytes that an entry loads later, when something is first used. */
@@ -66,6 +67,7 @@ export const hosts = {
   express: './express',
   fastify: './fastify',
   hono: './hono',
+  '@sveltejs/kit': './sveltekit',
   react: './react',
 }
 

@@ -9,6 +9,7 @@ import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { markResponded, openBinding, openRequest } from '../../http/host-state.ts'
 import { noStore } from '../../http/responses.ts'
+import type { AsyncContext } from '../../lib/async-context.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain, conclude } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
@@ -35,7 +36,8 @@ export interface WebHost<Context extends object> {
   toView?(context: Context): RequestView
 }
 
-const ambient = requestContext<Binding>('web/1')
+/** The binding of the request that the current middleware serves. */
+export const ambient: AsyncContext<Binding> = requestContext('web/1')
 
 /**
  * The client of a framework on Web `Request` and `Response`. Operations accept the framework's context or a `Request`.

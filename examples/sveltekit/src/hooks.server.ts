@@ -1,0 +1,3 @@
+import { idp } from '$lib/server/idp'
+
+export const handle = idp.handle

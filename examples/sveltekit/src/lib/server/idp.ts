@@ -1,0 +1,3 @@
+import { IdpClient } from 'idp-client/sveltekit'
+
+export const idp = new IdpClient()

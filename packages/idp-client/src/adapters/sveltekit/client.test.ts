@@ -1,0 +1,229 @@
+import { describe, expect, test } from 'vitest'
+import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
+import type { FrameworkRequest, SessionData, SvelteKitOptions } from './index.ts'
+import { checkOrigin, IdpClient } from './index.ts'
+
+function client(options: SvelteKitOptions = {}): IdpClient {
+  return new IdpClient({
+    domain: 'idp.example',
+    clientId: 'app',
+    clientSecret: 'client-secret',
+    secret: SECRET,
+    appBaseUrl: APP,
+    logger: () => {},
+    ...options,
+  })
+}
+
+interface Event extends FrameworkRequest {
+  readonly locals: Record<string, unknown>
+}
+
+/** An event as SvelteKit passes it to hooks. */
+function toEvent(request: Request, { isSubRequest = false, page = '' } = {}): Event {
+  return { request, url: new URL(page, request.url), locals: {}, isSubRequest }
+}
+
+/** Returns the event of a load function: another object for the same request. */
+const loadEvent = (event: Event): Event => ({ ...event })
+
+async function signedInEvent(use: 'fresh' | 'due' = 'fresh'): Promise<Event> {
+  return toEvent(new Request(`${APP}/page`, { headers: await signedIn(use) }))
+}
+
+const page = (): Response => new Response('page')
+
+async function update(idp: IdpClient, event: Event, value: string): Promise<void> {
+  await idp.updateSession({ ...((await idp.getSession(event)) as SessionData), value }, event)
+}
+
+/** The request that the application sends to itself with `event.fetch`. */
+async function fetchItself(event: Event, headers: Record<string, string>): Promise<Event> {
+  return toEvent(new Request(`${event.url.origin}/api`, { headers }), { isSubRequest: true })
+}
+
+function cookieOf(response: Response): string {
+  return response.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ')
+}
+
+describe('event.locals', () => {
+  test('has the session, or null', async () => {
+    const idp = client()
+    const event = await signedInEvent()
+    await idp.handle({ event, resolve: page })
+    expect(event.locals['idpSession']).toMatchObject({ user: { sub: 'carol' } })
+    const anonymous = toEvent(new Request(APP))
+    await idp.handle({ event: anonymous, resolve: page })
+    expect(anonymous.locals).toHaveProperty('idpSession', null)
+  })
+
+  test('throws where the session could not be loaded, and pages that do not read it work', async () => {
+    const idp = client({ secret: '' })
+    const event = await signedInEvent()
+    const response = await idp.handle({ event, resolve: page })
+    expect(await response.text()).toBe('page')
+    expect(() => event.locals['idpSession']).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
+  })
+
+  test('has the session under another name; a name that is taken is an error that names the option', async () => {
+    const event = await signedInEvent()
+    event.locals['idpSession'] = 'of the application'
+    const failing = client().handle({ event, resolve: page })
+    await expect(failing).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      message: expect.stringContaining('sessionName'),
+    })
+    await client({ sessionName: 'login' }).handle({ event, resolve: page })
+    expect(event.locals['login']).toMatchObject({ user: { sub: 'carol' } })
+  })
+})
+
+describe('guards', () => {
+  test('throw the redirect of SvelteKit, which returns to the page also after a request for its data', async () => {
+    const idp = client()
+    const request = new Request(`${APP}/page/__data.json?tab=a&x-sveltekit-invalidated=01`)
+    const event = toEvent(request, { page: '/page?tab=a' })
+    const guarded = idp.handle({
+      event,
+      resolve: async (resolved) => {
+        await idp.requireLogin(loadEvent(resolved))
+        return page()
+      },
+    })
+    const location = '/auth/login?returnTo=%2Fpage%3Ftab%3Da'
+    await expect(guarded).rejects.toMatchObject({ status: 303, location })
+  })
+
+  test('return the session, and run the handler of an API with it', async () => {
+    const idp = client()
+    const event = await signedInEvent()
+    const handler = idp.requireAuth((passed: Event) => Response.json({ method: passed.request.method }))
+    const response = await idp.handle({
+      event,
+      resolve: async (resolved) => {
+        expect((await idp.requireLogin(loadEvent(resolved))).user.sub).toBe('carol')
+        return handler(loadEvent(resolved))
+      },
+    })
+    expect(await response.json()).toEqual({ method: 'GET' })
+    const anonymous = toEvent(new Request(APP))
+    expect((await idp.handle({ event: anonymous, resolve: handler })).status).toBe(401)
+  })
+
+  test('without the handle hook fail with the line that mounts it', async () => {
+    const idp = client()
+    const event = await signedInEvent()
+    const missing = {
+      code: 'AMBIENT_REQUEST_MISSING',
+      message: expect.stringContaining('handle = idp.handle'),
+    }
+    await expect(idp.requireLogin(event)).rejects.toMatchObject(missing)
+    await expect(idp.requireAuth(page)(event)).rejects.toMatchObject(missing)
+  })
+})
+
+describe('a request that the application sends to itself', () => {
+  test('sees the session as the outer request has saved it, and does not overwrite it', async () => {
+    const idp = client()
+    const event = await signedInEvent('due')
+    let seen: unknown
+    const response = await idp.handle({
+      event,
+      resolve: async (outer) => {
+        await update(idp, outer, 'outer')
+        const inner = await fetchItself(outer, await signedIn('due'))
+        const answer = await idp.handle({
+          event: inner,
+          resolve: async (passed) => {
+            seen = (await idp.getSession(passed))?.['value']
+            return page()
+          },
+        })
+        expect(answer.headers.getSetCookie()).toEqual([])
+        return page()
+      },
+    })
+    expect(seen).toBe('outer')
+    const next = new Request(APP, { headers: { cookie: cookieOf(response) } })
+    expect((await idp.getSession(next))?.['value']).toBe('outer')
+  })
+
+  test('saves the session with the response of the outer request', async () => {
+    const idp = client()
+    const response = await idp.handle({
+      event: await signedInEvent(),
+      resolve: async (outer) => {
+        const inner = await fetchItself(outer, await signedIn())
+        await idp.handle({
+          event: inner,
+          resolve: async (passed) => {
+            await update(idp, passed, 'inner')
+            return page()
+          },
+        })
+        expect((await idp.getSession())?.['value']).toBe('inner')
+        return page()
+      },
+    })
+    const next = new Request(APP, { headers: { cookie: cookieOf(response) } })
+    expect((await idp.getSession(next))?.['value']).toBe('inner')
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('is anonymous without credentials', async () => {
+    const idp = client()
+    await idp.handle({
+      event: await signedInEvent(),
+      resolve: async (outer) => {
+        const inner = await fetchItself(outer, {})
+        await idp.handle({ event: inner, resolve: page })
+        expect(inner.locals['idpSession']).toBeNull()
+        return page()
+      },
+    })
+  })
+
+  test('cannot write once the response of the outer request has left', async () => {
+    const idp = client()
+    let leave = (): void => {}
+    const left = new Promise<void>((resolve) => {
+      leave = resolve
+    })
+    let late: Promise<unknown> = Promise.resolve()
+    await idp.handle({
+      event: await signedInEvent(),
+      resolve: async (outer) => {
+        const event = await fetchItself(outer, await signedIn())
+        const resolve = async (passed: Event): Promise<Response> => {
+          await update(idp, passed, 'late')
+          return page()
+        }
+        late = left.then(() => idp.handle({ event, resolve })).catch((error: unknown) => error)
+        return page()
+      },
+    })
+    leave()
+    expect(await late).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+  })
+})
+
+test('[F3] checkOrigin behind handle rejects forms of other origins, but not the posts of the provider', async () => {
+  const idp = client()
+  const check = checkOrigin()
+  const send = (path: string): Promise<Response> => {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: 'https://idp.example',
+    }
+    const event = toEvent(new Request(APP + path, { method: 'POST', headers, body: 'state=x' }))
+    return idp.handle({ event, resolve: (passed) => check({ event: passed, resolve: page }) })
+  }
+  expect((await send('/transfer')).status).toBe(403)
+  const callback = await send('/auth/callback')
+  expect(await callback.text()).toContain('UNKNOWN_STATE')
+})

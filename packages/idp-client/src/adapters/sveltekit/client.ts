@@ -1,0 +1,132 @@
+import { redirect } from '@sveltejs/kit'
+import { allFeatures } from '../../all-features.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { createApplication } from '../../engine.ts'
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import { ambient, WebHostClient } from '../web/web-host.ts'
+import { serveSubRequest } from './sub-request.ts'
+
+/** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
+export interface FrameworkRequest {
+  readonly request: Request
+  /** The URL of the page, also in a request for its data (`__data.json`). */
+  readonly url: URL
+  readonly locals: object
+  /** Whether the application sent this request to itself, with `event.fetch`. */
+  readonly isSubRequest: boolean
+}
+
+/** Response type of this entry: the Web standard's. */
+export type FrameworkResponse = Response
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
+
+/** Options of the client of `idp-client/sveltekit`. */
+export interface SvelteKitOptions extends IdpClientOptions {
+  /** Name of the property of `event.locals` that has the session. Default: `idpSession`. */
+  sessionName?: string
+}
+
+/** The argument of a `handle` hook. */
+export interface HandleInput<Event> {
+  readonly event: Event
+  readonly resolve: (event: Event) => MaybePromise<FrameworkResponse>
+}
+
+/**
+ * OpenID Connect for SvelteKit 2 and later. Construct it once per process; it holds no state of any user. Inside
+ * `handle` operations need no arguments; they also accept the `event`.
+ *
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
+ *
+ * @example
+ * // src/hooks.server.ts
+ * export const handle = idp.handle
+ * // src/routes/account/+page.server.ts
+ * export const load = async (event) => ({ user: (await idp.requireLogin(event)).user })
+ */
+export class IdpClient extends WebHostClient<FrameworkRequest> {
+  readonly #sessionName: string
+
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor({ sessionName = 'idpSession', ...options }: SvelteKitOptions = {}) {
+    super(createApplication(options, { features: allFeatures }), {
+      mount: 'export const handle = idp.handle in src/hooks.server.ts',
+      isContext: (value) => 'locals' in value && 'request' in value,
+      toRequest: ({ request }) => request,
+      toPath: ({ url }) => url.pathname + url.search,
+    })
+    this.#sessionName = sessionName
+  }
+
+  /**
+   * The `handle` hook: responds to requests for the auth routes, passes any other request to the application and extends
+   * its session if due. `event.locals.idpSession` is the session, or `null`; reading it throws if the session could not
+   * be loaded. Once the response has been returned, the request is read-only (`SESSION_NOT_WRITABLE`), also for promises
+   * that a load function streams. Bound to the instance.
+   */
+  readonly handle = async <Event extends FrameworkRequest>({
+    event,
+    resolve,
+  }: HandleInput<Event>): Promise<FrameworkResponse> => {
+    const respond = async (): Promise<FrameworkResponse> => {
+      await this.#defineSession(event)
+      return resolve(event)
+    }
+    const { application } = this
+    const { request } = event
+    // Without cookies (`credentials: 'omit'`) it is anonymous.
+    const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
+    return outer
+      ? serveSubRequest({ application, client: this, outer, request }, respond)
+      : this.serve(event, respond)
+  }
+
+  /** Defines the session as a property that throws if loading failed: pages that do not read it still work. */
+  async #defineSession(event: FrameworkRequest): Promise<void> {
+    const name = this.#sessionName
+    if (name in event.locals) {
+      const detail = `event.locals.${name} exists already: set the option sessionName to another name.`
+      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    }
+    const [loading] = await Promise.allSettled([this.getSession(event)])
+    const get = (): SessionData | null => {
+      if (loading.status === 'rejected') throw loading.reason
+      return loading.value
+    }
+    Object.defineProperty(event.locals, name, { get, enumerable: true })
+  }
+
+  /**
+   * Returns the session in a load function or form action. Without a session, or with one that does not meet the
+   * requirements, throws SvelteKit's redirect to a login that requests what is missing and returns to the page
+   * afterwards. Throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login
+   * has just failed to meet the requirements.
+   */
+  async requireLogin(event: FrameworkRequest, options?: PageGuardOptions): Promise<SessionData> {
+    const { session, response } = await this.pageGuard(options)(event)
+    // 303: the browser requests the login with GET, also after a form action.
+    return session ?? redirect(303, response.headers.get('location') ?? '/')
+  }
+
+  /**
+   * Wraps a handler of `+server.ts`: without a session responds 401 with a JSON body, never with a redirect. A session
+   * that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
+   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   *
+   * @example
+   * export const GET = idp.requireAuth(async (event) => Response.json(await idp.getSession(event)))
+   */
+  requireAuth<Event extends FrameworkRequest>(
+    handler: (event: Event) => MaybePromise<FrameworkResponse>,
+    options?: ApiGuardOptions,
+  ): (event: Event) => Promise<FrameworkResponse> {
+    const guard = this.apiGuard(options)
+    return async (event) => (await guard(event)).response ?? handler(event)
+  }
+}

@@ -1,0 +1,4 @@
+/** The part of `@sveltejs/kit` that `idp-client/sveltekit` imports; applications have the package itself. */
+declare module '@sveltejs/kit' {
+  export function redirect(status: number, location: string | URL): never
+}
