@@ -63,6 +63,17 @@ export const consumers = {
       ]),
     ],
   },
+  'ui-frameworks': {
+    copies: ['ui-frameworks'],
+    steps: [
+      ['types resolve beside those of Vue, Svelte and Solid', ({ folder }) => tsc(folder, 'tsconfig.json')],
+      [
+        'useUser follows the user in each of them',
+        // Solid has another build for servers; the channel to other tabs would keep the process alive.
+        ({ folder }) => mustNode(folder, ['--conditions=browser', '--test', '--test-force-exit', 'use-user.test.mjs']),
+      ],
+    ],
+  },
   worker: {
     copies: ['worker'],
     steps: [

@@ -6,6 +6,9 @@ export const budgets = {
   // The user's state, the paths, and the window that opens in a click. Requests load later.
   './browser': 2_000,
   './react': 3_000,
+  './vue': 2_300,
+  './svelte': 2_200,
+  './solid': 2_300,
   './errors': 4_300,
   // About 2.8 kB of each store are the table of codes, in a chunk that every application has loaded already. Their own
   // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
@@ -36,6 +39,9 @@ export const lazyBudgets = {
   // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups. Two files would take a tenth more.
   './browser': 3_500,
   './react': 3_500,
+  './vue': 3_500,
+  './svelte': 3_500,
+  './solid': 3_500,
   './errors': 0,
   './stores/memory': 0,
   './stores/redis': 0,
@@ -55,7 +61,7 @@ export const workerBudgets = [
 export const dependencies = ['cookie-es', 'jose', 'oauth4webapi']
 
 /** Entries for the browser must not contain these packages, nor any module of Node. */
-export const browserEntries = ['./browser', './react', './errors']
+export const browserEntries = ['./browser', './react', './vue', './svelte', './solid', './errors']
 export const serverPackages = ['jose', 'oauth4webapi', 'cookie-es']
 
 /** Stores take their driver as an argument: they contain no package at all, and no module of Node. */
@@ -65,10 +71,16 @@ export const storeEntries = ['./stores/memory', './stores/redis', './stores/post
 export const hosts = {
   next: './next',
   express: './express',
+<<<<<<< HEAD
   fastify: './fastify',
   hono: './hono',
   '@sveltejs/kit': './sveltekit',
   react: './react',
+=======
+  react: './react',
+  vue: './vue',
+  'solid-js': './solid',
+>>>>>>> 5f74ee4 (feat(browser): add useUser for Vue, Svelte and Solid)
 }
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */

@@ -93,6 +93,9 @@ export const layers = {
   entry: { values: ['adapters/web', 'public'] },
   browser: { values: ['errors'], types: ['config', ...sessions, 'tokens'] },
   react: { values: ['errors', 'browser'], types: ['config', ...sessions, 'tokens'] },
+  vue: { values: ['browser'], types: ['session/model'] },
+  svelte: { values: ['browser'], types: ['session/model'] },
+  solid: { values: ['browser'], types: ['session/model'] },
   // Of lib: what the memory store shares in a process, its bound and its clock.
   stores: { values: ['lib', 'errors'], types: ['config', ...sessions, 'tokens'] },
   testing: {
@@ -123,6 +126,8 @@ export const packagePlaces = [
   { name: 'cookie-es', places: ['http/cookie-text.ts'] },
   { name: 'next', places: ['adapters/next/'] },
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
+  { name: 'vue', places: ['vue/'] },
+  { name: 'solid-js', places: ['solid/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
   { name: 'hono', places: [], typePlaces: ['adapters/hono/'] },
   { name: '@sveltejs/kit', places: ['adapters/sveltekit/'] },
@@ -158,6 +163,9 @@ export const entries = [
   'adapters/sveltekit/index.ts',
   'browser/index.ts',
   'react/index.ts',
+  'vue/index.ts',
+  'svelte/index.ts',
+  'solid/index.ts',
   'errors/index.ts',
   'testing/index.ts',
   'cli/index.ts',

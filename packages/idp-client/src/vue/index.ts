@@ -1,0 +1,2 @@
+export type { User } from '../session/model/session-data.ts'
+export { type UserResult, type UseUserOptions, useUser } from './use-user.ts'
