@@ -70,7 +70,8 @@ export const consumers = {
       [
         'useUser follows the user in each of them',
         // Solid has another build for servers; the channel to other tabs would keep the process alive.
-        ({ folder }) => mustNode(folder, ['--conditions=browser', '--test', '--test-force-exit', 'use-user.test.mjs']),
+        ({ folder }) =>
+          mustNode(folder, ['--conditions=browser', '--test', '--test-force-exit', 'use-user.test.mjs']),
       ],
     ],
   },

@@ -71,16 +71,12 @@ export const storeEntries = ['./stores/memory', './stores/redis', './stores/post
 export const hosts = {
   next: './next',
   express: './express',
-<<<<<<< HEAD
   fastify: './fastify',
   hono: './hono',
   '@sveltejs/kit': './sveltekit',
   react: './react',
-=======
-  react: './react',
   vue: './vue',
   'solid-js': './solid',
->>>>>>> 5f74ee4 (feat(browser): add useUser for Vue, Svelte and Solid)
 }
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
