@@ -78,6 +78,19 @@ export const hosts = {
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['server.mjs'],
   },
+  'tanstack-start': {
+    title: 'TanStack Start',
+    entry: 'idp-client/tanstack-start',
+    frameworks: ['@tanstack/react-start'],
+    quick: false,
+    // The build generates the tree of the routes.
+    types: [
+      ['node_modules/vite/bin/vite.js', 'build'],
+      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
+    ],
+    build: [['node_modules/vite/bin/vite.js', 'build']],
+    start: ['node_modules/srvx/bin/srvx.mjs', '--prod', '-s', '../client', 'dist/server/server.js'],
+  },
   nuxt: {
     title: 'Nuxt',
     entry: 'idp-client/nuxt',

@@ -29,6 +29,7 @@ export const moduleBudgets = {
   './node': 8,
   './nuxt': 8,
   './react-router': 8,
+  './tanstack-start': 8,
   './hono': 8,
   './koa': 8,
   './sveltekit': 8,

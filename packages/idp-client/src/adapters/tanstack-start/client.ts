@@ -1,0 +1,102 @@
+import { allFeatures } from '../../all-features.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { createApplication } from '../../engine.ts'
+import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import type { WebTarget } from '../web/binding.ts'
+import { WebHostClient } from '../web/web-host.ts'
+
+/** Request type of this entry: the Web standard's, which middleware and server routes get. */
+export type FrameworkRequest = Request
+/** Response type of this entry: a response that a server route returns, or its headers. */
+export type FrameworkResponse = WebTarget
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = Omit<HostPageGuardOptions<FrameworkRequest>, 'returnTo'> & {
+  /** Path to redirect to after the login; default: that of the request, or `/` for a call of a server function. */
+  returnTo?: string
+}
+
+/** The used part of the argument of a request middleware. */
+export interface MiddlewareOptions {
+  readonly request: Request
+  readonly next: () => MiddlewareResult | Promise<MiddlewareResult>
+}
+
+/** The used part of the result of `next` in a request middleware. */
+export interface MiddlewareResult {
+  readonly response: Response
+}
+
+/** Makes a redirect that TanStack Router follows by a navigation of the browser (`isRedirect`). */
+function toDocumentRedirect(response: Response): Response {
+  const options = {
+    href: response.headers.get('location'),
+    statusCode: response.status,
+    reloadDocument: true,
+  }
+  return Object.assign(response, { options })
+}
+
+/**
+ * OpenID Connect for TanStack Start. Construct it once per process; it holds no state of any user. Mount `middleware` as the
+ * first request middleware: inside it operations need no arguments, or the request. Elsewhere they throw
+ * `AMBIENT_REQUEST_MISSING`.
+ *
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
+ *
+ * @example
+ * // src/start.ts
+ * export const startInstance = createStart(() => ({
+ *   requestMiddleware: [createMiddleware().server(idp.middleware)],
+ * }))
+ */
+export class IdpClient extends WebHostClient {
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
+    super(createApplication(options, { features: allFeatures }), {
+      isContext: () => false,
+      toRequest: (request) => request,
+    })
+  }
+
+  /**
+   * Responds to requests for the auth routes; passes any other request on, inside the ambient scope, and adds the cookies to
+   * its response. Bound to the instance.
+   */
+  readonly middleware = async ({ next, request }: MiddlewareOptions): Promise<Response> =>
+    this.serve(request, async () => (await next()).response)
+
+  /**
+   * Returns the session of the current request, for a page. Without a session, or with one that does not meet the
+   * requirements, throws a redirect to a login that requests what is missing and returns to the page afterwards. For server
+   * functions; `beforeLoad` and loaders, which also run in the browser, call one of those. Throws
+   * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   */
+  async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
+    const guard = createPageGuard<undefined>(this.application, { name: 'requireLogin' }, options)
+    const { exchange } = this.bind()
+    const { headers, url } = exchange.request
+    // The URL of a call of a server function is not that of the page.
+    const path = headers.has('x-tsr-serverfn') || !url ? '/' : url.pathname + url.search
+    const { response, session } = await guard(exchange, undefined, () => path)
+    if (session) return session
+    throw toDocumentRedirect(response)
+  }
+
+  /**
+   * Returns the session of the current request, for an API. Otherwise throws the response that rejects it: 401 without a
+   * session, with a JSON body, never a redirect; 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or 403
+   * (`organization`, `scope`) for a session that does not meet the requirements. For server routes, server functions and
+   * their middleware. Throws `InvalidConfigurationError` for an unknown option.
+   */
+  async requireAuth(options?: ApiGuardOptions): Promise<SessionData> {
+    const guard = createApiGuard(this.application, { name: 'requireAuth' }, options)
+    const { response, session } = await guard(this.bind().exchange)
+    if (session) return session
+    throw response
+  }
+}
