@@ -1,3 +1,4 @@
+export type { WebTarget } from './adapters/web/binding.ts'
 export { IdpClient } from './adapters/web/client.ts'
 export { continueWith, isContinue } from './adapters/web/continue.ts'
 export type {
@@ -7,4 +8,5 @@ export type {
   WebClient,
   WebHandler,
 } from './adapters/web/web-client.ts'
+export type { WebHostClient } from './adapters/web/web-host.ts'
 export * from './public.ts'

@@ -35,6 +35,7 @@ export type {
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
 export type { GuardResult } from './guards/guards.ts'
+export type { HostPageGuardOptions } from './guards/host-guards.ts'
 export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
 export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'

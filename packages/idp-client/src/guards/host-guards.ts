@@ -5,7 +5,7 @@ import type { GuardResult } from './guards.ts'
 import { requireAuth, requireLogin } from './guards.ts'
 import type { ApiGuardOptions, GuardRequirements } from './requirements.ts'
 
-export interface PageGuardOptions<Host> extends GuardRequirements {
+export interface HostPageGuardOptions<Host> extends GuardRequirements {
   /**
    * Path to redirect to after the login, or a function that returns it; default: path and query of the request. Always on
    * the application's origin.
@@ -26,7 +26,7 @@ interface GuardKind {
 export function createPageGuard<Host>(
   application: Application,
   { name, further = [] }: GuardKind,
-  options: PageGuardOptions<Host> = {},
+  options: HostPageGuardOptions<Host> = {},
 ): (exchange: Exchange, host: Host, path: () => string | undefined) => Promise<GuardResult> {
   const requirements = readRequirements(name, options, ['returnTo', ...further])
   const { returnTo } = options

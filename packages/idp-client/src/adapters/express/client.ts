@@ -2,7 +2,7 @@ import type { Request as ExpressRequest, Response as ExpressResponse } from 'exp
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { NodeClient } from '../node/node-client.ts'
 
 /** Request type of this entry: Express's. */

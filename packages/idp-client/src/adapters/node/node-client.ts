@@ -2,7 +2,7 @@ import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
 import type { GuardResult } from '../../guards/guards.ts'
-import type { PageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
@@ -81,7 +81,7 @@ export abstract class NodeClient<
    * const { session, response } = await idp.requireLogin(req)
    * if (response) return sendResponse(res, response)
    */
-  async requireLogin(req: Request, options?: PageGuardOptions<Request>): Promise<GuardResult> {
+  async requireLogin(req: Request, options?: HostPageGuardOptions<Request>): Promise<GuardResult> {
     return this.pageGuard(options)(req)
   }
 
@@ -97,14 +97,14 @@ export abstract class NodeClient<
    * `next` accepts no error the promise rejects), including `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`
    * and `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
    */
-  withPageAuthRequired(options?: PageGuardOptions<Request>): NodeMiddleware<Request, Response>
+  withPageAuthRequired(options?: HostPageGuardOptions<Request>): NodeMiddleware<Request, Response>
   withPageAuthRequired(
     handler: NodeHandler<Request, Response>,
-    options?: PageGuardOptions<Request>,
+    options?: HostPageGuardOptions<Request>,
   ): NodeMiddleware<Request, Response>
   withPageAuthRequired(
-    first?: NodeHandler<Request, Response> | PageGuardOptions<Request>,
-    second?: PageGuardOptions<Request>,
+    first?: NodeHandler<Request, Response> | HostPageGuardOptions<Request>,
+    second?: HostPageGuardOptions<Request>,
   ): NodeMiddleware<Request, Response> {
     const name = 'withPageAuthRequired'
     const [handler, options] =

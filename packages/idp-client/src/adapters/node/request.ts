@@ -7,12 +7,9 @@ import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { text } from '../../lib/utf8.ts'
 
-/** The used part of a stream with a body. */
-type BodyStream = Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>>
-
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  BodyStream & {
+  Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
     /** URL before a router removed its mount prefix (Express, Connect). */
     readonly originalUrl?: string
     /** The removed prefix, or the whole path if a pattern matched (`*`). */
@@ -20,7 +17,7 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     /** Result of a body parser. */
     readonly body?: unknown
     /** The request of Node that a framework's own wraps (Koa), from which the body is read. */
-    readonly req?: BodyStream
+    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>>
   }
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */

@@ -3,9 +3,8 @@ import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
-import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
-import type { MaybePromise } from '../../lib/chain.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { serveSubRequest } from './sub-request.ts'
@@ -35,7 +34,7 @@ export interface SvelteKitOptions extends IdpClientOptions {
 /** The argument of a `handle` hook. */
 export interface HandleInput<Event> {
   readonly event: Event
-  readonly resolve: (event: Event) => MaybePromise<FrameworkResponse>
+  readonly resolve: (event: Event) => FrameworkResponse | Promise<FrameworkResponse>
 }
 
 /**
@@ -123,7 +122,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * export const GET = idp.requireAuth(async (event) => Response.json(await idp.getSession(event)))
    */
   requireAuth<Event extends FrameworkRequest>(
-    handler: (event: Event) => MaybePromise<FrameworkResponse>,
+    handler: (event: Event) => FrameworkResponse | Promise<FrameworkResponse>,
     options?: ApiGuardOptions,
   ): (event: Event) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)

@@ -1,6 +1,6 @@
 import type { Application } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
-import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { WebHostClient } from './web-host.ts'
 

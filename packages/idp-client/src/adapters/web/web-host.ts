@@ -2,7 +2,7 @@ import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import type { GuardResult } from '../../guards/guards.ts'
-import type { PageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { headersSink } from '../../http/cookie-text.ts'
@@ -107,7 +107,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
 
   /** @internal Creates the guard of a page: the session, or the redirect to a login. */
   protected pageGuard(
-    options?: PageGuardOptions<Context>,
+    options?: HostPageGuardOptions<Context>,
     name = 'requireLogin',
   ): (context: Context) => Promise<GuardResult> {
     const guard = createPageGuard<Context>(this.application, { name }, options)
