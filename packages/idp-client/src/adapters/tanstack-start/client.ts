@@ -1,7 +1,7 @@
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { PageGuardOptions as HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
