@@ -125,4 +125,13 @@ export const hosts = {
     start: ['build'],
     env: { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' },
   },
+  nest: {
+    title: 'NestJS',
+    entry: 'idp-client/nest',
+    frameworks: ['@nestjs/core'],
+    quick: true,
+    tests: [['--test', 'nest.test.mjs']],
+    build: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['dist/main.js'],
+  },
 }

@@ -82,6 +82,10 @@ export const layers = {
   'adapters/node': { values: [...hostLayers, 'public'], types: hostTypes },
   'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/fastify': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
+  'adapters/nest': {
+    values: [...hostLayers, 'adapters/fastify', 'adapters/node', 'public'],
+    types: hostTypes,
+  },
   'adapters/next': {
     values: [...hostLayers, 'adapters/web', 'adapters/node', 'public'],
     types: hostTypes,
@@ -129,6 +133,8 @@ export const packagePlaces = [
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'vue', places: ['vue/'] },
   { name: 'solid-js', places: ['solid/'] },
+  { name: '@nestjs/common', places: ['adapters/nest/'] },
+  { name: '@nestjs/core', places: ['adapters/nest/'] },
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
   { name: 'hono', places: [], typePlaces: ['adapters/hono/'] },
   { name: '@sveltejs/kit', places: ['adapters/sveltekit/'] },
@@ -156,6 +162,7 @@ export const entries = [
   'adapters/next/index.ts',
   'adapters/express/index.ts',
   'adapters/fastify/index.ts',
+  'adapters/nest/index.ts',
   'adapters/node/index.ts',
   'adapters/nuxt/index.ts',
   'adapters/react-router/index.ts',

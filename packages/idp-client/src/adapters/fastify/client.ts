@@ -60,7 +60,8 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
       toNode: (request, reply) => ({ request: request.raw, response: reply?.raw }),
     })
     this.#sessionName = sessionName
-    this.plugin = createPlugin(this.application.settings, sessionName, {
+    this.plugin = createPlugin(sessionName, {
+      settings: this.application.settings,
       serve: (request, reply, next) =>
         this.serve(request, reply, { next, send: (response) => sendReply(reply, response) }),
       inScope: (request, next) => this.inScope(request, undefined, next),

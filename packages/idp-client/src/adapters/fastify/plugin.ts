@@ -43,8 +43,9 @@ export interface FastifyServer {
 /** A plugin of Fastify 4 and 5. */
 export type FastifyPlugin = (app: FastifyServer) => Promise<void>
 
-/** The part of the client that the hooks of the plugin call. */
-interface PluginHooks {
+/** The part of a client that hooks call. */
+export interface RequestHooks {
+  readonly settings: Settings
   /** Responds to requests for the auth routes; passes any other request to `next`, inside the ambient scope. */
   serve(request: FrameworkRequest, reply: FrameworkResponse, next: () => void): MaybePromise<unknown>
   inScope(request: FrameworkRequest, next: () => void): void
@@ -62,8 +63,10 @@ function toRoutePaths({ basePath, disabledRoutes, routes }: Settings, prefix: st
   return new Set(enabled.map((key) => (prefix === '' ? basePath : '') + routes[key]))
 }
 
-/** Creates the hook that serves requests. An error ends the request, also a falsy one, which Fastify would ignore. */
-function onRequest(serve: PluginHooks['serve']): Parameters<FastifyServer['addHook']>[1] {
+/** Creates a hook, or a middleware. An error ends the request, also a falsy one, which frameworks would ignore. */
+export function createHook<Request, Reply>(
+  serve: (request: Request, reply: Reply, next: () => void) => MaybePromise<unknown>,
+): (request: Request, reply: Reply, done: (error?: Error) => void) => void {
   return (request, reply, done) => {
     let isPassed = false
     const next = (): void => {
@@ -80,20 +83,25 @@ function onRequest(serve: PluginHooks['serve']): Parameters<FastifyServer['addHo
   }
 }
 
+/** Adds the hooks and the auth routes to a server. */
+export function addHooks(app: FastifyServer, { inScope, serve, settings }: RequestHooks): void {
+  app.addHook('onRequest', createHook(serve))
+  // After a body was read, the events of its stream continue the request, outside the scope.
+  app.addHook('preValidation', (request, _reply, done) => inScope(request, done))
+  // The hook serves them. Without routes it would not run where an outer server handles unknown paths.
+  for (const path of toRoutePaths(settings, app.prefix))
+    app.all(path, { schema: { hide: true } }, (_request, reply) => reply.callNotFound())
+}
+
 /** Creates the plugin. Its hooks are those of the server that registers it (`skip-override`, as `fastify-plugin` sets it). */
-export function createPlugin(settings: Settings, sessionName: string, hooks: PluginHooks): FastifyPlugin {
+export function createPlugin(sessionName: string, hooks: RequestHooks): FastifyPlugin {
   const plugin: FastifyPlugin = async (app) => {
     if (app.hasRequestDecorator(sessionName)) {
       const remedy = 'register idp.plugin once, or choose another name with the option sessionName.'
       throw invalid(`request.${sessionName} exists: ${remedy}`)
     }
     app.decorateRequest(sessionName, null)
-    app.addHook('onRequest', onRequest(hooks.serve))
-    // After a body was read, the events of its stream continue the request, outside the scope.
-    app.addHook('preValidation', (request, _reply, done) => hooks.inScope(request, done))
-    // The hook serves them. Without routes it would not run where an outer server handles unknown paths.
-    for (const path of toRoutePaths(settings, app.prefix))
-      app.all(path, { schema: { hide: true } }, (_request, reply) => reply.callNotFound())
+    addHooks(app, hooks)
   }
   return Object.assign(plugin, {
     [Symbol.for('skip-override')]: true,

@@ -1,0 +1,104 @@
+import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common'
+import { Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
+import type { SessionData } from 'idp-client/nest'
+import { IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
+import {
+  connect,
+  explicit,
+  lateResult,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
+
+const toQuery = ({ url }) => new URL(url, 'http://localhost').searchParams
+
+@Controller()
+export class ContractController {
+  constructor(private readonly idp: IdpClient) {}
+
+  @Get()
+  home() {
+    return 'home'
+  }
+
+  @Get('public')
+  @Header('cache-control', 'public, max-age=60')
+  public() {
+    return 'public'
+  }
+
+  @Get('page')
+  @RequireLogin()
+  page(@IdpSession() session: SessionData) {
+    return `user=${session.user.sub}`
+  }
+
+  @Get('api')
+  @RequireAuth()
+  api(@IdpSession() session: SessionData) {
+    return { sub: session.user.sub }
+  }
+
+  @Get('whoami')
+  async whoami(@Req() request) {
+    return toKnown(await this.idp.getSession(...explicit(toQuery(request), request)))
+  }
+
+  @Get('update')
+  async update(@Req() request, @Res({ passthrough: true }) reply) {
+    const query = toQuery(request)
+    await save(this.idp, query, explicit(query, request, reply))
+    return { ok: true }
+  }
+
+  @Get('app-cookie')
+  async appCookie(@Req() request, @Res({ passthrough: true }) reply) {
+    const query = toQuery(request)
+    const add = (line: string) => (reply.append ?? reply.header).call(reply, 'set-cookie', line)
+    add('app_before=1')
+    await save(this.idp, query, explicit(query, request, reply))
+    add('app_after=1')
+    return { ok: true }
+  }
+
+  @Get('late')
+  late(@Req() request, @Res({ passthrough: true }) reply) {
+    const query = toQuery(request)
+    saveLater(this.idp, query, explicit(query, request, reply))
+    return 'late'
+  }
+
+  @Get('late-result')
+  lateResult(@Req() request) {
+    return lateResult(toQuery(request))
+  }
+
+  @Get('token')
+  token(@Req() request, @Res({ passthrough: true }) reply) {
+    return this.idp.getAccessToken(...explicit(toQuery(request), request, reply))
+  }
+
+  @Get('start')
+  async start(@Req() request, @Res() reply) {
+    const query = toQuery(request)
+    await sendResponse(reply, await start(this.idp, query, explicit(query, request, reply)))
+  }
+
+  @Get('connect')
+  async connect(@Req() request, @Res() reply) {
+    const query = toQuery(request)
+    await sendResponse(reply, await connect(this.idp, query, explicit(query, request, reply)))
+  }
+}
+
+@Catch()
+export class Failures implements ExceptionFilter {
+  catch(error: unknown, host: ArgumentsHost) {
+    const [status, body] =
+      error instanceof HttpException ? [error.getStatus(), error.getResponse()] : [500, toFailure(error)]
+    host.switchToHttp().getResponse().status(status).send(body)
+  }
+}

@@ -1,0 +1,114 @@
+import type {
+  ArgumentsHost,
+  CanActivate,
+  ExceptionFilter,
+  ExecutionContext,
+  PipeTransform,
+} from '@nestjs/common'
+import {
+  applyDecorators,
+  Catch,
+  createParamDecorator,
+  HttpException,
+  Inject,
+  Injectable,
+  UseFilters,
+  UseGuards,
+} from '@nestjs/common'
+import { IdpError } from '../../errors/base.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import type { FrameworkRequest, FrameworkResponse, PageGuardOptions } from './client.ts'
+import { IdpClient, sendResponse } from './client.ts'
+
+type Decide = (request: FrameworkRequest) => Promise<GuardResult>
+
+/** Returns the request of an execution context. Throws `INVALID_ARGUMENTS` for that of another transport. */
+function toRequest(context: ExecutionContext): FrameworkRequest {
+  if (context.getType() === 'http') return context.switchToHttp().getRequest<FrameworkRequest>()
+  const detail = 'RequireLogin, RequireAuth and IdpSession are for handlers of HTTP requests.'
+  throw new IdpError('INVALID_ARGUMENTS', { detail })
+}
+
+/** The response of a guard, which ends the request. */
+class Rejection extends HttpException {
+  readonly result: Response
+
+  constructor(result: Response) {
+    super(result.statusText, result.status)
+    this.result = result
+  }
+}
+
+/** Sends the response of a guard as it is. Filters of a route precede those of the application. */
+class RejectionFilter implements ExceptionFilter {
+  async catch({ result }: Rejection, host: ArgumentsHost): Promise<void> {
+    await sendResponse(host.switchToHttp().getResponse<FrameworkResponse>(), result)
+  }
+}
+Catch(Rejection)(RejectionFilter)
+
+/** Returns the decorator of a guard, which is created when the application starts. */
+function toDecorator(create: (client: IdpClient) => Decide): ClassDecorator & MethodDecorator {
+  class IdpGuard implements CanActivate {
+    readonly #decide: Decide
+
+    constructor(client: IdpClient) {
+      this.#decide = create(client)
+    }
+
+    async canActivate(context: ExecutionContext): Promise<boolean> {
+      const { response } = await this.#decide(toRequest(context))
+      if (response) throw new Rejection(response)
+      return true
+    }
+  }
+  Injectable()(IdpGuard)
+  Inject(IdpClient)(IdpGuard, undefined, 0)
+  return applyDecorators(UseGuards(IdpGuard), UseFilters(RejectionFilter))
+}
+
+/**
+ * Protects the pages of a controller or method: without a session, or with one that does not meet the requirements,
+ * redirects the browser to a login that requests what is missing and returns to the page afterwards. An unknown option
+ * stops the start of the application. Requests fail with `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
+ * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+ */
+export function RequireLogin(options?: PageGuardOptions): ClassDecorator & MethodDecorator {
+  return toDecorator((client) => client.createPageGuard(options))
+}
+
+/**
+ * Protects the APIs of a controller or method: without a session responds 401 with a JSON body, never with a redirect. A
+ * session that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
+ * (`organization`, `scope`). An unknown option stops the start of the application.
+ */
+export function RequireAuth(options?: ApiGuardOptions): ClassDecorator & MethodDecorator {
+  return toDecorator((client) => client.createApiGuard(options))
+}
+
+/** Reads the session with the client that the module of the controller gets. */
+class SessionPipe implements PipeTransform {
+  readonly #client: IdpClient
+
+  constructor(client: IdpClient) {
+    this.#client = client
+  }
+
+  transform(getRequest: () => FrameworkRequest): Promise<SessionData | null> {
+    return this.#client.getSession(getRequest())
+  }
+}
+Injectable()(SessionPipe)
+Inject(IdpClient)(SessionPipe, undefined, 0)
+
+// A function: global pipes run before ours, and may walk through any object.
+const sessionOf = createParamDecorator(
+  (_data: unknown, context: ExecutionContext) => (): FrameworkRequest => toRequest(context),
+)
+
+/** Passes the session of the request to a parameter, or `null` if no user is signed in. */
+export function IdpSession(): ParameterDecorator {
+  return sessionOf(SessionPipe)
+}

@@ -1,0 +1,10 @@
+export * from '../../public.ts'
+export {
+  type FrameworkRequest,
+  type FrameworkResponse,
+  IdpClient,
+  type PageGuardOptions,
+  sendResponse,
+} from './client.ts'
+export { IdpSession, RequireAuth, RequireLogin } from './guards.ts'
+export { IdpModule, type IdpModuleAsyncOptions } from './module.ts'

@@ -1,0 +1,64 @@
+import type { DynamicModule, FactoryProvider } from '@nestjs/common'
+import { Inject, Module } from '@nestjs/common'
+import { HttpAdapterHost } from '@nestjs/core'
+import type { IdpClientOptions } from '../../config/options.ts'
+import type { PlatformServer } from './client.ts'
+import { IdpClient } from './client.ts'
+
+/** Options of `IdpModule.forRootAsync`. */
+export interface IdpModuleAsyncOptions<Dependencies extends unknown[] = never> {
+  /** Modules whose providers `inject` names. */
+  imports?: DynamicModule['imports']
+  /** Providers that are passed to `useFactory`. */
+  inject?: FactoryProvider['inject']
+  /** Returns the options of the client. */
+  useFactory(...dependencies: Dependencies): IdpClientOptions | Promise<IdpClientOptions>
+}
+
+/**
+ * Provides `IdpClient` to all modules, serves the auth routes and extends sessions. Import it once, in the root module.
+ *
+ * @example
+ * \@Module({ imports: [IdpModule.forRoot()] })
+ * export class AppModule {}
+ */
+export class IdpModule {
+  readonly #client: IdpClient
+  readonly #host: HttpAdapterHost
+
+  /** @internal */
+  constructor(client: IdpClient, host: HttpAdapterHost) {
+    this.#client = client
+    this.#host = host
+  }
+
+  /** @internal Nest calls it after body parsers and global middleware, and before it mounts the middleware of modules. */
+  configure(): void {
+    this.#client.mount(this.#host.httpAdapter.getInstance<PlatformServer>())
+  }
+
+  /** Creates the client with the given options, and those from variables. */
+  static forRoot(options?: IdpClientOptions): DynamicModule {
+    return IdpModule.forRootAsync({ useFactory: () => options ?? {} })
+  }
+
+  /** Creates the client with options from other providers, such as `ConfigService`. */
+  static forRootAsync<Dependencies extends unknown[]>({
+    imports = [],
+    inject = [],
+    useFactory,
+  }: IdpModuleAsyncOptions<Dependencies>): DynamicModule {
+    const createClient = async (...dependencies: Dependencies): Promise<IdpClient> =>
+      new IdpClient(await useFactory(...dependencies))
+    return {
+      module: IdpModule,
+      global: true,
+      imports,
+      providers: [{ provide: IdpClient, inject, useFactory: createClient }],
+      exports: [IdpClient],
+    }
+  }
+}
+Inject(IdpClient)(IdpModule, undefined, 0)
+Inject(HttpAdapterHost)(IdpModule, undefined, 1)
+Module({})(IdpModule)
