@@ -40,13 +40,21 @@ function withSession([base, ...servers], cookies, { headers, plain, reading }) {
   })
 }
 
-function anonymous([base, ...servers], { headers, plain }) {
+function anonymous([base, ...servers], control, { headers, plain }) {
   const bare = toTarget(base, plain, headers)
-  return [bare, ...servers.map((server) => toTarget(server, plain, headers, { base: bare }))]
+  return [
+    bare,
+    toTarget(control, plain, headers, { base: bare, work: 'second process' }),
+    ...servers.map((server) => toTarget(server, plain, headers, { base: bare })),
+  ]
 }
 
-/** A table with a session and one without. The sessions are new, so that none is extended while it is measured. */
-async function compareRequests({ floor, logIn, request, servers, title }, { milliseconds, rounds }) {
+/**
+ * A table with a session and one without. The sessions are new, so that none is extended while it is measured. The last server is
+ * a second process of the first one: what it adds is the error of the measurement.
+ */
+async function compareRequests({ floor, logIn, request, servers: all, title }, { milliseconds, rounds }) {
+  const servers = all.slice(0, -1)
   const effort = {
     rounds: Math.min(rounds, MAX_ROUNDS),
     amount: Math.round((request.amount * milliseconds) / 120),
@@ -59,13 +67,13 @@ async function compareRequests({ floor, logIn, request, servers, title }, { mill
   })
   return [
     await compare('with a session', withSession(servers, await logIn(), request)),
-    await compare('anonymous', anonymous(servers, request)),
+    await compare('anonymous', anonymous(servers, all.at(-1), request)),
   ]
 }
 
 async function measureExpress(provider, effort) {
   const products = ['bare', 'idp-client', 'express-openid-connect']
-  const programs = products.map((name) => ({
+  const programs = [...products, 'bare'].map((name) => ({
     name,
     cwd: folder,
     args: (port) => ['servers/express.mjs', name, String(port)],
@@ -86,7 +94,10 @@ async function measureExpress(provider, effort) {
 
 async function measureNext(provider, effort) {
   const products = ['empty proxy', 'idp-client', 'nextjs-auth0']
-  const programs = products.map((name) => ({ name, ...toNextProgram(buildNextApp(name)) }))
+  const programs = [...products, 'empty proxy'].map((name) => ({
+    name,
+    ...toNextProgram(buildNextApp(name)),
+  }))
   const logIn = async () => ({
     'idp-client': String(await createNextClient().login(provider)),
     'nextjs-auth0': String(await createNextjsAuth0().login(provider)),
