@@ -91,6 +91,14 @@ export const hosts = {
     build: [['node_modules/vite/bin/vite.js', 'build']],
     start: ['node_modules/srvx/bin/srvx.mjs', '--prod', '-s', '../client', 'dist/server/server.js'],
   },
+  h3: {
+    title: 'h3 2',
+    entry: 'idp-client',
+    frameworks: ['h3'],
+    quick: true,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['server.mjs'],
+  },
   nuxt: {
     title: 'Nuxt',
     entry: 'idp-client/nuxt',

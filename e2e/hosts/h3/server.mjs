@@ -1,0 +1,69 @@
+// The contract application on h3 2, with the client for Web requests.
+import { H3 } from 'h3'
+import { IdpClient } from 'idp-client'
+import { serve } from 'srvx'
+import {
+  connect,
+  explicit,
+  lateResult,
+  options,
+  port,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
+
+const idp = new IdpClient(options)
+const app = new H3()
+
+/** Adds a path whose handler gets the query and the request. */
+const get = (path, handler) =>
+  app.get(path, async (event) => {
+    try {
+      return await handler({ query: event.url.searchParams, request: event.req, headers: event.res.headers })
+    } catch (error) {
+      event.res.status = 500
+      return toFailure(error)
+    }
+  })
+
+get('/', () => 'home')
+get('/public', ({ headers }) => {
+  headers.set('cache-control', 'public, max-age=60')
+  return 'public'
+})
+get('/page', async ({ request }) => {
+  const { response, session } = await idp.requireLogin(request)
+  return response ?? `user=${session.user.sub}`
+})
+get('/api', async ({ request }) => {
+  const { response, session } = await idp.requireAuth(request)
+  return response ?? { sub: session.user.sub }
+})
+get('/whoami', async ({ query, request }) => toKnown(await idp.getSession(...explicit(query, request))))
+get('/update', async ({ query, request }) => {
+  await save(idp, query, explicit(query, request))
+  return { ok: true }
+})
+get('/app-cookie', async ({ headers, query, request }) => {
+  headers.append('set-cookie', 'app_before=1')
+  await save(idp, query, explicit(query, request))
+  headers.append('set-cookie', 'app_after=1')
+  return { ok: true }
+})
+get('/token', ({ query, request }) => idp.getAccessToken(...explicit(query, request)))
+get('/late', ({ query, request }) => {
+  saveLater(idp, query, explicit(query, request))
+  return 'late'
+})
+get('/late-result', ({ query }) => lateResult(query))
+get('/start', ({ query, request }) => start(idp, query, explicit(query, request)))
+get('/connect', ({ query, request }) => connect(idp, query, explicit(query, request)))
+
+serve({
+  fetch: (request) => idp.middleware(request, (passed) => app.fetch(passed)),
+  hostname: '127.0.0.1',
+  port,
+})
