@@ -57,7 +57,7 @@ function fingerprint(name) {
   return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
 }
 
-/** Returns the manifest of an example without the library, and with other versions of some packages. */
+/** Returns the manifest of an example without the library, and with other versions of some packages, or further packages. */
 function toManifest({ dependencies, devDependencies, ...manifest }, versions = {}) {
   const replaced = (all) =>
     Object.fromEntries(
@@ -65,7 +65,13 @@ function toManifest({ dependencies, devDependencies, ...manifest }, versions = {
         name === 'idp-client' ? [] : [[name, versions[name] ?? version]],
       ),
     )
-  return { ...manifest, dependencies: replaced(dependencies), devDependencies: replaced(devDependencies) }
+  const known = { ...dependencies, ...devDependencies }
+  const further = Object.fromEntries(Object.entries(versions).filter(([name]) => !(name in known)))
+  return {
+    ...manifest,
+    dependencies: replaced(dependencies),
+    devDependencies: { ...replaced(devDependencies), ...further },
+  }
 }
 
 /** Installs the framework if its lockfile changed, the library always, and copies both applications. */
@@ -181,8 +187,12 @@ async function visitByHttp(base) {
 function stepsOf(context, result) {
   const { browser, contracts, folder, name, provider, tarball } = context
   const { build = [], tests = [], types = [] } = hosts[name]
-  const each = (all, application) => async () => {
-    for (const args of all) await node(args, { folder, application })
+  /** One step for all commands; none without commands. */
+  const each = (title, commands, application) => {
+    const run = async () => {
+      for (const args of commands) await node(args, { folder, application })
+    }
+    return commands.length === 0 ? [] : [[title, run]]
   }
   const { adapterContract, lateWriteContract, unconfiguredContract } = contracts
   const cases = [...adapterContract, ...lateWriteContract]
@@ -192,9 +202,9 @@ function stepsOf(context, result) {
   }
   return [
     ['installs', () => install(name, folder, tarball)],
-    ['the types of the example resolve', each(types, 'example')],
-    ['the tests of the adapter pass', each(tests, 'contract')],
-    ['the contract application builds', each(build, 'contract')],
+    ...each('the types of the example resolve', types, 'example'),
+    ...each('the tests of the adapter pass', tests, 'contract'),
+    ...each('the contract application builds', build, 'contract'),
     [
       `passes the contract, ${cases.length} cases`,
       () => contract({ cases, place: 'direct', context, result }),
@@ -208,7 +218,7 @@ function stepsOf(context, result) {
       () =>
         contract({ cases: unconfiguredContract, place: 'unconfigured', configured: false, context, result }),
     ],
-    ['the example builds', each(build, 'example')],
+    ...each('the example builds', build, 'example'),
     [
       browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',
       () =>

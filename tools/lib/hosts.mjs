@@ -6,7 +6,7 @@
  * @typedef {object} Host
  * @property {string} title
  * @property {string} [application] whose folders it has; default: its own name
- * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile
+ * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile, or beside them
  * @property {string} entry of the package
  * @property {string} [guide] name of its page in `docs/guides/hosts`; default: its own name
  * @property {string} [folder] of the adapter; default: that of the entry's name
@@ -141,5 +141,35 @@ export const hosts = {
     tests: [['--test', 'nest.test.mjs']],
     build: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['dist/main.js'],
+  },
+  'hono-bun': {
+    title: 'Hono on Bun',
+    application: 'hono',
+    guide: 'hono',
+    versions: { bun: '1.4.5' },
+    entry: 'idp-client/hono',
+    frameworks: ['hono', 'bun'],
+    quick: false,
+    start: ['../contract/runtime.mjs', 'bun'],
+  },
+  'hono-deno': {
+    title: 'Hono on Deno',
+    application: 'hono',
+    guide: 'hono',
+    versions: { deno: '2.9.5' },
+    entry: 'idp-client/hono',
+    frameworks: ['hono', 'deno'],
+    quick: false,
+    start: ['../contract/runtime.mjs', 'deno'],
+  },
+  'hono-workerd': {
+    title: 'Hono on workerd',
+    application: 'hono',
+    guide: 'hono',
+    versions: { esbuild: '0.28.2', workerd: '1.20261117.1' },
+    entry: 'idp-client/hono',
+    frameworks: ['hono', 'workerd'],
+    quick: false,
+    start: ['../contract/runtime.mjs', 'workerd'],
   },
 }

@@ -2,6 +2,7 @@
 import { deepEqual, equal, match, ok, rejects } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { Hono } from 'hono'
+import { handle } from 'hono/aws-lambda'
 import { bodyLimit } from 'hono/body-limit'
 import { setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
@@ -262,6 +263,30 @@ describe('a guard', () => {
     equal(await response.text(), 'updated')
     deepEqual(cookieNames(response), ['__session'])
   })
+})
+
+test('AWS Lambda gets each cookie of a response', async () => {
+  const idp = client({ processLasts: false })
+  const app = new Hono().use(idp.middleware)
+  app.get('/account', idp.requireLogin(), (c) => {
+    setCookie(c, 'own', '1')
+    return c.json(c.var.idpSession.user)
+  })
+  const { cookie } = (await dueSession()).headers
+  const { statusCode, cookies, body } = await handle(app)({
+    version: '2.0',
+    rawPath: '/account',
+    rawQueryString: '',
+    headers: { host: 'app.example' },
+    cookies: [cookie],
+    isBase64Encoded: false,
+    requestContext: { domainName: 'app.example', http: { method: 'GET', path: '/account' } },
+  })
+  deepEqual([statusCode, JSON.parse(body).sub], [200, 'carol'])
+  deepEqual(
+    cookies.map((line) => line.split('=', 1)[0]),
+    ['own', '__session'],
+  )
 })
 
 describe('the middleware', () => {
