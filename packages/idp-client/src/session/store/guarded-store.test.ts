@@ -145,4 +145,7 @@ test('a record comes with its JSON from the get of this package, not from one th
   expect(await guarded(store).get('unknown')).toBeNull()
   expect(await guarded({ get: store.get.bind(store) }).get('id')).toEqual({ value: session })
   expect(await guarded({ get: async () => other }).get('id')).toEqual({ value: other })
+  const spy = vi.fn(store.get)
+  expect(await guarded({ get: spy }).get('id')).toEqual({ value: session })
+  expect(spy).toHaveBeenCalledTimes(1)
 })
