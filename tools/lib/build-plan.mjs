@@ -19,6 +19,7 @@ export const packages = {
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
       koa: 'adapters/koa/index.ts',
+      astro: 'adapters/astro/index.ts',
       sveltekit: 'adapters/sveltekit/index.ts',
       'tanstack-start': 'adapters/tanstack-start/index.ts',
       edge: 'adapters/edge/index.ts',
@@ -58,6 +59,7 @@ export const packages = {
       'hono',
       'koa',
       'sveltekit',
+      'astro',
     ],
     selfContained: {
       edge: {

@@ -172,4 +172,13 @@ export const hosts = {
     quick: false,
     start: ['../contract/runtime.mjs', 'workerd'],
   },
+  astro: {
+    title: 'Astro',
+    entry: 'idp-client/astro',
+    frameworks: ['astro', '@astrojs/node'],
+    quick: false,
+    types: [['node_modules/astro/astro.js', 'check']],
+    build: [['node_modules/astro/astro.js', 'build']],
+    start: ['dist/server/entry.mjs'],
+  },
 }

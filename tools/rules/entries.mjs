@@ -33,7 +33,8 @@ export const moduleBudgets = {
   './tanstack-start': 8,
   './hono': 8,
   './koa': 8,
-  './sveltekit': 8,
+  './sveltekit': 9,
+  './astro': 9,
 }
 
 /** Maximum bytes that an entry loads later, when something is first used. */
@@ -77,10 +78,11 @@ export const hosts = {
   '@nestjs/common': './nest',
   '@nestjs/core': './nest',
   hono: './hono',
+  astro: './astro',
   '@sveltejs/kit': './sveltekit',
-  react: './react',
   vue: './vue',
   'solid-js': './solid',
+  react: './react',
 }
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */

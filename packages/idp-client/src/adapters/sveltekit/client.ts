@@ -2,10 +2,10 @@ import { redirect } from '@sveltejs/kit'
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
+import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { serveSubRequest } from './sub-request.ts'
 
@@ -74,7 +74,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     resolve,
   }: HandleInput<Event>): Promise<FrameworkResponse> => {
     const respond = async (): Promise<FrameworkResponse> => {
-      await this.#defineSession(event)
+      const property = { locals: event.locals, name: this.#sessionName, client: this }
+      await defineSession(property, () => this.getSession(event))
       return resolve(event)
     }
     const { application } = this
@@ -84,21 +85,6 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     return outer
       ? serveSubRequest({ application, client: this, outer, request }, respond)
       : this.serve(event, respond)
-  }
-
-  /** Defines the session as a property that throws if loading failed: pages that do not read it still work. */
-  async #defineSession(event: FrameworkRequest): Promise<void> {
-    const name = this.#sessionName
-    if (name in event.locals) {
-      const detail = `event.locals.${name} exists already: set the option sessionName to another name.`
-      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-    }
-    const [loading] = await Promise.allSettled([this.getSession(event)])
-    const get = (): SessionData | null => {
-      if (loading.status === 'rejected') throw loading.reason
-      return loading.value
-    }
-    Object.defineProperty(event.locals, name, { get, enumerable: true })
   }
 
   /**

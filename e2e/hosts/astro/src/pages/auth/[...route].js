@@ -1,0 +1,3 @@
+export { ALL } from 'idp-client/astro'
+
+export const prerender = false

@@ -1,0 +1,5 @@
+declare namespace App {
+  interface Locals {
+    readonly idpSession: import('idp-client/astro').SessionData | null
+  }
+}

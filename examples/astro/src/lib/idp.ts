@@ -1,0 +1,3 @@
+import { IdpClient } from 'idp-client/astro'
+
+export const idp = new IdpClient()

@@ -1,0 +1,3 @@
+import { idp } from './lib/idp'
+
+export const onRequest = idp.onRequest

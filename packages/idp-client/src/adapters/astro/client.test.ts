@@ -1,0 +1,163 @@
+import { describe, expect, test } from 'vitest'
+import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
+import type { AstroOptions, FrameworkRequest, SessionData } from './index.ts'
+import { ALL, checkOrigin, IdpClient } from './index.ts'
+
+function client(options: AstroOptions = {}): IdpClient {
+  return new IdpClient({
+    domain: 'idp.example',
+    clientId: 'app',
+    clientSecret: 'client-secret',
+    secret: SECRET,
+    appBaseUrl: APP,
+    logger: () => {},
+    ...options,
+  })
+}
+
+interface Context extends FrameworkRequest {
+  readonly locals: Record<string, unknown>
+}
+
+function toContext(request: Request, isPrerendered = false): Context {
+  return { request, url: new URL(request.url), locals: {}, isPrerendered }
+}
+
+async function signedInContext(use: 'fresh' | 'due' = 'fresh'): Promise<Context> {
+  return toContext(new Request(`${APP}/page?tab=a`, { headers: await signedIn(use) }))
+}
+
+/** The context after a rewrite: another request for another page, and the same locals. */
+function rewritten(context: Context): Context {
+  const request = new Request(`${APP}/internal`, context.request)
+  return { ...toContext(request), locals: context.locals }
+}
+
+const page = async (): Promise<Response> => new Response('page')
+
+async function valueAfter(idp: IdpClient, response: Response): Promise<unknown> {
+  const cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';', 1)[0])
+    .join('; ')
+  return (await idp.getSession(new Request(APP, { headers: { cookie } })))?.['value']
+}
+
+describe('Astro.locals', () => {
+  test('has the session, or null', async () => {
+    const idp = client()
+    const context = await signedInContext()
+    await idp.onRequest(context, page)
+    expect(context.locals['idpSession']).toMatchObject({ user: { sub: 'carol' } })
+    const anonymous = toContext(new Request(APP))
+    await idp.onRequest(anonymous, page)
+    expect(anonymous.locals).toHaveProperty('idpSession', null)
+  })
+
+  test('throws where the session could not be loaded, and pages that do not read it work', async () => {
+    const context = await signedInContext()
+    const response = await client({ secret: '' }).onRequest(context, page)
+    expect(await response.text()).toBe('page')
+    const code = 'INVALID_CONFIGURATION'
+    expect(() => context.locals['idpSession']).toThrow(expect.objectContaining({ code }))
+  })
+
+  test('throws in a prerendered page, with the line that renders it for each request', async () => {
+    const context = toContext(new Request(APP), true)
+    const response = await client().onRequest(context, page)
+    expect(await response.text()).toBe('page')
+    expect(() => context.locals['idpSession']).toThrow('prerender = false')
+  })
+
+  test('has the session under another name; a name that is taken is an error that names the option', async () => {
+    const context = await signedInContext()
+    context.locals['idpSession'] = 'of the application'
+    await expect(client().onRequest(context, page)).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      message: expect.stringContaining('sessionName'),
+    })
+    await client({ sessionName: 'login' }).onRequest(context, page)
+    expect(context.locals['login']).toMatchObject({ user: { sub: 'carol' } })
+  })
+
+  test('can be served again after its response, as for an error page', async () => {
+    const idp = client()
+    const context = await signedInContext()
+    await idp.onRequest(context, async () => new Response(null, { status: 500 }))
+    await idp.onRequest(context, page)
+    expect(context.locals['idpSession']).toMatchObject({ user: { sub: 'carol' } })
+  })
+})
+
+describe('a rewrite', () => {
+  test('may run the middleware again, and keeps the session and its changes', async () => {
+    const idp = client()
+    const context = await signedInContext('due')
+    const response = await idp.onRequest(context, async () => {
+      const inner = rewritten(context)
+      return idp.onRequest(inner, async () => {
+        const session = (await idp.getSession(inner)) as SessionData
+        await idp.updateSession({ ...session, value: 'rewritten' }, inner)
+        expect((await idp.getSession(context))?.['value']).toBe('rewritten')
+        return page()
+      })
+    })
+    expect(await valueAfter(idp, response)).toBe('rewritten')
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('returns to the requested page after a login', async () => {
+    const idp = client()
+    const context = toContext(new Request(`${APP}/page?tab=a`))
+    const response = await idp.onRequest(context, async () => {
+      const guarded = await idp.requireLogin(rewritten(context))
+      return guarded.response ?? page()
+    })
+    const location = '/auth/login?returnTo=%2Fpage%3Ftab%3Da'
+    expect([response.status, response.headers.get('location')]).toEqual([302, location])
+  })
+})
+
+describe('guards', () => {
+  test('run the handler of an endpoint with a session only', async () => {
+    const idp = client()
+    const handler = idp.requireAuth((context: Context) => Response.json({ path: context.url.pathname }))
+    const context = await signedInContext()
+    const response = await idp.onRequest(context, () => handler(context))
+    expect(await response.json()).toEqual({ path: '/page' })
+    const anonymous = toContext(new Request(APP))
+    expect((await idp.onRequest(anonymous, () => handler(anonymous))).status).toBe(401)
+  })
+
+  test('and the auth routes fail without the middleware, with the line that mounts it', async () => {
+    const idp = client()
+    const context = await signedInContext()
+    const missing = {
+      code: 'AMBIENT_REQUEST_MISSING',
+      message: expect.stringContaining('onRequest = idp.onRequest'),
+    }
+    await expect(idp.requireLogin(context)).rejects.toMatchObject(missing)
+    await expect(idp.requireAuth(page)(context)).rejects.toMatchObject(missing)
+    expect(() => ALL(context)).toThrow(expect.objectContaining(missing))
+    const response = await idp.onRequest(context, async () => ALL(context))
+    expect(response.status).toBe(404)
+  })
+})
+
+test('[F3] checkOrigin behind onRequest rejects forms of other origins, but not the posts of the provider', async () => {
+  const idp = client()
+  const check = checkOrigin()
+  const send = (path: string): Promise<Response> => {
+    const headers = {
+      'content-type': 'application/x-www-form-urlencoded',
+      origin: 'https://idp.example',
+    }
+    const context = toContext(new Request(APP + path, { method: 'POST', headers, body: 'state=x' }))
+    return idp.onRequest(context, () => check(context, page))
+  }
+  expect((await send('/transfer')).status).toBe(403)
+  const callback = await send('/auth/callback')
+  expect(await callback.text()).toContain('UNKNOWN_STATE')
+  const prerendered = toContext(new Request(APP, { method: 'POST' }), true)
+  expect((await check(prerendered, page)).status).toBe(200)
+})

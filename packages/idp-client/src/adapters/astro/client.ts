@@ -1,0 +1,117 @@
+import { allFeatures } from '../../all-features.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { createApplication } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { openBinding } from '../../http/host-state.ts'
+import { defineSession, hasSession } from '../web/session-property.ts'
+import { WebHostClient } from '../web/web-host.ts'
+
+/** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
+export interface FrameworkRequest {
+  readonly request: Request
+  readonly url: URL
+  readonly locals: object
+  readonly isPrerendered: boolean
+}
+
+/** Response type of this entry: the Web standard's. */
+export type FrameworkResponse = Response
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
+
+/** Options of the client of `idp-client/astro`. */
+export interface AstroOptions extends IdpClientOptions {
+  /** Name of the property of `Astro.locals` that has the session. Default: `idpSession`. */
+  sessionName?: string
+}
+
+/** The line that mounts the middleware, and the line without which Astro renders a page at build time. */
+export const MOUNT =
+  'export const onRequest = idp.onRequest in src/middleware.ts, and export const prerender = false in the page.'
+
+/**
+ * OpenID Connect for Astro 5 and later. Construct it once per process; it holds no state of any user. Inside `onRequest`
+ * operations need no arguments; they also accept the context of an endpoint, and `Astro`.
+ *
+ * Every operation throws `InvalidConfigurationError` while a required option is missing.
+ *
+ * @example
+ * // src/middleware.ts
+ * export const onRequest = idp.onRequest
+ */
+export class IdpClient extends WebHostClient<FrameworkRequest> {
+  readonly #sessionName: string
+
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor({ sessionName = 'idpSession', ...options }: AstroOptions = {}) {
+    super(createApplication(options, { features: allFeatures }), {
+      mount: MOUNT,
+      isContext: (value) => 'locals' in value && 'request' in value,
+      toRequest: ({ request }) => request,
+      // A rewrite replaces the request.
+      toIdentity: ({ locals }) => locals,
+    })
+    this.#sessionName = sessionName
+  }
+
+  /**
+   * The middleware: responds to requests for the auth routes, passes any other request to the application and extends its
+   * session if due. `Astro.locals.idpSession` is the session, or `null`; reading it throws if the session could not be
+   * loaded, and in prerendered pages. Once the response has been returned, the request is read-only
+   * (`SESSION_NOT_WRITABLE`). Bound to the instance.
+   */
+  readonly onRequest = async (
+    context: FrameworkRequest,
+    next: () => Promise<FrameworkResponse>,
+  ): Promise<FrameworkResponse> => {
+    const { locals } = context
+    const property = { locals, name: this.#sessionName, client: this }
+    if (context.isPrerendered) {
+      const detail = `A prerendered page has no session. Page guards and locals need ${MOUNT}`
+      await defineSession(property, async () => {
+        throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
+      })
+      return next()
+    }
+    // A rewrite runs the middleware again, inside the first run.
+    if (hasSession(property) && openBinding(locals)) return next()
+    return this.serve(context, async () => {
+      await defineSession(property, () => this.getSession(context))
+      return next()
+    })
+  }
+
+  /**
+   * Returns the session of a request for a page, or the response that redirects the browser to a login that requests what
+   * is missing and returns to the page afterwards. Return that response in the page; components are too late. Throws
+   * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login has just failed to
+   * meet the requirements.
+   *
+   * @example
+   * const { session, response } = await idp.requireLogin(Astro)
+   * if (response) return response
+   */
+  async requireLogin(context: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
+    return this.pageGuard(options)(context)
+  }
+
+  /**
+   * Wraps an endpoint: without a session responds 401 with a JSON body, never with a redirect. A session that does not
+   * meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
+   * `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   *
+   * @example
+   * export const GET = idp.requireAuth(async (context) => Response.json(await idp.getSession(context)))
+   */
+  requireAuth<Context extends FrameworkRequest>(
+    handler: (context: Context) => FrameworkResponse | Promise<FrameworkResponse>,
+    options?: ApiGuardOptions,
+  ): (context: Context) => Promise<FrameworkResponse> {
+    const guard = this.apiGuard(options)
+    return async (context) => (await guard(context)).response ?? handler(context)
+  }
+}
