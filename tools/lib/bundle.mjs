@@ -128,13 +128,14 @@ export function groupsOf(plan, wanted, graph, source) {
     lean ??= sets([...(plan.leanEntries ?? []), ...Object.keys(plan.separate)])
     return lean.some((set) => set.has(id))
   }
-  // One file of each adapter that others build on: by default there is one for every set of hosts that share some of it.
-  const isShared = (id) => sets(plan.hosts ?? []).filter((set) => set.has(id)).length > 1
+  // One file of each adapter that others build on: by default there is one for every set of entries that share some of it.
+  const isShared = (id) => sets(Object.keys(wanted)).filter((set) => set.has(id)).length > 1
   const inAdapter = (name) => (id) => id.includes(`/adapters/${name}/`) && isShared(id)
   return [
     { name: 'base', test: (id) => inCore(id) && inLean(id), priority: 2 },
     { name: 'core', test: inCore, priority: 1 },
     { name: 'node-host', test: inAdapter('node') },
+    { name: 'web-host', test: inAdapter('web') },
   ]
 }
 
