@@ -2,13 +2,13 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { IdpError } from '../../errors/base.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { assertContext, isContext, replaceResponse, sendResponse } from './context.ts'
 import { HonoRequestView } from './request-view.ts'
 
 /** Request type of this entry: Hono's context. */
@@ -26,16 +26,6 @@ export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<N
 export interface HonoClientOptions<Name extends string = 'idpSession'> extends IdpClientOptions {
   /** Name of the variable in which guards pass the session: `c.var.idpSession`. Default: `idpSession`. */
   sessionName?: Name
-}
-
-function isContext(value: Partial<Context>): value is Context {
-  return typeof value?.newResponse === 'function' && typeof value.req?.raw === 'object'
-}
-
-/** Sets the response. Assigned to another response, Hono would merge both: old cookies and old `Cache-Control` win. */
-function replaceResponse(c: Context, response: Response): void {
-  c.res = undefined
-  c.res = response
 }
 
 /**
@@ -72,18 +62,14 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
    * due. Mount it in front of everything else. Bound to the instance.
    */
   readonly middleware: MiddlewareHandler = async (c, next) => {
-    if (!isContext(c)) {
-      throw new IdpError('INVALID_ARGUMENTS', {
-        detail: 'Mount it as app.use(idp.middleware), with Hono 4.8 or later.',
-      })
-    }
+    assertContext(c)
     let passed: Response | undefined
     const response = await this.serve(c, async () => {
       await next()
       passed = c.res
       return passed
     })
-    if (!passed) this.#send(c, response)
+    if (!passed) sendResponse(c, response)
     else if (response !== passed && c.finalized) replaceResponse(c, response)
   }
 
@@ -109,15 +95,10 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
   #guard(decide: (c: Context) => Promise<GuardResult>): Guard<Name> {
     return async (c, next) => {
       const { response, session } = await decide(c)
-      if (response) return this.#send(c, response)
+      if (response) return sendResponse(c, response)
       this.#setSession(c, session)
       await next()
     }
-  }
-
-  /** Responds with ours; headers that the application has set before are kept, unless ours have the same name. */
-  #send(c: Context, response: Response): void {
-    replaceResponse(c, c.newResponse(response.body, response))
   }
 
   #setSession(c: Context, session: SessionData): void {
