@@ -34,8 +34,11 @@ const production = {
   IDP_SECRET: undefined,
 }
 
-/** Returns the name of the folders of a host's applications. */
+/** Returns the name of the folder of a host's example. */
 const sourceOf = (name) => hosts[name].application ?? name
+
+/** Returns the name of the folder of the contract application that a host runs. */
+const contractOf = (name) => hosts[name].contract ?? sourceOf(name)
 
 const hash = (...parts) => {
   const sum = createHash('sha256')
@@ -48,7 +51,7 @@ function fingerprint(name) {
   const folders = [
     'packages/idp-client/dist',
     `examples/${sourceOf(name)}`,
-    `e2e/hosts/${sourceOf(name)}`,
+    `e2e/hosts/${contractOf(name)}`,
     'e2e/hosts/support',
   ]
   const files = folders
@@ -102,7 +105,7 @@ async function install(name, folder, tarball) {
   }
   const copies = [
     [`examples/${source}`, 'example'],
-    [`e2e/hosts/${source}`, 'contract'],
+    [`e2e/hosts/${contractOf(name)}`, 'contract'],
     ['e2e/hosts/support', 'contract/support'],
   ]
   for (const target of ['example', 'contract']) rmSync(join(folder, target), { recursive: true, force: true })
@@ -117,10 +120,16 @@ async function install(name, folder, tarball) {
 const resolved = (args, folder) =>
   args.map((arg) => (arg.startsWith('node_modules/') ? join(folder, arg) : arg))
 
-const node = (args, { folder, application }) =>
+const node = (args, { name, folder, application }) =>
   must(process.execPath, resolved(args, folder), {
     cwd: join(folder, application),
-    env: { NODE_ENV: 'production', CI: '1', NUXT_TELEMETRY_DISABLED: '1', ASTRO_TELEMETRY_DISABLED: '1' },
+    env: {
+      NODE_ENV: 'production',
+      CI: '1',
+      NUXT_TELEMETRY_DISABLED: '1',
+      ASTRO_TELEMETRY_DISABLED: '1',
+      ...hosts[name].env,
+    },
   })
 
 /** Runs `work` while an application runs, at its address. */
@@ -190,7 +199,7 @@ function stepsOf(context, result) {
   /** One step for all commands; none without commands. */
   const each = (title, commands, application) => {
     const run = async () => {
-      for (const args of commands) await node(args, { folder, application })
+      for (const args of commands) await node(args, { name, folder, application })
     }
     return commands.length === 0 ? [] : [[title, run]]
   }

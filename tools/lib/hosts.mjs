@@ -6,6 +6,7 @@
  * @typedef {object} Host
  * @property {string} title
  * @property {string} [application] whose folders it has; default: its own name
+ * @property {string} [contract] whose contract application it runs; default: that of `application`
  * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile, or beside them
  * @property {string} entry of the package
  * @property {string} [guide] name of its page in `docs/guides/hosts`; default: its own name
@@ -17,7 +18,7 @@
  * @property {string[][]} [build] arguments of Node that build either application for production
  * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
  *   in the folder above
- * @property {Record<string, string>} [env] further variables of a start
+ * @property {Record<string, string>} [env] further variables of tests, builds and starts
  */
 
 /** @type {Record<string, Host>} */
@@ -141,6 +142,18 @@ export const hosts = {
     tests: [['--test', 'nest.test.mjs']],
     build: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['dist/main.js'],
+  },
+  'nest-fastify': {
+    title: 'NestJS on Fastify',
+    contract: 'nest',
+    guide: 'nest',
+    entry: 'idp-client/nest',
+    frameworks: ['@nestjs/core', '@nestjs/platform-fastify'],
+    quick: false,
+    tests: [['--test', 'nest.test.mjs']],
+    build: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['dist/main.js'],
+    env: { CONTRACT_PLATFORM: 'fastify' },
   },
   'hono-bun': {
     title: 'Hono on Bun',

@@ -1,0 +1,9 @@
+import { Module } from '@nestjs/common'
+import { IdpModule } from 'idp-client/nest'
+import { PagesController } from './pages.controller'
+
+@Module({
+  imports: [IdpModule.forRoot()],
+  controllers: [PagesController],
+})
+export class AppModule {}

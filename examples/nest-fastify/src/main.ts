@@ -1,0 +1,11 @@
+import 'reflect-metadata'
+import { NestFactory } from '@nestjs/core'
+import { FastifyAdapter } from '@nestjs/platform-fastify'
+import { AppModule } from './app.module'
+
+async function start() {
+  const app = await NestFactory.create(AppModule, new FastifyAdapter())
+  await app.listen(process.env.PORT ?? 3000, '127.0.0.1')
+}
+
+void start()
