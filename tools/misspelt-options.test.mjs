@@ -36,7 +36,7 @@ const wrong = [
   ['idp.getAccessToken(res, req)', /error TS/],
   ['idp.connectAccount()', /Expected 1-3 arguments, but got 0/],
   ['idp.revokeRefreshToken({ refreshToken: mfaToken }, req, res)', /error TS/],
-  ['idp.getSession({ req, res })', /'req' does not exist in type/],
+  ['idp.getSession({ req, res })', /error TS2353: Object literal may only specify known properties/],
 ]
 
 const right = [

@@ -51,7 +51,6 @@ export class CookieJar {
   #source: ReceivedCookies | (() => ReceivedCookies)
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
-  #written: Map<string, string> | undefined
   readonly #afterFlush: (() => void)[] = []
 
   /** @param received the received cookies, or a function that returns them, which is called when they are first needed. */
@@ -121,27 +120,16 @@ export class CookieJar {
    * written partially.
    */
   flush(sink: CookieSink): void {
-    for (const cookie of this.pending()) {
-      this.#write(cookie, sink)
-      this.#pending.delete(cookie.name)
+    for (const { name, value, attributes } of this.pending()) {
+      sink.set(name, value, attributes)
+      this.#pending.delete(name)
     }
     for (const done of this.#afterFlush.splice(0)) done()
   }
 
   /** Passes every pending write to a sink whose cookies may not reach the browser; they stay pending. */
   copyTo(sink: CookieSink): void {
-    for (const cookie of this.pending()) this.#write(cookie, sink)
-  }
-
-  #write({ name, value, attributes }: StagedCookie, sink: CookieSink): void {
-    sink.set(name, value, attributes)
-    this.#written ??= new Map()
-    this.#written.set(name, value)
-  }
-
-  /** Returns whether this is the latest value of the name that a sink has accepted. */
-  hasWritten(name: string, value: string): boolean {
-    return this.#written?.get(name) === value
+    for (const { name, value, attributes } of this.pending()) sink.set(name, value, attributes)
   }
 
   /** Runs `done` after the next successful flush. */

@@ -48,11 +48,9 @@ export function headersSink(headers: Headers): CookieSink {
   }
 }
 
-/** Returns name and value of a `Set-Cookie` line. */
-function parseLine(line: string): readonly [name: string, value: string] {
-  const [pair = ''] = line.split(';', 1)
-  const [name = ''] = pair.split('=', 1)
-  return [name, pair.slice(name.length + 1)]
+/** Returns the name of the cookie that a `Set-Cookie` line sets. */
+export function toCookieName(line: string): string {
+  return line.split(/[=;]/, 1)[0] ?? ''
 }
 
 /** Returns the name of a value that is split into several cookies. */
@@ -60,28 +58,30 @@ function toUnsplitName(name: string): string {
   return name.replace(/__\d+$/, '')
 }
 
-/**
- * Returns whether to leave out a cookie because the `Set-Cookie` lines of a response have a newer value of it, whole or
- * split: a handler that got a copy of the request has written it.
- *
- * @param isKnown whether a line was written for this request, and is therefore older.
- */
-export function isSetBy(
-  lines: readonly string[],
-  isKnown: (name: string, value: string) => boolean = () => false,
-): (name: string) => boolean {
-  const newer = lines.map(parseLine).filter(([name, value]) => !isKnown(name, value))
-  const names = new Set(newer.map(([name]) => toUnsplitName(name)))
+/** Returns whether `Set-Cookie` lines set a cookie, whole or split. */
+export function isSetBy(lines: readonly string[]): (name: string) => boolean {
+  const names = new Set(lines.map((line) => toUnsplitName(toCookieName(line))))
   return (name) => names.has(toUnsplitName(name))
 }
 
-/** Adds the staged cookies to headers, except those that the headers have already, or have a newer value of. */
-export function flushToHeaders(cookies: CookieJar, headers: Headers): void {
+/**
+ * Adds the staged cookies to headers. Leaves out those of `older` that the headers set already: a handler that got a copy of
+ * the request has written them later.
+ *
+ * @param older cookies that were staged before the application handled the request.
+ */
+export function flushToHeaders(
+  cookies: CookieJar,
+  headers: Headers,
+  older: readonly StagedCookie[] = [],
+): void {
   const lines = headers.getSetCookie()
-  const isSet = isSetBy(lines, (name, value) => cookies.hasWritten(name, value))
+  const isSet = isSetBy(lines)
+  const stale = cookies.pending().filter((cookie) => older.includes(cookie) && isSet(cookie.name))
+  const staleNames = new Set(stale.map(({ name }) => name))
   cookies.flush({
     set(name, value, attributes) {
-      if (isSet(name)) return
+      if (staleNames.has(name)) return
       const line = serializeCookie({ name, value, attributes })
       if (!lines.includes(line)) headers.append('Set-Cookie', line)
     },

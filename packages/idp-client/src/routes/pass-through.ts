@@ -19,6 +19,16 @@ export function mayCarrySession(application: Application, headers: RequestHeader
   }
 }
 
+/** Returns whether a cookie has the name of a session or transaction cookie. True while the configuration is incomplete. */
+export function isOwnCookie(application: Application, name: string): boolean {
+  try {
+    const { session, transaction } = application.engine().config
+    return name.startsWith(session.cookie.name) || name.startsWith(transaction.cookie.prefix)
+  } catch {
+    return true
+  }
+}
+
 /**
  * Records use of the session in a request for the application itself, if due. Never blocks the request: after a failure
  * the application still responds, without a session if it cannot be read.

@@ -125,6 +125,41 @@ describe('[F1] a cookie that the application has written itself', () => {
     expect(await nextValue(idp, response)).toBe('newer')
   })
 
+  test('is not cacheable, even if only its line reaches the response', async () => {
+    const idp = client()
+    const response = await idp.middleware(await signedInRequest(), async (request) => {
+      const headers = new Headers()
+      await update(idp, 'theirs', request, headers)
+      const [cookie = ''] = headers.getSetCookie()
+      return new Response('page', {
+        headers: { 'set-cookie': cookie, 'cache-control': 'public, max-age=300' },
+      })
+    })
+    expect(await nextValue(idp, response)).toBe('theirs')
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('by a copy of the request does not replace a later update of ours', async () => {
+    const idp = client()
+    const response = await idp.middleware(await signedInRequest(), async (request) => {
+      const headers = new Headers()
+      const session = (await idp.getSession()) as SessionData
+      await update(idp, 'earlier', new Request(request), headers)
+      await idp.updateSession({ ...session, value: 'later' })
+      return new Response('page', { headers })
+    })
+    expect(await nextValue(idp, response)).toBe('later')
+  })
+
+  test('with a target is read back by the same request', async () => {
+    const idp = client()
+    await idp.middleware(await signedInRequest(), async (request) => {
+      await update(idp, 'written', request, new Headers())
+      expect((await idp.getSession())?.['value']).toBe('written')
+      return new Response('page')
+    })
+  })
+
   test('of another name stays beside ours', async () => {
     const idp = client()
     const response = await idp.middleware(await signedInRequest('due'), () => {
@@ -134,18 +169,19 @@ describe('[F1] a cookie that the application has written itself', () => {
   })
 })
 
-describe('[F12] a login that a handler starts', () => {
-  const provider = (async (input: RequestInfo | URL) => {
-    const { origin } = new URL(String(input))
-    return Response.json({
-      issuer: origin,
-      authorization_endpoint: `${origin}/authorize`,
-      token_endpoint: `${origin}/token`,
-      jwks_uri: `${origin}/jwks`,
-      response_types_supported: ['code'],
-    })
-  }) as typeof fetch
+/** Responds with the metadata of a provider. */
+const provider = (async (input: RequestInfo | URL) => {
+  const { origin } = new URL(String(input))
+  return Response.json({
+    issuer: origin,
+    authorization_endpoint: `${origin}/authorize`,
+    token_endpoint: `${origin}/token`,
+    jwks_uri: `${origin}/jwks`,
+    response_types_supported: ['code'],
+  })
+}) as typeof fetch
 
+describe('[F12] a login that a handler starts', () => {
   test('keeps its cookie if the handler passes on only the location', async () => {
     const idp = client({ [customFetch]: provider })
     const response = await idp.middleware(new Request(`${APP}/join`), async () => {
@@ -162,6 +198,44 @@ describe('[F12] a login that a handler starts', () => {
     expect(cookieNames(response)).toEqual([expect.stringMatching(/^__txn_/)])
     expect(response.headers.get('cache-control')).toContain('no-store')
   })
+})
+
+test('a response that a handler throws has the cookies of its request, and its own properties', async () => {
+  const idp = client()
+  const thrown = Object.assign(new Response(null, { status: 303, headers: { location: '/' } }), {
+    options: 1,
+  })
+  const failing = idp.middleware(await signedInRequest(), async (request) => {
+    await update(idp, 'kept', request)
+    throw thrown
+  })
+  const response: unknown = await failing.catch((error: unknown) => error)
+  if (!(response instanceof Response)) throw response
+  expect(await nextValue(idp, response)).toBe('kept')
+  expect([response.status, Reflect.get(response, 'options')]).toEqual([303, 1])
+  expect(thrown.headers.getSetCookie()).toEqual([])
+})
+
+test('a login that was started twice leaves no older session behind', async () => {
+  const idp = client({ [customFetch]: provider })
+  const response = await idp.middleware(await signedInRequest('due'), async (request) => {
+    const first = await idp.startInteractiveLogin()
+    await update(idp, 'latest', request)
+    await idp.startInteractiveLogin()
+    return first
+  })
+  expect(await nextValue(idp, response)).toBe('latest')
+})
+
+test('an application around two clients can write after the inner one', async () => {
+  const [outer, inner] = [client(), client({ session: { cookie: { name: 'inner' } } })]
+  const response = await outer.middleware(await signedInRequest(), async (request) => {
+    const page = await inner.middleware(request, () => new Response('page'))
+    const headers = new Headers(page.headers)
+    await update(outer, 'after', request, headers)
+    return new Response(page.body, { headers })
+  })
+  expect(await nextValue(outer, response)).toBe('after')
 })
 
 test('[F11] a form that was read before the middleware is an error of the request that names the fix', async () => {

@@ -1,5 +1,5 @@
 import { IdpError } from '../../errors/base.ts'
-import type { CookieJar } from '../../http/cookie-jar.ts'
+import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { flushToHeaders, parseCookies } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
@@ -63,12 +63,12 @@ const toWebView: ToView = (request) => new WebRequestView(request)
 export type WebTarget = Response | Headers
 
 /**
- * Writes staged cookies to a response, unless it has them already or has newer ones. A response with one of our cookies is
- * never cacheable.
+ * Writes staged cookies to a response, except `older` ones of which it has newer values. A response with one of our cookies
+ * is never cacheable.
  */
-export function flushOnto(cookies: CookieJar, headers: Headers): void {
+export function flushOnto(cookies: CookieJar, headers: Headers, older?: readonly StagedCookie[]): void {
   if (!cookies.isPending) return
-  flushToHeaders(cookies, headers)
+  flushToHeaders(cookies, headers, older)
   noStore(headers)
 }
 
@@ -78,11 +78,19 @@ export function toExchange(request: Request, canWrite: boolean, toView: ToView =
   return { request: view, cookies, slots, canWrite: () => canWrite }
 }
 
-/** Binds a Web request, and the response for its cookies, if there is one. */
-export function bindRequest(request: Request, target?: WebTarget): Binding {
+/**
+ * Binds a Web request, and the response for its cookies, if there is one.
+ *
+ * @param shared the exchange of the middleware that serves the request; default: one that shares the request's cookies.
+ */
+export function bindRequest(
+  request: Request,
+  target?: WebTarget,
+  shared: Exchange = toExchange(request, true),
+): Binding {
   const headers = target instanceof Headers ? target : target?.headers
   const exchange = {
-    ...toExchange(request, true),
+    ...shared,
     canWrite: () => headers !== undefined && !hasResponded(request),
   }
   return {
@@ -100,9 +108,10 @@ export interface DeferredBinding extends Binding {
 }
 
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
-export function bindDeferred(request: Request, view: RequestView = toWebView(request)): DeferredBinding {
+export function bindDeferred(request: Request, view?: RequestView): DeferredBinding {
   let isOpen = true
-  const exchange = { ...toExchange(request, true, () => view), canWrite: () => isOpen }
+  const shared = toExchange(request, true)
+  const exchange = { ...shared, request: view ?? shared.request, canWrite: () => isOpen }
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,

@@ -1,5 +1,6 @@
-import type { CookieJar } from '../../http/cookie-jar.ts'
-import { isSetBy } from '../../http/cookie-text.ts'
+import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
+import { isSetBy, toCookieName } from '../../http/cookie-text.ts'
+import { noStore } from '../../http/responses.ts'
 import { flushOnto } from './binding.ts'
 
 const CONTINUE = 'x-middleware-next'
@@ -24,11 +25,25 @@ function copyResponse(response: Response): Response {
   return new Response(response.body, response)
 }
 
-/** Returns the application's response with the staged cookies, unless it has them or newer ones. */
-export function withCookies(cookies: CookieJar, response: Response): Response {
-  if (!cookies.isPending) return response
+/** The cookies of a request whose response leaves. */
+interface LeavingCookies {
+  readonly cookies: CookieJar
+  /** The cookies that were staged before the application handled the request. */
+  readonly older: readonly StagedCookie[]
+  /** Returns whether a name is that of one of our cookies. */
+  isOurs(name: string): boolean
+}
+
+/**
+ * Returns the application's response with the staged cookies, except `older` ones of which it has newer values. A response
+ * that sets one of our cookies is never cacheable, even if the application has written it.
+ */
+export function withCookies({ cookies, isOurs, older }: LeavingCookies, response: Response): Response {
+  const lines = response.headers.getSetCookie()
+  if (!cookies.isPending && !lines.some((line) => isOurs(toCookieName(line)))) return response
   const result = copyResponse(response)
-  flushOnto(cookies, result.headers)
+  flushOnto(cookies, result.headers, older)
+  noStore(result.headers)
   return result
 }
 
@@ -38,11 +53,11 @@ export function withCookies(cookies: CookieJar, response: Response): Response {
  * response, because headers can be immutable.
  */
 export function continueWith(continued: Response, response: Response): Response {
-  const isSet = isSetBy(response.headers.getSetCookie())
-  const cookies = continued.headers.getSetCookie().filter((line) => !isSet(line.split('=', 1)[0] ?? ''))
+  const cookies = continued.headers.getSetCookie()
   if (cookies.length === 0) return response
+  const isSet = isSetBy(response.headers.getSetCookie())
   const result = copyResponse(response)
-  for (const cookie of cookies) result.headers.append('set-cookie', cookie)
+  for (const cookie of cookies) if (!isSet(toCookieName(cookie))) result.headers.append('set-cookie', cookie)
   for (const name of CARRIED) {
     const value = continued.headers.get(name)
     if (value !== null) result.headers.set(name, value)

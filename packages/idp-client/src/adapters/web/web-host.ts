@@ -11,11 +11,11 @@ import { markResponded, openBinding, openRequest } from '../../http/host-state.t
 import { noStore } from '../../http/responses.ts'
 import type { AsyncContext } from '../../lib/async-context.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { chain, conclude } from '../../lib/chain.ts'
+import { chain, conclude, recover } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
 import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
-import { passThrough } from '../../routes/pass-through.ts'
+import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
 import type { WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
 import { continueResponse, withCookies } from './continue.ts'
@@ -78,24 +78,39 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
     // Operations find the binding by the context and by its request.
     const keys = new Set([this.#toIdentity(context), request])
     const leaves = [...keys].map((key) => openRequest(key, binding, this))
-    const respond = (): MaybePromise<Response> =>
-      next ? ambient.run(binding, next) : continueResponse(exchange.cookies)
+    const passOn = (): MaybePromise<Response> =>
+      next ? this.#respondWith(binding, next) : continueResponse(exchange.cookies)
     return conclude(
       () =>
-        chain(dispatch(this.application, exchange, request), (routed) =>
-          chain(routed ?? chain(passThrough(this.application, exchange), respond), (response) => {
-            if (response !== routed) return withCookies(exchange.cookies, response)
-            flushOnto(exchange.cookies, response.headers)
-            return response
-          }),
-        ),
+        chain(dispatch(this.application, exchange, request), (routed) => {
+          if (!routed) return chain(passThrough(this.application, exchange), passOn)
+          flushOnto(exchange.cookies, routed.headers)
+          return routed
+        }),
       () => {
         binding.close()
         for (const leave of leaves) leave()
-        // Without `next` the application responds later.
-        if (next) markResponded(request)
+        // Without `next` the application responds later, and around an inner middleware after it.
+        if (next && !openBinding(request)) markResponded(request)
       },
     )
+  }
+
+  /** Returns the response of the application, or throws the one that it throws, with the cookies of the request. */
+  #respondWith(binding: Binding, next: () => MaybePromise<Response>): MaybePromise<Response> {
+    const { cookies } = binding.exchange
+    const older = cookies.pending()
+    const isOurs = (name: string): boolean => isOwnCookie(this.application, name)
+    const complete = (response: Response): Response => withCookies({ cookies, isOurs, older }, response)
+    const result = recover(
+      () => ambient.run(binding, next),
+      (thrown) => {
+        if (!(thrown instanceof Response)) throw thrown
+        // Frameworks recognize their redirects by further properties. Those of Node.js 20 itself have no string keys.
+        throw Object.assign(complete(thrown), Object.fromEntries(Object.entries(thrown)))
+      },
+    )
+    return chain(result, complete)
   }
 
   #assertMounted(context: Context, guard: string): void {
@@ -155,10 +170,11 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
 
   /** @internal */
   protected override bind(request?: Context | Request, target?: WebTarget): Binding {
-    if (request && target) return bindRequest(this.#toRequest(request), target)
-    const binding = request
-      ? (openBinding(this.#toIdentity(request)) ?? bindRequest(this.#toRequest(request)))
-      : ambient.get()
+    if (request) {
+      const open = openBinding(this.#toIdentity(request))
+      return open && !target ? open : bindRequest(this.#toRequest(request), target, open?.exchange)
+    }
+    const binding = ambient.get()
     if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
     return binding
   }
