@@ -1,4 +1,5 @@
 /** The part of `@sveltejs/kit` that `idp-client/sveltekit` imports; applications have the package itself. */
 declare module '@sveltejs/kit' {
+  export function isRedirect(thrown: unknown): boolean
   export function redirect(status: number, location: string | URL): never
 }

@@ -9,6 +9,11 @@ export class Redirect {
   }
 }
 
+/** Stands for `isRedirect` of `@sveltejs/kit`. */
+export function isRedirect(thrown: unknown): boolean {
+  return thrown instanceof Redirect
+}
+
 /** Stands for `redirect` of `@sveltejs/kit`, which only the example and the contract application install. */
 export function redirect(status: number, location: string | URL): never {
   throw new Redirect(status, String(location))

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
+import { redirect } from '../../../test/support/sveltekit.ts'
+import { serializeCookie } from '../../http/cookie-text.ts'
 import type { FrameworkRequest, SessionData, SvelteKitOptions } from './index.ts'
 import { checkOrigin, IdpClient } from './index.ts'
 
@@ -17,11 +19,19 @@ function client(options: SvelteKitOptions = {}): IdpClient {
 
 interface Event extends FrameworkRequest {
   readonly locals: Record<string, unknown>
+  /** The cookies that SvelteKit adds to the response to a redirect that a hook throws. */
+  readonly set: string[]
 }
 
 /** An event as SvelteKit passes it to hooks. */
 function toEvent(request: Request, { isSubRequest = false, page = '' } = {}): Event {
-  return { request, url: new URL(page, request.url), locals: {}, isSubRequest }
+  const set: string[] = []
+  const cookies: FrameworkRequest['cookies'] = {
+    set(name, value, { encode, ...attributes }) {
+      set.push(serializeCookie({ name, value: encode(value), attributes }))
+    },
+  }
+  return { request, url: new URL(page, request.url), locals: {}, cookies, isSubRequest, set }
 }
 
 /** Returns the event of a load function: another object for the same request. */
@@ -43,10 +53,11 @@ async function fetchItself(event: Event, headers: Record<string, string>): Promi
 }
 
 function cookieOf(response: Response): string {
-  return response.headers
-    .getSetCookie()
-    .map((line) => line.split(';', 1)[0])
-    .join('; ')
+  return toCookie(response.headers.getSetCookie())
+}
+
+function toCookie(lines: readonly string[]): string {
+  return lines.map((line) => line.split(';', 1)[0]).join('; ')
 }
 
 describe('event.locals', () => {
@@ -80,6 +91,54 @@ describe('event.locals', () => {
     })
     await client({ sessionName: 'login' }).handle({ event, resolve: page })
     expect(event.locals['login']).toMatchObject({ user: { sub: 'carol' } })
+  })
+})
+
+describe('a redirect that a later hook throws', () => {
+  test('sets the cookies of what the hook did before, and closes the request', async () => {
+    const idp = client()
+    const event = await signedInEvent()
+    const resolve = async (passed: Event): Promise<Response> => {
+      await update(idp, passed, 'accepted')
+      return redirect(303, '/next')
+    }
+    await expect(idp.handle({ event, resolve })).rejects.toMatchObject({ status: 303, location: '/next' })
+    expect(event.set).toEqual([expect.stringMatching(/^__session=.*; Path=\/; HttpOnly/)])
+    const next = new Request(APP, { headers: { cookie: toCookie(event.set) } })
+    expect((await idp.getSession(next))?.['value']).toBe('accepted')
+    await expect(update(idp, event, 'late')).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+  })
+
+  test('in a request that the application sends to itself leaves the cookies to the outer response', async () => {
+    const idp = client()
+    const event = await signedInEvent()
+    const response = await idp.handle({
+      event,
+      resolve: async (outer) => {
+        const inner = await fetchItself(outer, await signedIn())
+        const resolve = async (passed: Event): Promise<Response> => {
+          await update(idp, passed, 'inner')
+          return redirect(303, '/next')
+        }
+        await expect(idp.handle({ event: inner, resolve })).rejects.toMatchObject({ status: 303 })
+        expect(inner.set).toEqual([])
+        return page()
+      },
+    })
+    const next = new Request(APP, { headers: { cookie: cookieOf(response) } })
+    expect((await idp.getSession(next))?.['value']).toBe('inner')
+  })
+
+  test('is not an error: that reaches the application without cookies', async () => {
+    const event = await signedInEvent('due')
+    const failing = client().handle({
+      event,
+      resolve: () => {
+        throw new RangeError('of the application')
+      },
+    })
+    await expect(failing).rejects.toThrow('of the application')
+    expect(event.set).toEqual([])
   })
 })
 

@@ -1,13 +1,19 @@
-import { redirect } from '@sveltejs/kit'
+import { isRedirect, redirect } from '@sveltejs/kit'
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { CookieAttributes, CookieSink } from '../../http/cookie-jar.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { serveSubRequest } from './sub-request.ts'
+
+/** The used part of `event.cookies`. */
+export interface EventCookies {
+  set(name: string, value: string, options: CookieAttributes & { encode(value: string): string }): void
+}
 
 /** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
 export interface FrameworkRequest {
@@ -15,6 +21,7 @@ export interface FrameworkRequest {
   /** The URL of the page, also in a request for its data (`__data.json`). */
   readonly url: URL
   readonly locals: object
+  readonly cookies: EventCookies
   /** Whether the application sent this request to itself, with `event.fetch`. */
   readonly isSubRequest: boolean
 }
@@ -84,7 +91,20 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
     return outer
       ? serveSubRequest({ application, client: this, outer, request }, respond)
-      : this.serve(event, respond)
+      : this.serve(event, () => this.#withCookiesOfRedirects(event, respond))
+  }
+
+  /** Gives our cookies to SvelteKit if a later hook throws a redirect: SvelteKit creates the response to it. */
+  async #withCookiesOfRedirects(
+    event: FrameworkRequest,
+    respond: () => Promise<FrameworkResponse>,
+  ): Promise<FrameworkResponse> {
+    try {
+      return await respond()
+    } catch (thrown) {
+      if (isRedirect(thrown)) this.bind(event).exchange.cookies.flush(toSink(event.cookies))
+      throw thrown
+    }
   }
 
   /**
@@ -114,4 +134,10 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const guard = this.apiGuard(options)
     return async (event) => (await guard(event)).response ?? handler(event)
   }
+}
+
+/** Returns a sink that writes values as they are: SvelteKit would encode them. */
+function toSink(cookies: EventCookies): CookieSink {
+  const encode = (value: string): string => value
+  return { set: (name, value, attributes) => cookies.set(name, value, { ...attributes, encode }) }
 }

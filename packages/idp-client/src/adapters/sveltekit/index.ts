@@ -1,6 +1,7 @@
 export * from '../../public.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
 export {
+  type EventCookies,
   type FrameworkRequest,
   type FrameworkResponse,
   type HandleInput,
