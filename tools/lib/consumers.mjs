@@ -57,10 +57,11 @@ export const consumers = {
     steps: [
       ['types resolve beside those of Express 4', ({ folder }) => tsc(folder, 'tsconfig.json')],
       ['guards and middleware work on every host', ({ folder }) => mustNode(folder, ['--test'])],
-      ...['express-4.18', 'express-4.21', 'express-5', 'koa', 'fastify', 'nest', 'node-http'].map((host) => [
-        `a user logs in and out on ${host}`,
-        (context) => serve(context, ['server.mjs', host], loginSteps(nodePaths)),
-      ]),
+      // Newer versions and other frameworks have the contract of tools/test-hosts.mjs.
+      [
+        'a user logs in and out on Express 4.18',
+        (context) => serve(context, ['server.mjs', 'express-4.18'], loginSteps(nodePaths)),
+      ],
     ],
   },
   'ui-frameworks': {
