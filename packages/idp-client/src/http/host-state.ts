@@ -4,8 +4,8 @@ import type { Binding, Exchange } from './exchange.ts'
 /** State of one request, which all its operations and exchanges share. */
 export type RequestState = Omit<Exchange, 'canWrite'>
 
-/** Our `Set-Cookie` lines on a response, by cookie name. */
-export type CookieLines = Map<string, string>
+/** Our `Set-Cookie` lines on a response, by cookie name: all that were written, the newest last. */
+export type CookieLines = Map<string, readonly string[]>
 
 /** A request while the middleware of a client serves it. */
 interface OpenRequest {

@@ -97,6 +97,46 @@ describe('cookies on a Node response', () => {
     expect(headers.get('cache-control')).toBe(NO_STORE)
   })
 
+  test('have their newest value if a framework passes a copy of an earlier line with the status', async () => {
+    const url = await serve(async (request, response) => {
+      const { commit, exchange } = bindNode(request, response)
+      const write = async (value: string): Promise<void> => {
+        exchange.cookies.set({ name: 'ours', scope }, value)
+        await commit()
+      }
+      await write('first')
+      const copied = [response.getHeader('set-cookie') ?? []].flat().map(String)
+      await write('second')
+      response.writeHead(200, { 'set-cookie': [...copied, 'app=1'] }).end()
+    })
+    const { headers } = await fetch(url)
+    expect(headers.getSetCookie()).toEqual(['ours=second; Path=/; HttpOnly; SameSite=Lax', 'app=1'])
+  })
+
+  test.each<[string, (response: Parameters<RequestListener>[1]) => void]>([
+    ['setHeader', (response) => response.setHeader('Vary', ['Origin', 'Cookie'])],
+    [
+      'writeHead with a list',
+      (response) => response.writeHead(200, ['Vary', 'Origin', 'vary', 'Cookie', 'X-Single', '1']),
+    ],
+    [
+      'writeHead with an object',
+      (response) => response.writeHead(200, { Vary: ['Origin', 'Cookie'], 'X-Single': '1' }),
+    ],
+  ])('leave headers that occur several times as they are, written by %s', async (_title, finish) => {
+    const url = await serve(async (request, response) => {
+      const { commit, exchange } = bindNode(request, response)
+      exchange.cookies.set({ name: 'ours', scope }, 'v')
+      await commit()
+      response.setHeader('X-Single', '1')
+      finish(response)
+      response.end()
+    })
+    const { headers } = await fetch(url)
+    expect([headers.get('vary'), headers.get('x-single')]).toEqual(['Origin, Cookie', '1'])
+    expect(headers.getSetCookie()).toHaveLength(1)
+  })
+
   test('are not sent, and caching headers are unchanged, if nothing was staged', async () => {
     const url = await serve(async (request, response) => {
       expect(await bindNode(request, response).commit()).toBe(true)

@@ -26,19 +26,38 @@ function toLines(value: Header): string[] {
   return Array.isArray(value) ? value : [String(value)]
 }
 
-/** Ensures that the response head has our cookies and forbids caching. */
-function ensureHeaders(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
-  const lines = toLines(response.getHeader('set-cookie'))
-  const missing = [...ours.values()].filter((line) => !lines.includes(line))
-  if (missing.length > 0) response.setHeader('Set-Cookie', [...lines, ...missing])
+/**
+ * Ensures that the response head has the newest line of each of our cookies, and forbids caching. Earlier lines of ours are
+ * removed, also copies that a framework has made of them.
+ */
+function ensureHeaders(response: NodeResponse, ours: CookieLines): void {
+  const newest = [...ours.values()].flatMap((lines) => lines.slice(-1))
+  const earlier = new Set([...ours.values()].flat())
+  for (const line of newest) earlier.delete(line)
+  const kept = toLines(response.getHeader('set-cookie')).filter((line) => !earlier.has(line))
+  response.setHeader('Set-Cookie', [...new Set([...kept, ...newest])])
   for (const [name, value] of NO_CACHE) response.setHeader(name, value)
+}
+
+/** Collects the values of a list of headers, in which a name may occur several times. */
+function collect(
+  pairs: readonly (readonly [name: string, value: Header])[],
+): [name: string, value: Header][] {
+  const headers = new Map<string, { readonly name: string; readonly values: readonly string[] }>()
+  for (const [name, value] of pairs) {
+    const key = name.toLowerCase()
+    headers.set(key, { name, values: [...(headers.get(key)?.values ?? []), ...toLines(value)] })
+  }
+  return [...headers.values()].map(({ name, values }) => [name, values.length > 1 ? [...values] : values[0]])
 }
 
 /** Converts the headers of `writeHead`: an object, alternating names and values, or an array of pairs. */
 function toPairs(headers: unknown): [name: string, value: Header][] {
   if (!Array.isArray(headers)) return Object.entries((headers ?? {}) as OutgoingHttpHeaders)
-  if (Array.isArray(headers[0])) return headers as [string, Header][]
-  return headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : []))
+  if (Array.isArray(headers[0])) return collect(headers as [string, Header][])
+  return collect(
+    headers.flatMap((name, index) => (index % 2 === 0 ? [[String(name), headers[index + 1]]] : [])),
+  )
 }
 
 /**
@@ -59,7 +78,7 @@ function merge(response: NodeResponse, headers: unknown): void {
  * Wraps `writeHead`. The application writes after us: it may replace all `Set-Cookie` lines, or allow caching. Both are
  * corrected when the head is sent.
  */
-function guardHead(response: NodeResponse, ours: ReadonlyMap<string, string>): void {
+function guardHead(response: NodeResponse, ours: CookieLines): void {
   const writeHead = response.writeHead.bind(response) as (status: number, reason?: string) => NodeResponse
   const guarded = (status: number, ...rest: readonly unknown[]): NodeResponse => {
     const [reason] = rest
@@ -88,11 +107,8 @@ export function responseSink(response: NodeResponse): CookieSink {
     set(name, value, attributes) {
       const ours = getOurLines(response)
       const line = serializeCookie({ name, value, attributes })
-      const earlier = ours.get(name)
-      const others = toLines(response.getHeader('set-cookie')).filter((other) => other !== earlier)
-      ours.set(name, line)
-      response.setHeader('Set-Cookie', [...others, line])
-      for (const [header, headerValue] of NO_CACHE) response.setHeader(header, headerValue)
+      ours.set(name, [...(ours.get(name) ?? []), line])
+      ensureHeaders(response, ours)
     },
   }
 }
