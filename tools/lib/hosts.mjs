@@ -77,6 +77,7 @@ export const hosts = {
     frameworks: ['fastify'],
     quick: true,
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    tests: [['--test', 'fastify.test.mjs']],
     start: ['server.mjs'],
   },
   'tanstack-start': {

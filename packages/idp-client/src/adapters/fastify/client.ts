@@ -7,7 +7,7 @@ import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import type { FastifyPlugin, FrameworkRequest, FrameworkResponse } from './plugin.ts'
-import { createPlugin, isReply, sendReply } from './plugin.ts'
+import { createPlugin, endRequest, isReply } from './plugin.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,7 +20,7 @@ declare module 'fastify' {
 export type PageGuardOptions<Request extends FrameworkRequest = FrameworkRequest> =
   HostPageGuardOptions<Request>
 
-/** A guard: an asynchronous hook of Fastify. */
+/** A guard: an asynchronous hook of Fastify. It resolves only if it lets the request pass. */
 export type Guard<Request extends FrameworkRequest = FrameworkRequest> = (
   request: Request,
   reply: FrameworkResponse,
@@ -63,7 +63,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
     this.plugin = createPlugin(sessionName, {
       settings: this.application.settings,
       serve: (request, reply, next) =>
-        this.serve(request, reply, { next, send: (response) => sendReply(reply, response) }),
+        this.serve(request, reply, { next, send: (response) => endRequest(reply, response) }),
       inScope: (request, next) => this.inScope(request, undefined, next),
     })
   }
@@ -94,7 +94,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   ): Guard<Request> {
     return async (request, reply) => {
       const { response, session } = await decide(request)
-      if (response) await sendReply(reply, response)
+      if (response) await endRequest(reply, response)
       else Reflect.set(request, this.#sessionName, session)
     }
   }

@@ -114,15 +114,31 @@ export function isReply(value: Partial<FrameworkResponse>): boolean {
   return typeof value.send === 'function' && typeof value.raw?.setHeader === 'function'
 }
 
-/**
- * Sends a response through Fastify, so that its `onSend` hooks and the headers of the reply apply. Resolves once it has
- * been sent: an asynchronous hook that settled before would let the request pass.
- */
-export async function sendReply(reply: FrameworkResponse, response: Response): Promise<unknown> {
+/** Sets headers and status of a reply. Returns the body. */
+async function fillReply(reply: FrameworkResponse, response: Response): Promise<Uint8Array | undefined> {
   const body = response.body ? new Uint8Array(await response.arrayBuffer()) : undefined
-  reply.statusCode = response.status
   // Fastify adds `Set-Cookie` lines, and replaces other headers.
   for (const [name, value] of response.headers) reply.header(name, value)
+  reply.statusCode = response.status
+  return body
+}
+
+/**
+ * Sends a response through Fastify, so that its `onSend` hooks and the headers of the reply apply. Resolves once the reply
+ * has ended: a handler that returned before would send another one.
+ */
+export async function sendReply(reply: FrameworkResponse, response: Response): Promise<unknown> {
+  const body = await fillReply(reply, response)
   // A reply is a promise of its end.
   return reply.send(body)
+}
+
+/**
+ * Sends a response instead of continuing the request. Settles only if that fails before the reply is sent: a hook that
+ * resolves lets the request pass. The promise of the reply would not do: it also resolves when the client has disconnected
+ * while `onSend` hooks still run.
+ */
+export async function endRequest(reply: FrameworkResponse, response: Response): Promise<never> {
+  reply.send(await fillReply(reply, response))
+  return new Promise(() => {})
 }

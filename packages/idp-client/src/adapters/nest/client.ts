@@ -9,7 +9,7 @@ import type {
   FrameworkRequest as FastifyRequest,
   FastifyServer,
 } from '../fastify/plugin.ts'
-import { addHooks, createHook, isReply, sendReply } from '../fastify/plugin.ts'
+import { addHooks, createHook, endRequest, isReply, sendReply } from '../fastify/plugin.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse as sendNodeResponse } from '../node/send.ts'
@@ -67,15 +67,19 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** @internal Serves the auth routes on the server of a platform, in front of its routes. */
   mount(server: PlatformServer): void {
-    const serve = (request: FrameworkRequest, response: FrameworkResponse, next: () => void): unknown =>
-      this.serve(request, response, { next, send: (result) => sendResponse(response, result) })
-    if (!('addHook' in server)) {
-      server.use(createHook(serve))
+    if ('addHook' in server) {
+      addHooks(server, {
+        settings: this.application.settings,
+        serve: (request, reply, next) =>
+          this.serve(request, reply, { next, send: (response) => endRequest(reply, response) }),
+        inScope: (request, next) => this.inScope(request, undefined, next),
+      })
       return
     }
-    const inScope = (request: FrameworkRequest, next: () => void): void =>
-      this.inScope(request, undefined, next)
-    addHooks(server, { settings: this.application.settings, serve, inScope })
+    const middleware: ExpressMiddleware = createHook((request, response, next) =>
+      this.serve(request, response, { next, send: (result) => sendNodeResponse(response, result) }),
+    )
+    server.use(middleware)
   }
 
   /** @internal Creates the guard of a page. */

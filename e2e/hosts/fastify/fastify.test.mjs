@@ -1,0 +1,101 @@
+// node --test: responses of the adapter that a hook of the application delays, or that fail.
+import { deepEqual, equal } from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import Fastify from 'fastify'
+import { IdpClient } from 'idp-client/fastify'
+
+const client = () =>
+  new IdpClient({
+    domain: 'idp.example',
+    clientId: 'app',
+    clientSecret: 'not a real one',
+    secret: '0123456789abcdef'.repeat(4),
+    appBaseUrl: 'https://app.example',
+    logger: () => {},
+  })
+
+/** Returns what has run when the client disconnects while the first `onSend` hook of its request runs. */
+async function runWithoutClient(path, addRoute) {
+  const ran = []
+  const note = (name) => async () => {
+    ran.push(name)
+    return {}
+  }
+  const idp = client()
+  const app = Fastify()
+  await app.register(idp.plugin)
+  let socket
+  // As the hook of a session plugin that saves the session.
+  const sent = new Promise((resolve) => {
+    app.addHook('onSend', async (_request, reply) => {
+      ran.push('onSend')
+      if (ran.length > 1) return
+      const closed = once(reply.raw, 'close')
+      socket.destroy()
+      await closed
+      // Code that waits for the end of the response continues meanwhile.
+      for (let turn = 0; turn < 20; turn++) await nextTurn()
+      resolve()
+    })
+  })
+  addRoute(app, idp, note)
+  const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
+  socket = connect(address.port, address.hostname)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: app.example\r\n\r\n`)
+  await sent
+  await app.close()
+  return ran
+}
+
+describe('a client that disconnects while the response is sent', () => {
+  for (const hook of ['onRequest', 'preHandler']) {
+    for (const guard of ['requireAuth', 'requireLogin']) {
+      test(`does not pass ${guard} as ${hook}`, async () => {
+        const ran = await runWithoutClient('/orders', (app, idp, note) => {
+          app.get('/orders', { [hook]: [idp[guard](), note('later hook')] }, note('handler'))
+        })
+        deepEqual(ran, ['onSend'])
+      })
+    }
+  }
+
+  test('does not pass a hook that calls a guard', async () => {
+    const ran = await runWithoutClient('/orders', (app, idp, note) => {
+      const guard = idp.requireAuth()
+      const preHandler = async (request, reply) => {
+        await guard(request, reply)
+      }
+      app.get('/orders', { preHandler }, note('handler'))
+    })
+    deepEqual(ran, ['onSend'])
+  })
+
+  test('does not pass the plugin at an auth route', async () => {
+    const ran = await runWithoutClient('/auth/profile', (app, _idp, note) => {
+      app.addHook('onRequest', note('later hook'))
+    })
+    deepEqual(ran, ['onSend'])
+  })
+})
+
+for (const path of ['/orders', '/auth/profile']) {
+  test(`a response that cannot be sent is an error of ${path}`, async () => {
+    const idp = client()
+    const app = Fastify()
+    app.addHook('onRequest', async (_request, reply) => {
+      const { header } = reply
+      reply.header = () => {
+        reply.header = header
+        throw new Error('of the application')
+      }
+    })
+    await app.register(idp.plugin)
+    app.get('/orders', { preHandler: idp.requireAuth() }, async () => 'let in')
+    const response = await app.inject(path)
+    equal(response.statusCode, 500)
+    equal(response.json().message, 'of the application')
+  })
+}
