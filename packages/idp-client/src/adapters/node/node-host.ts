@@ -34,6 +34,13 @@ export interface NodeHost<Context extends object, FrameworkResponse extends obje
   toNode(context: Context, response?: FrameworkResponse): NodePair
 }
 
+interface Serving<Sent, Passed> {
+  send(response: Response): Sent
+  next(): Passed
+  /** The binding of a request that the application sends to itself. */
+  readonly binding?: Binding | undefined
+}
+
 const ambient = requestContext<Binding>('node/1')
 
 /**
@@ -59,10 +66,10 @@ export abstract class NodeHostClient<
   protected serve<Sent, Passed>(
     context: Context,
     response: FrameworkResponse | undefined,
-    { next, send }: { send(response: Response): Sent; next(): Passed },
+    { next, send, binding: given }: Serving<Sent, Passed>,
   ): MaybePromise<Awaited<Sent> | Awaited<Passed>> {
     const { request, response: target } = this.#host.toNode(context, response)
-    const binding = bindNode(request, target)
+    const binding = given ?? bindNode(request, target)
     const { exchange } = binding
     openRequest(request, binding, this)
     return chain(dispatch(this.application, exchange, context), (routed) =>

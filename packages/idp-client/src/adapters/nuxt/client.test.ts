@@ -1,9 +1,10 @@
-import { createServer } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import { sendResponse } from '../node/send.ts'
-import type { FrameworkRequest, NitroApp } from './index.ts'
+import type { FrameworkRequest, NitroApp, SessionData } from './index.ts'
 import { IdpClient, isIdpError } from './index.ts'
 
 const secret = 'a secret for tests, long enough to be taken as one'
@@ -18,15 +19,26 @@ function client(): IdpClient {
   })
 }
 
+/** Sends a request of the application to itself; returns the lines of cookies, which do not reach the browser. */
+type FetchItself = (path: string, cookie?: string) => Promise<unknown>
+
 /** Starts an application as Nitro does: plugins may replace the handler, which sends what event handlers return. */
 async function start(
-  handler: (event: FrameworkRequest) => unknown,
+  handler: (event: FrameworkRequest, fetchItself: FetchItself) => unknown,
   plugin?: (nitroApp: NitroApp) => void,
 ): Promise<(path: string, headers?: Record<string, string>) => Promise<Response>> {
+  // As `event.$fetch` does: the handler of the application gets a request and a response without a connection.
+  const fetchItself: FetchItself = async (path, cookie) => {
+    const req = Object.assign(new IncomingMessage(new Socket()), { url: path, method: 'GET' })
+    req.headers = { host: 'localhost', ...(cookie === undefined ? {} : { cookie }) }
+    const res = new ServerResponse(req)
+    await nitroApp.h3App.handler({ node: { req, res }, context: {} })
+    return res.getHeader('set-cookie')
+  }
   const nitroApp: NitroApp = {
     h3App: {
       handler: async (event) => {
-        const value = await handler(event)
+        const value = await handler(event, fetchItself)
         await sendResponse(event.node.res, value instanceof Response ? value : Response.json(value ?? null))
       },
     },
@@ -124,4 +136,115 @@ describe('guards', () => {
     expect(() => client().withPageAuthRequired(() => 'page', unknown)).toThrow('role is not an option')
     expect(() => client().withApiAuthRequired(() => 'api', unknown)).toThrow('role is not an option')
   })
+})
+
+describe('a request that the application sends to itself', () => {
+  const update = async (idp: IdpClient, event: FrameworkRequest, value: string): Promise<void> => {
+    const session = (await idp.getSession(event)) as SessionData
+    await idp.updateSession({ ...session, value }, event)
+  }
+  const readNext = async (idp: IdpClient, { headers }: Response): Promise<unknown> => {
+    const cookie = headers
+      .getSetCookie()
+      .map((line) => line.split(';', 1)[0])
+      .join('; ')
+    const get = await start(async (event) => (await idp.getSession(event))?.['value'], idp.plugin)
+    return (await get('/', { cookie })).json()
+  }
+
+  test('saves the session with the response of the outer request, which sees it', async () => {
+    const idp = client()
+    const { cookie } = await signedIn()
+    const get = await start(async (event, fetchItself) => {
+      if (event.node.req.url === '/inner') return update(idp, event, 'inner')
+      expect(await fetchItself('/inner', cookie)).toBeUndefined()
+      return [(await idp.getSession(event))?.['value'], (await idp.getSession())?.['value']]
+    }, idp.plugin)
+    const response = await get('/', { cookie })
+    expect(await response.json()).toEqual(['inner', 'inner'])
+    expect(await readNext(idp, response)).toBe('inner')
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test.each(['first', 'second'])(
+    'sees what the outer request has saved: the %s of two clients',
+    async (which) => {
+      const [first, second] = [client(), client()]
+      const idp = which === 'first' ? first : second
+      const { cookie } = await signedIn()
+      let seen: unknown
+      const get = await start(
+        async (event, fetchItself) => {
+          if (event.node.req.url === '/inner') {
+            seen = (await idp.getSession(event))?.['value']
+            return
+          }
+          await update(idp, event, 'outer')
+          await fetchItself('/inner', cookie)
+          expect(await fetchItself('/auth/profile', cookie)).toBeUndefined()
+        },
+        (nitroApp) => {
+          second.plugin(nitroApp)
+          first.plugin(nitroApp)
+        },
+      )
+      const response = await get('/', { cookie })
+      expect([seen, await readNext(idp, response)]).toEqual(['outer', 'outer'])
+    },
+  )
+
+  test('with other cookies has their session, and cannot save it', async () => {
+    const idp = client()
+    const bob = await generateCookieHeader({ user: { sub: 'bob' } }, { secret })
+    const get = await start(async (event, fetchItself) => {
+      if (event.node.req.url !== '/inner') {
+        await fetchItself('/inner')
+        return fetchItself('/inner', bob)
+      }
+      const isBob = event.node.req.headers.cookie !== undefined
+      for (const session of [await idp.getSession(event), await idp.getSession()]) {
+        expect(session?.user.sub).toBe(isBob ? 'bob' : undefined)
+      }
+      return isBob ? update(idp, event, 'lost') : undefined
+    }, idp.plugin)
+    const response = await get('/', await signedIn())
+    expect([response.status, await response.text()]).toEqual([599, expect.stringMatching(/cookie|response/i)])
+    expect(response.headers.getSetCookie()).toEqual([])
+  })
+
+  test('cannot save once the response of the outer request has left', async () => {
+    const idp = client()
+    const { cookie } = await signedIn()
+    let late: Promise<unknown> = Promise.resolve()
+    const get = await start(async (event, fetchItself) => {
+      if (event.node.req.url === '/inner') return update(idp, event, 'late')
+      const left = new Promise((resolve) => {
+        event.node.res.once('close', () => resolve(undefined))
+      })
+      late = left.then(() => fetchItself('/inner', cookie)).catch((error: unknown) => error)
+    }, idp.plugin)
+    await (await get('/', { cookie })).text()
+    expect(await late).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+  })
+})
+
+test('a cached handler is anonymous with its event, and needs it', async () => {
+  const idp = client()
+  const get = await start(async ({ context, node: { req, res } }) => {
+    // As Nitro does: an event without cookies, whose context is that of the outer one.
+    const headers = {}
+    const request = new Proxy(req, {
+      get: (target, name) => (name === 'headers' ? headers : Reflect.get(target, name)),
+    })
+    const event = {
+      node: { req: request, res },
+      context: Object.assign(context, { cache: 'of the application' }),
+    }
+    expect((await idp.getSession())?.user.sub).toBe('carol')
+    Object.assign(context, { cache: { options: { getKey: () => 'key' } } })
+    expect(await idp.getSession(event)).toBeNull()
+    return idp.getSession()
+  }, idp.plugin)
+  const response = await get('/', await signedIn())
+  expect([response.status, await response.text()]).toEqual([599, expect.stringContaining('pass the event')])
 })

@@ -1,12 +1,16 @@
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { Binding } from '../../http/exchange.ts'
+import { openBinding } from '../../http/host-state.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse } from '../node/send.ts'
+import { bindSubRequest, current, isCached } from './sub-request.ts'
 
 /** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
 export interface FrameworkRequest {
@@ -66,9 +70,19 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
     const { handler } = h3App
     h3App.handler = async (event) =>
       this.serve(event, undefined, {
-        next: () => handler.call(h3App, event),
+        binding: bindSubRequest(event.node.req),
+        next: () => current.run(event, () => handler.call(h3App, event)),
         send: (response) => sendResponse(event.node.res, response),
       })
+  }
+
+  /** @internal */
+  protected override bind(event?: FrameworkRequest): Binding {
+    if (event) return openBinding(event.node.req) ?? super.bind(event)
+    const served = current.get()
+    if (!served || !isCached(served)) return super.bind()
+    const detail = 'Inside a cached handler pass the event: its response is sent to every user.'
+    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
   }
 
   /**
