@@ -1,7 +1,7 @@
 import express from 'express'
 import { IdpClient } from 'idp-client/express'
 
-const idp = new IdpClient()
+const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 const app = express()
 
 app.use(idp.middleware)

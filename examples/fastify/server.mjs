@@ -1,7 +1,7 @@
 import Fastify from 'fastify'
 import { IdpClient } from 'idp-client/fastify'
 
-const idp = new IdpClient()
+const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 const app = Fastify()
 await app.register(idp.plugin)
 

@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { html } from 'hono/html'
 import { IdpClient } from 'idp-client/hono'
 
-const idp = new IdpClient()
+const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 
 export const app = new Hono()
 

@@ -2,7 +2,7 @@ import Router from '@koa/router'
 import { IdpClient } from 'idp-client/koa'
 import Koa from 'koa'
 
-const idp = new IdpClient()
+const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 const app = new Koa()
 const router = new Router()
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { IdpClient, sendResponse } from 'idp-client/node'
 
-const idp = new IdpClient()
+const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 
 function page(res, body) {
   res.setHeader('content-type', 'text/html; charset=utf-8')

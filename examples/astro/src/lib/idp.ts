@@ -1,3 +1,3 @@
 import { IdpClient } from 'idp-client/astro'
 
-export const idp = new IdpClient()
+export const idp = new IdpClient({ allowInsecureRequests: import.meta.env.DEV })

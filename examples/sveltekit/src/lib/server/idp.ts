@@ -1,3 +1,4 @@
 import { IdpClient } from 'idp-client/sveltekit'
+import { dev } from '$app/environment'
 
-export const idp = new IdpClient()
+export const idp = new IdpClient({ allowInsecureRequests: dev })
