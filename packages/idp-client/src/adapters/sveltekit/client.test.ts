@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
 import { redirect } from '../../../test/support/sveltekit.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
+import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import type { FrameworkRequest, SessionData, SvelteKitOptions } from './index.ts'
 import { checkOrigin, IdpClient } from './index.ts'
 
@@ -51,6 +52,10 @@ async function update(idp: IdpClient, event: Event, value: string): Promise<void
 async function fetchItself(event: Event, headers: Record<string, string>): Promise<Event> {
   return toEvent(new Request(`${event.url.origin}/api`, { headers }), { isSubRequest: true })
 }
+
+const sameCookie = ({ request }: Event): { cookie: string } => ({
+  cookie: request.headers.get('cookie') ?? '',
+})
 
 function cookieOf(response: Response): string {
   return toCookie(response.headers.getSetCookie())
@@ -115,7 +120,7 @@ describe('a redirect that a later hook throws', () => {
     const response = await idp.handle({
       event,
       resolve: async (outer) => {
-        const inner = await fetchItself(outer, await signedIn())
+        const inner = await fetchItself(outer, sameCookie(outer))
         const resolve = async (passed: Event): Promise<Response> => {
           await update(idp, passed, 'inner')
           return redirect(303, '/next')
@@ -195,7 +200,7 @@ describe('a request that the application sends to itself', () => {
       event,
       resolve: async (outer) => {
         await update(idp, outer, 'outer')
-        const inner = await fetchItself(outer, await signedIn('due'))
+        const inner = await fetchItself(outer, sameCookie(outer))
         const answer = await idp.handle({
           event: inner,
           resolve: async (passed) => {
@@ -217,7 +222,10 @@ describe('a request that the application sends to itself', () => {
     const response = await idp.handle({
       event: await signedInEvent(),
       resolve: async (outer) => {
-        const inner = await fetchItself(outer, await signedIn())
+        // SvelteKit adds a cookie that the application has set.
+        const inner = await fetchItself(outer, {
+          cookie: `${outer.request.headers.get('cookie')}; theme=dark`,
+        })
         await idp.handle({
           event: inner,
           resolve: async (passed) => {
@@ -232,6 +240,26 @@ describe('a request that the application sends to itself', () => {
     const next = new Request(APP, { headers: { cookie: cookieOf(response) } })
     expect((await idp.getSession(next))?.['value']).toBe('inner')
     expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+
+  test('with a session cookie of its own has that session, and cannot save it', async () => {
+    const idp = client()
+    const bob = await generateCookieHeader({ user: { sub: 'bob' } }, { secret: SECRET })
+    await idp.handle({
+      event: await signedInEvent(),
+      resolve: async (outer) => {
+        const inner = await fetchItself(outer, { cookie: bob })
+        const resolve = async (passed: Event): Promise<Response> => {
+          const found = [await idp.getSession(), await idp.getSession(passed), passed.locals['idpSession']]
+          expect(found).toMatchObject(found.map(() => ({ user: { sub: 'bob' } })))
+          await update(idp, passed, 'lost')
+          return page()
+        }
+        const failing = idp.handle({ event: inner, resolve })
+        await expect(failing).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+        return page()
+      },
+    })
   })
 
   test('is anonymous without credentials', async () => {
@@ -257,7 +285,7 @@ describe('a request that the application sends to itself', () => {
     await idp.handle({
       event: await signedInEvent(),
       resolve: async (outer) => {
-        const event = await fetchItself(outer, await signedIn())
+        const event = await fetchItself(outer, sameCookie(outer))
         const resolve = async (passed: Event): Promise<Response> => {
           await update(idp, passed, 'late')
           return page()

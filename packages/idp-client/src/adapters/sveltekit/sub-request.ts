@@ -1,9 +1,11 @@
 import type { Application } from '../../engine.ts'
-import type { Binding } from '../../http/exchange.ts'
+import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
+import type { Binding, RequestHeaders } from '../../http/exchange.ts'
 import { openRequest } from '../../http/host-state.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { dispatch } from '../../routes/dispatch.ts'
-import { WebRequestView } from '../web/binding.ts'
+import { bindRequest, WebRequestView } from '../web/binding.ts'
+import { ambient } from '../web/web-host.ts'
 
 interface SubRequest {
   readonly application: Application
@@ -13,18 +15,50 @@ interface SubRequest {
   readonly request: Request
 }
 
+/** Returns what the names of session cookies begin with; while the configuration is incomplete, what all names do. */
+function cookiePrefix(application: Application): string {
+  try {
+    return application.engine().config.session.cookie.name
+  } catch {
+    return ''
+  }
+}
+
+/** Returns the cookies of the session, without the others: SvelteKit adds those that the application has set meanwhile. */
+function sessionCookies(application: Application, headers: RequestHeaders): string {
+  const prefix = cookiePrefix(application)
+  const received = [...parseCookies(headers.get('cookie'))]
+  return cookieHeader(
+    // Of several values SvelteKit passes the first one on.
+    received
+      .filter(([name]) => name.startsWith(prefix))
+      .map(([name, value]) => [name, [value].flat()[0] ?? ''] as const),
+  )
+}
+
+function bindSubRequest({ application, outer, request }: SubRequest): Binding {
+  const [own, others] = [request, outer.exchange.request].map(({ headers }) =>
+    sessionCookies(application, headers),
+  )
+  if (own !== others) return bindRequest(request)
+  const exchange = { ...outer.exchange, request: new WebRequestView(request) }
+  return { exchange, commit: () => outer.commit() }
+}
+
 /**
  * Serves a request that the application sends to itself (`event.fetch`). It shares the session of the outer request, whose
- * response sets the cookies: so neither misses or overwrites what the other has saved.
+ * response sets the cookies: so neither misses or overwrites what the other has saved. With a session cookie of its own
+ * it is read-only.
  */
 export async function serveSubRequest(
-  { application, client, outer, request }: SubRequest,
+  subRequest: SubRequest,
   next: () => MaybePromise<Response>,
 ): Promise<Response> {
-  const exchange = { ...outer.exchange, request: new WebRequestView(request) }
-  const leave = openRequest(request, { exchange, commit: () => outer.commit() }, client)
+  const { application, client, request } = subRequest
+  const binding = bindSubRequest(subRequest)
+  const leave = openRequest(request, binding, client)
   try {
-    return (await dispatch(application, exchange, request)) ?? (await next())
+    return (await dispatch(application, binding.exchange, request)) ?? (await ambient.run(binding, next))
   } finally {
     leave()
   }
