@@ -28,6 +28,8 @@ function adapterLines({ entry, folder = entry.split('/')[1] ?? 'web' }) {
   return own.reduce((sum, path) => sum + countCodeLines(readText(path)), 0)
 }
 
+const row = (cells) => `| ${cells.join(' | ')} |`
+
 /**
  * Returns the page of the matrix.
  *

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { countCodeLines, toMatrix } from './lib/host-matrix.mjs'
+
+test('code lines have neither comments nor empty lines', () => {
+  expect(countCodeLines('/**\n * A comment.\n */\nconst a = 1\n\n// why\nconst b = 2 // why\n')).toBe(2)
+})
+
+test('the matrix has a row for each host, with its versions and results', () => {
+  const result = { direct: '34/34', proxy: '33/34', unconfigured: '2/2', browser: 'passed' }
+  const page = toMatrix({ koa: { ...result, versions: { koa: '3.3.0' } } })
+  expect(page).toMatch(
+    /\| \[Koa.*\]\(\.\.\/guides\/hosts\/koa\.md\) \| `idp-client\/koa` \| koa 3\.3\.0 \| none needed \| 34\/34 \| 33\/34 \| 2\/2 \| passed \| \d+ \|/,
+  )
+})
