@@ -142,3 +142,13 @@ describe('an operation with a session', () => {
     )
   })
 })
+
+test.each([
+  ['class', new Context()],
+  ['plain object', { req: web, locals: {} }],
+])('[F13] a context of the host is a request: %s', (_kind, context) => {
+  const reader = new ArgumentReader({ isContext: (value) => 'req' in value })
+  expect(reader.withoutOptions('getSession', [context])).toEqual({ request: context })
+  expect(reader.withOptions('getAccessToken', [options, context])).toEqual({ request: context, options })
+  expect(reader.withSession('updateSession', [context, {}])).toEqual({ request: context, options: {} })
+})

@@ -1,3 +1,4 @@
+export type { CookieAttributes, CookieScope } from '../../http/cookie-jar.ts'
 export * from '../../public.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
 export {
