@@ -19,6 +19,7 @@ const hostLayers = [
   'routes',
   'guards',
   'flows',
+  'host-client',
 ]
 const hostTypes = ['config', ...sessions, 'tokens']
 
@@ -72,6 +73,7 @@ export const layers = {
     values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes'],
     types: ['features', ...sessions, 'tokens', 'oidc'],
   },
+  'host-client': { values: ['errors', 'guards', 'root'], types: ['http', 'engine'] },
   'adapters/web': { values: hostLayers, types: hostTypes },
   'adapters/koa': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/hono': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
@@ -121,6 +123,7 @@ export const rootModules = {
   'operations.ts': 'root',
   'mfa-client.ts': 'root',
   'session-administration.ts': 'root',
+  'host-client.ts': 'host-client',
   'public.ts': 'public',
   'index.ts': 'entry',
 }

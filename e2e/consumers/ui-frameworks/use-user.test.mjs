@@ -63,7 +63,7 @@ test('Vue: refs follow the user, and all components share one request', { timeou
     setup() {
       const result = useUser()
       invalidate = result.invalidate
-      return () => h('p', result.isLoading.value ? 'Loading' : (result.user.value?.name ?? 'nobody'))
+      return () => h('p', result.isLoading.value ? 'Loading' : (result.user.value?.name ?? 'signed out'))
     },
   }
   const app = createApp({ render: () => [h(User), h(User)] })
@@ -74,7 +74,7 @@ test('Vue: refs follow the user, and all components share one request', { timeou
   assert.equal(requests, 1)
   signedIn = false
   await invalidate()
-  await until(test, () => root.textContent, 'nobodynobody')
+  await until(test, () => root.textContent, 'signed outsigned out')
   app.unmount()
   signedIn = true
 })
@@ -106,14 +106,14 @@ test('Solid: signals follow the user', { timeout: 60_000 }, async (test) => {
   const dispose = createRoot((end) => {
     const result = useUser({ route: '/solid' })
     invalidate = result.invalidate
-    createEffect(() => seen.push(result.isLoading() ? 'loading' : (result.user()?.name ?? 'nobody')))
+    createEffect(() => seen.push(result.isLoading() ? 'loading' : (result.user()?.name ?? 'signed out')))
     return end
   })
   await until(test, () => seen.at(-1), 'Alice')
   assert.equal(seen[0], 'loading')
   signedIn = false
   await invalidate()
-  await until(test, () => seen.at(-1), 'nobody')
+  await until(test, () => seen.at(-1), 'signed out')
   dispose()
   signedIn = true
 })

@@ -32,12 +32,12 @@ export function toKnown(session) {
 /** Adds the value of the query to the session: `/update` and `/app-cookie`. */
 export async function save(idp, query, args) {
   const session = await idp.getSession(...args.slice(0, 1))
-  const nobody = {
-    user: { sub: 'nobody' },
+  const blank = {
+    user: { sub: 'unknown' },
     tokenSet: { accessToken: '', expiresAt: 0 },
     internal: { createdAt: 0 },
   }
-  await idp.updateSession({ ...(session ?? nobody), value: query.get('value') }, ...args)
+  await idp.updateSession({ ...(session ?? blank), value: query.get('value') }, ...args)
 }
 
 /** Updates that wait until their response has left, by their value. */

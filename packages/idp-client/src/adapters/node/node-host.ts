@@ -1,10 +1,7 @@
 import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import type { GuardResult } from '../../guards/guards.ts'
-import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
 import type { HostKinds } from '../../http/host-arguments.ts'
@@ -12,7 +9,6 @@ import { openBinding, openRequest } from '../../http/host-state.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
-import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
@@ -50,12 +46,16 @@ const ambient = requestContext<Binding>('node/1')
 export abstract class NodeHostClient<
   Context extends object,
   FrameworkResponse extends object,
-> extends IdpClientBase<Context, FrameworkResponse> {
+> extends HostClient<Context, Context, FrameworkResponse> {
   readonly #host: NodeHost<Context, FrameworkResponse>
 
   /** @internal */
   protected constructor(application: Application, host: NodeHost<Context, FrameworkResponse>) {
-    super(application, host)
+    super(application, {
+      ...host,
+      isOpen: (context) => openBinding(host.toNode(context).request) !== undefined,
+      toPath: (context) => requestTarget(host.toNode(context).request),
+    })
     this.#host = host
   }
 
@@ -82,38 +82,6 @@ export abstract class NodeHostClient<
   /** @internal Runs a handler inside the ambient scope of its request. */
   protected inScope<T>(context: Context, response: FrameworkResponse | undefined, handler: () => T): T {
     return ambient.run(this.bind(context, response), handler)
-  }
-
-  #assertMounted(context: Context, guard: string): void {
-    const { mount } = this.#host
-    if (mount === undefined || openBinding(this.#host.toNode(context).request)) return
-    const detail = `${guard} needs the middleware in front of it: ${mount}`
-    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
-  }
-
-  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
-  protected pageGuard<Guarded extends Context>(
-    options?: HostPageGuardOptions<Guarded>,
-    name = 'requireLogin',
-  ): (context: Guarded) => Promise<GuardResult> {
-    const guard = createPageGuard<Guarded>(this.application, { name }, options)
-    return async (context) => {
-      this.#assertMounted(context, name)
-      const path = (): string => requestTarget(this.#host.toNode(context).request)
-      return guard(this.bind(context).exchange, context, path)
-    }
-  }
-
-  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
-  protected apiGuard(
-    options?: ApiGuardOptions,
-    name = 'requireAuth',
-  ): (context: Context) => Promise<GuardResult> {
-    const guard = createApiGuard(this.application, { name }, options)
-    return async (context) => {
-      this.#assertMounted(context, name)
-      return guard(this.bind(context).exchange)
-    }
   }
 
   /** @internal */

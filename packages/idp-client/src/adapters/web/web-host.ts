@@ -1,10 +1,7 @@
 import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import type { GuardResult } from '../../guards/guards.ts'
-import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { markResponded, openBinding, openRequest } from '../../http/host-state.ts'
@@ -13,7 +10,6 @@ import type { AsyncContext } from '../../lib/async-context.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain, conclude, recover } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
-import { IdpClientBase } from '../../operations.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
 import type { WebTarget } from './binding.ts'
@@ -43,7 +39,8 @@ export const ambient: AsyncContext<Binding> = requestContext('web/1')
  * The client of a framework on Web `Request` and `Response`. Operations accept the framework's context or a `Request`.
  * Inside the middleware cookies are written to the response that it returns; afterwards the request is read-only.
  */
-export abstract class WebHostClient<Context extends object = Request> extends IdpClientBase<
+export abstract class WebHostClient<Context extends object = Request> extends HostClient<
+  Context,
   Context | Request,
   WebTarget
 > {
@@ -51,7 +48,13 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
 
   /** @internal */
   protected constructor(application: Application, host: WebHost<Context>) {
-    super(application, host)
+    const toPath = host.toPath ?? ((_context, { pathname, search }): string => pathname + search)
+    super(application, {
+      mount: host.mount,
+      isContext: (value) => host.isContext(value),
+      isOpen: (context) => openBinding(this.#toIdentity(context)) !== undefined,
+      toPath: (context, { request: { url } }) => (url ? toPath(context, url) : undefined),
+    })
     this.#host = host
   }
 
@@ -111,40 +114,6 @@ export abstract class WebHostClient<Context extends object = Request> extends Id
       },
     )
     return chain(result, complete)
-  }
-
-  #assertMounted(context: Context, guard: string): void {
-    const { mount } = this.#host
-    if (mount === undefined || openBinding(this.#toIdentity(context))) return
-    const detail = `${guard} needs the middleware in front of it: ${mount}`
-    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
-  }
-
-  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
-  protected pageGuard(
-    options?: HostPageGuardOptions<Context>,
-    name = 'requireLogin',
-  ): (context: Context) => Promise<GuardResult> {
-    const guard = createPageGuard<Context>(this.application, { name }, options)
-    return async (context) => {
-      this.#assertMounted(context, name)
-      const { exchange } = this.bind(context)
-      const { url } = exchange.request
-      const { toPath = (_context, { pathname, search }): string => pathname + search } = this.#host
-      return guard(exchange, context, () => (url ? toPath(context, url) : undefined))
-    }
-  }
-
-  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
-  protected apiGuard(
-    options?: ApiGuardOptions,
-    name = 'requireAuth',
-  ): (context: Context) => Promise<GuardResult> {
-    const guard = createApiGuard(this.application, { name }, options)
-    return async (context) => {
-      this.#assertMounted(context, name)
-      return guard(this.bind(context).exchange)
-    }
   }
 
   /** @internal */

@@ -1,0 +1,65 @@
+import type { Application } from './engine.ts'
+import { IdpError } from './errors/base.ts'
+import type { GuardResult } from './guards/guards.ts'
+import type { HostPageGuardOptions } from './guards/host-guards.ts'
+import { createApiGuard, createPageGuard } from './guards/host-guards.ts'
+import type { ApiGuardOptions } from './guards/requirements.ts'
+import type { Exchange } from './http/exchange.ts'
+import type { HostKinds } from './http/host-arguments.ts'
+import { IdpClientBase } from './operations.ts'
+
+/** The properties of a framework that its guards need. */
+export interface GuardHost<Context> extends HostKinds {
+  /** The line that mounts the middleware; if there is one, guards require it. */
+  readonly mount?: string | undefined
+  /** Returns whether the middleware serves the request. */
+  isOpen(context: Context): boolean
+  /** Returns path and query of a page, to return to after a login. */
+  toPath(context: Context, exchange: Exchange): string | undefined
+}
+
+/** The client of a framework whose guards decide about its contexts. */
+export abstract class HostClient<
+  Context extends FrameworkRequest,
+  FrameworkRequest extends object,
+  FrameworkResponse extends object,
+> extends IdpClientBase<FrameworkRequest, FrameworkResponse> {
+  readonly #host: GuardHost<Context>
+
+  /** @internal */
+  protected constructor(application: Application, host: GuardHost<Context>) {
+    super(application, host)
+    this.#host = host
+  }
+
+  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
+  protected pageGuard<Guarded extends Context>(
+    options?: HostPageGuardOptions<Guarded>,
+    name = 'requireLogin',
+  ): (context: Guarded) => Promise<GuardResult> {
+    const guard = createPageGuard<Guarded>(this.application, { name }, options)
+    return async (context) => {
+      const exchange = await this.#toExchange(context, name)
+      return guard(exchange, context, () => this.#host.toPath(context, exchange))
+    }
+  }
+
+  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
+  protected apiGuard(
+    options?: ApiGuardOptions,
+    name = 'requireAuth',
+  ): (context: Context) => Promise<GuardResult> {
+    const guard = createApiGuard(this.application, { name }, options)
+    return async (context) => guard(await this.#toExchange(context, name))
+  }
+
+  /** Returns the exchange of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
+  async #toExchange(context: Context, guard: string): Promise<Exchange> {
+    const { mount } = this.#host
+    if (mount !== undefined && !this.#host.isOpen(context)) {
+      const detail = `${guard} needs the middleware in front of it: ${mount}`
+      throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
+    }
+    return (await this.bind(context)).exchange
+  }
+}
