@@ -75,6 +75,48 @@ export function connect(idp, query, args) {
   return idp.connectAccount({ connection: 'github', returnTo: query.get('returnTo') ?? '/' }, ...args)
 }
 
+/** Paths whose responses are the same for every framework on Web responses; `set` adds a cookie of the application. */
+const webOperations = {
+  public: () => new Response('public', { headers: { 'cache-control': 'public, max-age=60' } }),
+  whoami: async (idp, { args }) => Response.json(toKnown(await idp.getSession(...args))),
+  update: async (idp, { args, query }) => {
+    await save(idp, query, args)
+    return Response.json({ ok: true })
+  },
+  'app-cookie': async (idp, { args, headers, query, set }) => {
+    set('app_before', '1')
+    await save(idp, query, args)
+    set('app_after', '1')
+    return Response.json({ ok: true }, { headers })
+  },
+  late: (idp, { args, query }) => {
+    saveLater(idp, query, args)
+    return new Response('late')
+  },
+  'late-result': async (_idp, { query }) => Response.json(await lateResult(query)),
+  token: async (idp, { args }) => Response.json(await idp.getAccessToken(...args)),
+  start: (idp, { args, query }) => start(idp, query, args),
+  connect: (idp, { args, query }) => connect(idp, query, args),
+}
+
+/**
+ * Responds to one of these paths, 404 to any other.
+ *
+ * @param {object} call the path without slash, the query, and the context of the explicit style; `set` writes a cookie with
+ *   the framework, in place of a header of the response
+ */
+export async function respond(idp, { context, name, query, set }) {
+  const operation = webOperations[name]
+  if (!operation) return new Response('not found', { status: 404 })
+  const headers = new Headers()
+  const setHeader = (cookie, value) => headers.append('set-cookie', `${cookie}=${value}`)
+  try {
+    return await operation(idp, { args: explicit(query, context), headers, query, set: set ?? setHeader })
+  } catch (error) {
+    return Response.json(toFailure(error), { status: 500 })
+  }
+}
+
 /** The body of a response with status 500 for an error of the library; rethrows any other. */
 export function toFailure(error) {
   if (!isIdpError(error)) throw error
