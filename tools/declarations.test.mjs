@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { packages } from './lib/build-plan.mjs'
 import { nodeSpecifiers } from './lib/declarations.mjs'
@@ -27,4 +29,25 @@ test('every name that editors show on hover is exported', () => {
   const { entries, folder } = packages['idp-client']
   const names = Object.keys(entries).filter((entry) => entry !== 'cli')
   expect(unexportedNames(fromRoot(`${folder}/dist`), names)).toEqual([])
+})
+
+/** The modules that a declaration file imports, and those that they import. */
+function importedWith(file, seen = new Set()) {
+  for (const [, specifier] of readFileSync(file, 'utf8').matchAll(/\bfrom "([^"]+)"/g)) {
+    const source = specifier.startsWith('.')
+      ? join(dirname(file), specifier.replace(/\.js$/, '.d.ts'))
+      : specifier
+    if (seen.has(source)) continue
+    seen.add(source)
+    if (source !== specifier) importedWith(source, seen)
+  }
+  return seen
+}
+
+const onNode = ['express', 'fastify', 'koa', 'nest', 'next', 'node', 'nuxt', 'testing', 'cli']
+const onTheWeb = Object.keys(packages['idp-client'].entries).filter((entry) => !onNode.includes(entry))
+
+test.each(onTheWeb)('declarations of %s need no types of Node', (entry) => {
+  const file = fromRoot(`${packages['idp-client'].folder}/dist/${entry}.d.ts`)
+  expect([...importedWith(file)].filter((source) => source.startsWith('node:'))).toEqual([])
 })

@@ -134,8 +134,9 @@ export function groupsOf(plan, wanted, graph, source) {
   return [
     { name: 'base', test: (id) => inCore(id) && inLean(id), priority: 2 },
     { name: 'core', test: inCore, priority: 1 },
-    { name: 'node-host', test: inAdapter('node') },
+    // In declarations, what both use goes with the first: runtimes other than Node have no types of Node.
     { name: 'web-host', test: inAdapter('web') },
+    { name: 'node-host', test: inAdapter('node') },
   ]
 }
 
