@@ -1,5 +1,6 @@
 import type { Application } from './engine.ts'
 import { IdpError } from './errors/base.ts'
+import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { GuardResult } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from './guards/host-guards.ts'
@@ -16,6 +17,12 @@ export interface GuardHost<Context> extends HostKinds {
   isOpen(context: Context): boolean
   /** Returns path and query of a page, to return to after a login. */
   toPath(context: Context, exchange: Exchange): string | undefined
+}
+
+/** Creates the error for a place where guards would pass the session, but which other code uses. */
+export function placeTaken(place: string): InvalidConfigurationError {
+  const detail = `${place} is set by other code: choose another name with the option sessionName.`
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
 /** The client of a framework whose guards decide about its contexts. */

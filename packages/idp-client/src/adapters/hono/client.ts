@@ -2,10 +2,10 @@ import type { Context, MiddlewareHandler } from 'hono'
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { WebHostClient } from '../web/web-host.ts'
 import { assertContext, isContext, replaceResponse, sendResponse } from './context.ts'
@@ -103,10 +103,7 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
 
   #setSession(c: Context, session: SessionData): void {
     const name = this.#sessionName
-    if (c.get(name) !== c.get(this.#ownSession)) {
-      const detail = `c.var.${name} is set by other code: choose another name with the option sessionName.`
-      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-    }
+    if (c.get(name) !== c.get(this.#ownSession)) throw placeTaken(`c.var.${name}`)
     c.set(this.#ownSession, session)
     c.set(name, session)
   }

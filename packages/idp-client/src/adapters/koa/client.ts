@@ -2,10 +2,10 @@ import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
@@ -107,10 +107,8 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   #setSession(state: object, session: SessionData): void {
     const name = this.#sessionName
-    if (Reflect.get(state, name) !== Reflect.get(state, this.#ownSession)) {
-      const detail = `ctx.state.${name} is set by other code: choose another name with the option sessionName.`
-      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-    }
+    if (Reflect.get(state, name) !== Reflect.get(state, this.#ownSession))
+      throw placeTaken(`ctx.state.${name}`)
     Reflect.set(state, this.#ownSession, session)
     Reflect.set(state, name, session)
   }

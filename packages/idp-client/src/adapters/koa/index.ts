@@ -1,10 +1,3 @@
 export * from '../../public.ts'
-export {
-  type FrameworkRequest,
-  type FrameworkResponse,
-  IdpClient,
-  type KoaClientOptions,
-  type KoaMiddleware,
-  type PageGuardOptions,
-} from './client.ts'
+export * from './client.ts'
 export { type KoaContext, sendResponse } from './send.ts'

@@ -1,9 +1,2 @@
 export * from '../../public.ts'
-export {
-  action,
-  type FrameworkRequest,
-  type FrameworkResponse,
-  IdpClient,
-  loader,
-  type PageGuardOptions,
-} from './client.ts'
+export * from './client.ts'

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 
 /** Object for data of a request that a framework passes to all its handlers, and the property for the session. */
@@ -24,10 +24,7 @@ export async function defineSession(
   load: () => Promise<SessionData | null>,
 ): Promise<void> {
   const { client, locals, name } = property
-  if (name in locals && !hasSession(property)) {
-    const detail = `locals.${name} exists already: set the option sessionName to another name.`
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
+  if (name in locals && !hasSession(property)) throw placeTaken(`locals.${name}`)
   const [loading] = await Promise.allSettled([load()])
   const get = (): SessionData | null => {
     if (loading.status === 'rejected') throw loading.reason
