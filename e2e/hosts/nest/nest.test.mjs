@@ -1,12 +1,15 @@
 // node --test: what is special in NestJS, without a provider.
 import 'reflect-metadata'
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Catch, Controller, Get, Inject, Injectable, Module, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { IdpClient, IdpModule, IdpSession, RequireAuth, RequireLogin } from 'idp-client/nest'
 import { generateCookieHeader } from 'idp-client/testing'
-import { createAdapter } from './platform.mjs'
+import { createAdapter, isFastify } from './platform.mjs'
 
 const secret = '0123456789abcdef'.repeat(4)
 const cookie = await generateCookieHeader({ user: { sub: 'carol' } }, { secret })
@@ -38,8 +41,8 @@ function createController(add) {
   return Pages
 }
 
-/** Starts an application, and returns a function that requests a path of it. */
-async function start({
+/** Starts an application. Returns its URL. */
+async function listen({
   controllers = [],
   imports = [IdpModule.forRoot(options)],
   prepare = () => {},
@@ -51,7 +54,12 @@ async function start({
   after(() => app.close())
   prepare(app)
   await app.listen(0, '127.0.0.1')
-  const base = await app.getUrl()
+  return app.getUrl()
+}
+
+/** Starts an application, and returns a function that requests a path of it. */
+async function start(given) {
+  const base = await listen(given)
   return async (path, init = {}) => {
     const response = await fetch(base + path, {
       redirect: 'manual',
@@ -169,6 +177,20 @@ describe('the module', () => {
     match(headers.get('content-type'), /text\/html/)
   })
 
+  test('that is imported twice stops the start, with the line that is to remain', async () => {
+    class Feature {}
+    Module({ imports: [IdpModule.forRootAsync({ useFactory: async () => options })] })(Feature)
+    await rejects(start({ imports: [IdpModule.forRoot(options), Feature] }), {
+      code: 'INVALID_CONFIGURATION',
+      message: /imports: \[IdpModule\.forRoot\(\)\] in the root module/,
+    })
+  })
+
+  test('serves several applications of one process', async () => {
+    for (const get of [await start({ controllers: [guarded] }), await start({ controllers: [guarded] })])
+      equal((await get('/api', { headers: { cookie } })).text, 'let in')
+  })
+
   test('gets its options from other providers', async () => {
     class Settings {
       all = options
@@ -187,3 +209,46 @@ describe('the module', () => {
     equal((await get('/api', { headers: { cookie } })).text, 'let in')
   })
 })
+
+/** Returns what has run when the client disconnects while the first `onSend` hook of Fastify runs for its request. */
+async function runWithoutClient(path) {
+  const ran = []
+  const controller = createController((add) => {
+    add('page', [Get('page'), RequireLogin()], () => ran.push('page'))
+    add('api', [Get('api'), RequireAuth()], () => ran.push('api'))
+  })
+  let socket
+  let settle
+  const settled = new Promise((resolve) => {
+    settle = resolve
+  })
+  const prepare = (app) => {
+    app
+      .getHttpAdapter()
+      .getInstance()
+      .addHook('onSend', async (_request, reply) => {
+        ran.push('onSend')
+        if (ran.length > 1) return
+        const closed = once(reply.raw, 'close')
+        socket.destroy()
+        await closed
+        // Code that waits for the end of the response continues meanwhile.
+        for (let turn = 0; turn < 20; turn++) await nextTurn()
+        settle()
+      })
+  }
+  const { hostname, port } = new URL(await listen({ controllers: [controller], prepare }))
+  socket = connect(port, hostname)
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: app.example\r\n\r\n`)
+  await settled
+  for (let turn = 0; turn < 20; turn++) await nextTurn()
+  return ran
+}
+
+if (isFastify) {
+  describe('a client that disconnects while hooks of Fastify send the response', () => {
+    for (const path of ['/page', '/api', '/auth/profile']) {
+      test(`reaches no handler: ${path}`, async () => deepEqual(await runWithoutClient(path), ['onSend']))
+    }
+  })
+}

@@ -22,6 +22,9 @@ export type FrameworkResponse = NodeResponse | FastifyReply
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
+/** The line that mounts the client. */
+export const MOUNT = 'imports: [IdpModule.forRoot()] in the root module.'
+
 type ExpressMiddleware = (request: NodeRequest, response: NodeResponse, next: (error?: Error) => void) => void
 
 /** The used part of the server of a platform: an application of Express or of Fastify. */
@@ -56,7 +59,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'imports: [IdpModule.forRoot()] in the root module',
+      mount: MOUNT,
       isResponse: isReply,
       toNode: (request, response) => ({
         request: 'raw' in request ? request.raw : request,

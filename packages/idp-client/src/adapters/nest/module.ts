@@ -2,8 +2,12 @@ import type { DynamicModule, FactoryProvider } from '@nestjs/common'
 import { Inject, Module } from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import type { IdpClientOptions } from '../../config/options.ts'
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { PlatformServer } from './client.ts'
-import { IdpClient } from './client.ts'
+import { IdpClient, MOUNT } from './client.ts'
+
+/** Marks the host of an application that has the module. */
+const MOUNTED = Symbol('idp-client')
 
 /** Options of `IdpModule.forRootAsync`. */
 export interface IdpModuleAsyncOptions<Dependencies extends unknown[] = never> {
@@ -34,6 +38,11 @@ export class IdpModule {
 
   /** @internal Nest calls it after body parsers and global middleware, and before it mounts the middleware of modules. */
   configure(): void {
+    if (MOUNTED in this.#host) {
+      const detail = `IdpModule is imported twice, so that an application would have two clients. Import it once: ${MOUNT}`
+      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    }
+    Object.assign(this.#host, { [MOUNTED]: true })
     this.#client.mount(this.#host.httpAdapter.getInstance<PlatformServer>())
   }
 
