@@ -101,6 +101,23 @@ export const hosts = {
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     start: ['server.mjs'],
   },
+  elysia: {
+    title: 'Elysia on Bun',
+    entry: 'idp-client',
+    frameworks: ['elysia', 'bun'],
+    quick: false,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['../contract/bun.mjs'],
+  },
+  'elysia-node': {
+    title: 'Elysia on Node.js',
+    application: 'elysia',
+    guide: 'elysia',
+    entry: 'idp-client',
+    frameworks: ['elysia', '@elysiajs/node'],
+    quick: false,
+    start: ['--import', 'tsx', 'server-node.ts'],
+  },
   nuxt: {
     title: 'Nuxt',
     entry: 'idp-client/nuxt',

@@ -1,0 +1,77 @@
+// The contract application on Elysia, in both runtimes. Its hooks do what could undo our cookies: they read bodies before the
+// handler, add headers to every response and map errors to responses.
+import { Elysia } from 'elysia'
+import { IdpClient } from 'idp-client'
+import {
+  connect,
+  explicit,
+  lateResult,
+  options,
+  save,
+  saveLater,
+  start,
+  toFailure,
+  toKnown,
+} from './support/contract.mjs'
+
+const idp = new IdpClient(options)
+
+/** Returns the query and the arguments of the style of a request. */
+const read = ({ request }) => {
+  const query = new URL(request.url).searchParams
+  return { query, args: explicit(query, request) }
+}
+
+export const app = new Elysia()
+  .wrap((handle) => (request: Request) => idp.middleware(request, handle as never))
+  .onParse(({ request }) => request.text())
+  .onTransform(({ set }) => {
+    set.headers['x-transformed'] = 'yes'
+  })
+  .onAfterHandle(({ set }) => {
+    set.headers['x-handled'] = 'yes'
+  })
+  .onError(({ code, error }) =>
+    code === 'NOT_FOUND' ? undefined : Response.json(toFailure(error), { status: 500 }),
+  )
+  .get('/', 'home')
+  .post('/', ({ body }) => body)
+  .get('/public', ({ set }) => {
+    set.headers['cache-control'] = 'public, max-age=60'
+    return 'public'
+  })
+  .get('/page', async ({ request }) => {
+    const { response, session } = await idp.requireLogin(request)
+    return response ?? `user=${session.user.sub}`
+  })
+  .guard({ beforeHandle: async ({ request }) => (await idp.requireAuth(request)).response }, (guarded) =>
+    guarded.get('/api', async ({ request }) => ({ sub: (await idp.getSession(request)).user.sub })),
+  )
+  .get('/whoami', async (context) => toKnown(await idp.getSession(...read(context).args)))
+  .get('/update', async (context) => {
+    const { args, query } = read(context)
+    await save(idp, query, args)
+    return { ok: true }
+  })
+  .get('/app-cookie', async ({ cookie, request }) => {
+    const { args, query } = read({ request })
+    cookie.app_before.value = '1'
+    await save(idp, query, args)
+    cookie.app_after.value = '1'
+    return { ok: true }
+  })
+  .get('/token', (context) => idp.getAccessToken(...read(context).args))
+  .get('/late', (context) => {
+    const { args, query } = read(context)
+    saveLater(idp, query, args)
+    return 'late'
+  })
+  .get('/late-result', (context) => lateResult(read(context).query))
+  .get('/start', (context) => {
+    const { args, query } = read(context)
+    return start(idp, query, args)
+  })
+  .get('/connect', (context) => {
+    const { args, query } = read(context)
+    return connect(idp, query, args)
+  })
