@@ -75,7 +75,10 @@ export function snippetsOf(page, text) {
 
 const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+)/
 
-/** Returns the name of the example whose files a page prints, `undefined` for other pages. */
+/**
+ * Returns the name of the example whose files a page prints, `undefined` for other pages. Files of other examples have their path
+ * in the repository.
+ */
 export const exampleOf = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
 
 /**
@@ -140,7 +143,7 @@ if (isMain(import.meta)) {
   const work = all.filter(({ files }) => files.length > 0)
   const problems = all.flatMap((item) => item.problems)
   for (const page of quoting) {
-    const fileOf = (path) => `examples/${exampleOf(page)}/${path}`
+    const fileOf = (path) => (path.startsWith('examples/') ? path : `examples/${exampleOf(page)}/${path}`)
     const readFile = (path) => (existsSync(fromRoot(fileOf(path))) ? readText(fileOf(path)) : null)
     problems.push(...misquoted(page, readText(page), readFile))
   }

@@ -95,7 +95,7 @@ export const errorProblems = (text, { codes }) => staleness(page('errors'), text
 
 /** Names of others that pages mention: variables of other libraries, of hosts and of Node, codes of the system. */
 const foreign =
-  /^(?:NEXT_PUBLIC_)?(?:AUTH0|NEXTAUTH|AUTH|OIDC|VERCEL|NODE|STAFF)_|^(?:ISSUER_BASE_URL|BASE_URL|CLIENT_ID|CLIENT_SECRET|HTTPS?_PROXY|NO_PROXY|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$|^ERR_/
+  /^(?:NEXT_PUBLIC_)?(?:AUTH0|NEXTAUTH|AUTH|OIDC|VERCEL|NODE|STAFF)_|^(?:ISSUER_BASE_URL|BASE_URL|CLIENT_ID|CLIENT_SECRET|HTTPS?_PROXY|NO_PROXY|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DENO_CERT)$|^ERR_/
 
 /** Codes that pages mention must exist: upper-case names between code marks. */
 export function codeProblems(path, text, known) {

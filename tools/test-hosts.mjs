@@ -175,7 +175,7 @@ async function contract({ cases, place, configured = true, context, result }) {
       url: proxy ?? base,
       ...(proxy ? { listensAt: base } : {}),
       secret,
-      styles: ['ambient', 'explicit'],
+      styles: hosts[name].styles ?? ['ambient', 'explicit'],
       signIn: (authorizationUrl, person) => provider.login(authorizationUrl, person),
     })
     result[place] = `${cases.length - failed.length}/${cases.length}`

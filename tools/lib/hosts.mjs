@@ -18,6 +18,7 @@
  * @property {string[][]} [build] arguments of Node that build either application for production
  * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
  *   in the folder above
+ * @property {('ambient' | 'explicit')[]} [styles] how its operations can be called; default: without request and with it
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
  */
 
@@ -202,6 +203,29 @@ export const hosts = {
     frameworks: ['hono', 'workerd'],
     quick: false,
     start: ['../contract/runtime.mjs', 'workerd'],
+    env: { CONTRACT_PROCESS_LASTS: '0' },
+  },
+  workers: {
+    title: 'Workers without Node.js compatibility',
+    guide: 'runtimes',
+    versions: { esbuild: '0.28.2', workerd: '1.20261117.1' },
+    entry: 'idp-client/edge',
+    frameworks: ['workerd'],
+    quick: false,
+    start: ['../contract/runtime.mjs'],
+    styles: ['explicit'],
+    env: { CONTRACT_PROCESS_LASTS: '0' },
+  },
+  'hono-lambda': {
+    title: 'Hono on AWS Lambda',
+    application: 'hono',
+    guide: 'runtimes',
+    entry: 'idp-client/hono',
+    frameworks: ['hono'],
+    quick: false,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    start: ['../contract/runtime.mjs', 'lambda'],
+    env: { CONTRACT_PROCESS_LASTS: '0' },
   },
   astro: {
     title: 'Astro',

@@ -1,4 +1,5 @@
-// node runtime.mjs <bun|deno|workerd>: serves `app.mjs` of the current folder in another runtime.
+// node runtime.mjs <bun|deno|workerd|lambda>: serves `app.mjs` of the current folder in another runtime, or `lambda.mjs` as AWS
+// Lambda does, in this process.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
@@ -14,11 +15,14 @@ const runtimes = {
       env: { ...process.env, DENO_CERT: NODE_EXTRA_CA_CERTS },
     }),
   workerd: async () => {
-    const { configureWorker } = await import('./worker.mjs')
-    await configureWorker(NODE_EXTRA_CA_CERTS, PORT)
-    return spawn(bin('workerd'), ['serve', 'worker.capnp'], { stdio: 'inherit' })
+    const { serveWorker } = await import('./support/worker.mjs')
+    return serveWorker(`export { app as default } from './app.mjs'`, ['nodejs_compat'])
+  },
+  lambda: async () => {
+    const { serveFunction } = await import('./lambda-front.mjs')
+    await serveFunction(Number(PORT))
   },
 }
 
 const runtime = await runtimes[process.argv[2]]()
-runtime.on('exit', (code) => process.exit(code ?? 1))
+runtime?.on('exit', (code) => process.exit(code ?? 1))

@@ -3,18 +3,24 @@
 import { isIdpError } from 'idp-client'
 import { contractHooks } from 'idp-client/testing'
 
-/** Options of the client under test; provider, client and secret come from variables. */
-export const options = {
+/** Returns the options of the client under test; provider, client and secret come from variables, which the client reads. */
+export const toOptions = (variables) => ({
   ...contractHooks,
-  trustProxy: process.env.CONTRACT_PROXY === '1',
+  trustProxy: variables.CONTRACT_PROXY === '1',
+  processLasts: variables.CONTRACT_PROCESS_LASTS !== '0',
   logger: () => {},
-}
+})
+
+// Workers without Node.js compatibility have no `process`.
+const variables = globalThis.process?.env ?? {}
+
+export const options = toOptions(variables)
 
 /** Port to listen on, on the loopback address. */
-export const port = Number(process.env.PORT)
+export const port = Number(variables.PORT)
 
 /** Prefix below which the application is served: empty, or `/app`. */
-export const basePath = process.env.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
+export const basePath = variables.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
 
 /** Returns the arguments of the explicit style, none in the ambient one. */
 export const explicit = (query, ...args) => (query.get('style') === 'ambient' ? [] : args)

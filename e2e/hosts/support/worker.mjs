@@ -1,0 +1,66 @@
+// Serves a Worker in workerd, from a bundle as wrangler makes it. The installed packages are in the folder above the application.
+import { spawn } from 'node:child_process'
+import { copyFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+/** Variables of the application, which workerd passes on from its own. */
+const variables = [
+  'APP_BASE_URL',
+  'CONTRACT_PROCESS_LASTS',
+  'CONTRACT_PROXY',
+  'IDP_DOMAIN',
+  'IDP_CLIENT_ID',
+  'IDP_CLIENT_SECRET',
+  'IDP_SECRET',
+  'NODE_ENV',
+].filter((name) => process.env[name] !== undefined)
+
+// A case of the contract lets one request continue the update of an earlier one.
+const crossRequestPromises = 'no_handle_cross_request_promise_resolution'
+
+/** Returns the configuration of workerd for `worker.js`, on a port of the loopback address. */
+const toConfiguration = ({ flags, port, trusted }) => `using Workerd = import "/workerd/workerd.capnp";
+
+const config :Workerd.Config = (
+  services = [
+    (name = "application", worker = .application),
+    (name = "internet", network = (
+      allow = ["public", "private"],
+      tlsOptions = (trustBrowserCas = true, trustedCertificates = [${trusted}]),
+    )),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "application")],
+);
+
+const application :Workerd.Worker = (
+  modules = [(name = "worker.js", esModule = embed "worker.js")],
+  compatibilityDate = "2026-07-01",
+  compatibilityFlags = [${flags.map((flag) => `"${flag}"`).join(', ')}],
+  bindings = [${variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`).join(', ')}],
+);
+`
+
+/**
+ * Serves the default export of a module in the current folder, and returns the process.
+ *
+ * @param {string} contents of the module
+ * @param {string[]} [flags] compatibility flags
+ */
+export async function serveWorker(contents, flags = []) {
+  const { NODE_EXTRA_CA_CERTS: certificates, PORT: port } = process.env
+  await build({
+    stdin: { contents, resolveDir: process.cwd() },
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    conditions: ['workerd', 'worker', 'browser'],
+    external: ['node:*', 'cloudflare:*'],
+    outfile: 'worker.js',
+  })
+  if (certificates !== undefined) copyFileSync(certificates, 'ca.pem')
+  const trusted = certificates === undefined ? '' : 'embed "ca.pem"'
+  writeFileSync('worker.capnp', toConfiguration({ flags: [...flags, crossRequestPromises], port, trusted }))
+  const program = fileURLToPath(new URL('../../node_modules/.bin/workerd', import.meta.url))
+  return spawn(program, ['serve', 'worker.capnp'], { stdio: 'inherit' })
+}

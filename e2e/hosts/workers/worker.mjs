@@ -1,0 +1,37 @@
+// The contract application on Workers without Node.js compatibility: its variables are in `env` only, and operations need the
+// request.
+import { env } from 'cloudflare:workers'
+import { connectedAccounts, IdpClient } from 'idp-client/edge'
+import { respond, toOptions } from './support/contract.mjs'
+
+const idp = new IdpClient({
+  ...toOptions(env),
+  appBaseUrl: env.APP_BASE_URL,
+  domain: env.IDP_DOMAIN,
+  clientId: env.IDP_CLIENT_ID,
+  clientSecret: env.IDP_CLIENT_SECRET,
+  secret: env.IDP_SECRET,
+  features: { connectedAccounts },
+})
+
+const pages = {
+  '/': async () => new Response('home'),
+  '/page': async (request) => {
+    const { response, session } = await idp.requireLogin(request)
+    return response ?? new Response(`user=${session.user.sub}`)
+  },
+  '/api': async (request) => {
+    const { response, session } = await idp.requireAuth(request)
+    return response ?? Response.json({ sub: session.user.sub })
+  },
+}
+
+async function application(request) {
+  const { pathname, searchParams: query } = new URL(request.url)
+  const page = pages[pathname]
+  return page ? page(request) : respond(idp, { context: request, name: pathname.slice(1), query })
+}
+
+export default {
+  fetch: (request) => idp.middleware(request, application),
+}
