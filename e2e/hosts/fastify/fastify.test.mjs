@@ -1,21 +1,73 @@
-// node --test: responses of the adapter that a hook of the application delays, or that fail.
-import { deepEqual, equal } from 'node:assert/strict'
+// node --test: wrong mounting, and responses of the adapter that a hook of the application delays, or that fail.
+import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { IdpClient } from 'idp-client/fastify'
 
-const client = () =>
+const client = (logger = () => {}) =>
   new IdpClient({
     domain: 'idp.example',
     clientId: 'app',
     clientSecret: 'not a real one',
     secret: '0123456789abcdef'.repeat(4),
     appBaseUrl: 'https://app.example',
-    logger: () => {},
+    logger,
   })
+
+describe('wrong mounting', () => {
+  const line = /app\.register\(idp\.plugin\)/
+
+  for (const guard of ['requireAuth', 'requireLogin']) {
+    test(`rejects ${guard} outside the plugin, with the line that registers it`, async () => {
+      const app = Fastify()
+      app.get('/orders', { preHandler: client()[guard]() }, async () => 'let in')
+      const response = await app.inject('/orders')
+      equal(response.statusCode, 500)
+      equal(response.json().code, 'AMBIENT_REQUEST_MISSING')
+      match(response.json().message, line)
+    })
+  }
+
+  test('stops the start if the plugin is registered twice', async () => {
+    const idp = client()
+    const app = Fastify()
+    await app.register(idp.plugin)
+    await rejects(async () => app.register(idp.plugin), {
+      code: 'INVALID_CONFIGURATION',
+      message: /register idp\.plugin once/,
+    })
+  })
+
+  const prefixes = {
+    'of its own': (app, plugin) => app.register(plugin, { prefix: '/shop' }),
+    'of its server': (app, plugin) => app.register((scope) => scope.register(plugin), { prefix: '/shop' }),
+  }
+  for (const [title, register] of Object.entries(prefixes)) {
+    test(`stops the start if the plugin has a prefix ${title} that is not configured`, async () => {
+      await rejects(async () => register(Fastify(), client().plugin), {
+        code: 'INVALID_CONFIGURATION',
+        message: /FRAMEWORK_PUBLIC_BASE_PATH/,
+      })
+    })
+  }
+
+  test('reports a form that a hook has read before, with the line to register first', async () => {
+    const events = []
+    const app = Fastify()
+    app.addHook('onRequest', async (request) => {
+      await text(request.raw)
+    })
+    await app.register(client((event) => events.push(event)).plugin)
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const response = await app.inject({ method: 'POST', url: '/auth/callback', headers, body: 'state=s' })
+    equal(response.statusCode, 400)
+    match(JSON.stringify(events), line)
+  })
+})
 
 /** Returns what has run when the client disconnects while the first `onSend` hook of its request runs. */
 async function runWithoutClient(path, addRoute) {

@@ -296,7 +296,20 @@ describe('the middleware', () => {
     app.get('/', (c) => c.text('home'))
     const { code, message } = await (await respond(app)).json()
     equal(code, 'INVALID_CONFIGURATION')
-    match(message, /mounted twice/)
+    match(message, /mounted twice.*app\.use\(idp\.middleware\)/)
+  })
+
+  test('names the line to mount first if the body was read from the raw request', async () => {
+    const events = []
+    const app = new Hono()
+    app.use(async (c, next) => {
+      await c.req.raw.text()
+      await next()
+    })
+    app.use(client({ logger: (event) => events.push(event) }).middleware)
+    const body = new URLSearchParams({ state: 'state' })
+    equal((await app.request(`${base}/auth/callback`, { method: 'POST', body })).status, 400)
+    match(JSON.stringify(events), /Mount the middleware first: app\.use\(idp\.middleware\)/)
   })
 
   test('names its framework if it gets something else', async () => {

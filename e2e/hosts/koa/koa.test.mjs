@@ -210,7 +210,7 @@ describe('the middleware', () => {
     const app = failingWithCode().use(idp.middleware).use(idp.middleware).use(home)
     const { code, message } = JSON.parse((await respond(app)).text)
     equal(code, 'INVALID_CONFIGURATION')
-    match(message, /mounted twice/)
+    match(message, /mounted twice.*app\.use\(idp\.middleware\)/)
   })
 
   test('names its framework if it gets something else', async () => {

@@ -3,6 +3,7 @@ import 'reflect-metadata'
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text as readAll } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Catch, Controller, Get, Inject, Injectable, Module, Post } from '@nestjs/common'
@@ -189,6 +190,22 @@ describe('the module', () => {
   test('serves several applications of one process', async () => {
     for (const get of [await start({ controllers: [guarded] }), await start({ controllers: [guarded] })])
       equal((await get('/api', { headers: { cookie } })).text, 'let in')
+  })
+
+  test('reports a form that other code has read before, with the line that serves the routes', async () => {
+    const events = []
+    const reading = (app) => {
+      const server = app.getHttpAdapter().getInstance()
+      if (isFastify) server.addHook('onRequest', async (request) => void (await readAll(request.raw)))
+      else server.use((request, _response, next) => readAll(request).then(() => next(), next))
+    }
+    const get = await start({
+      imports: [IdpModule.forRoot({ ...options, logger: (event) => events.push(event) })],
+      prepare: reading,
+    })
+    const body = new URLSearchParams({ state: 'state' })
+    equal((await get('/auth/callback', { method: 'POST', body })).status, 400)
+    match(JSON.stringify(events), /body parser for forms.*IdpModule\.forRoot/)
   })
 
   test('gets its options from other providers', async () => {

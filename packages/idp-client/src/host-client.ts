@@ -60,13 +60,16 @@ export abstract class HostClient<
     return async (context) => guard(await this.#toExchange(context, name))
   }
 
+  /** @internal Creates the error for an operation or a guard outside the middleware. */
+  protected requestMissing(name = 'The operation'): IdpError {
+    const { mount } = this.#host
+    const detail = `${name} needs the middleware in front of it: ${mount}`
+    return new IdpError('AMBIENT_REQUEST_MISSING', mount ? { detail } : {})
+  }
+
   /** Returns the exchange of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
   async #toExchange(context: Context, guard: string): Promise<Exchange> {
-    const { mount } = this.#host
-    if (mount !== undefined && !this.#host.isOpen(context)) {
-      const detail = `${guard} needs the middleware in front of it: ${mount}`
-      throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
-    }
+    if (this.#host.mount !== undefined && !this.#host.isOpen(context)) throw this.requestMissing(guard)
     return (await this.bind(context)).exchange
   }
 }

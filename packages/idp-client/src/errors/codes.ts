@@ -203,8 +203,7 @@ export const codes = {
   },
   AMBIENT_REQUEST_MISSING: {
     class: 'IdpError',
-    message:
-      'There is no current request: pass the request, or call the operation inside middleware(request, next) or, in Next.js, in a page, Server Action or route handler.',
+    message: 'There is no current request: pass the request, or call the operation inside the middleware.',
     status: 500,
   },
   SESSION_TOO_LARGE: {

@@ -7,6 +7,9 @@ export type RequestState = Omit<Exchange, 'canWrite'>
 /** Our `Set-Cookie` lines on a response, by cookie name: all that were written, the newest last. */
 export type CookieLines = Map<string, readonly string[]>
 
+/** The middleware of a host without a line of its own that mounts it. */
+export const MIDDLEWARE = 'idp.middleware'
+
 /** A request while the middleware of a client serves it. */
 interface OpenRequest {
   readonly binding: Binding
@@ -73,12 +76,19 @@ export function hasResponded(hostRequest: object): boolean {
 /**
  * Makes a binding that of the request, until the returned function is called. Throws `INVALID_CONFIGURATION` if the
  * middleware of this client serves the request already.
+ *
+ * @param mount the line that mounts the middleware, for the error.
  */
-export function openRequest(hostRequest: object, binding: Binding, client: object): () => void {
+export function openRequest(
+  hostRequest: object,
+  binding: Binding,
+  client: object,
+  mount: string = MIDDLEWARE,
+): () => void {
   const state = Stamp.get(hostRequest)
   for (let open = state.open; open; open = open.outer) {
     if (open.client !== client) continue
-    const detail = 'idp.middleware is mounted twice in front of one handler: remove one of the two.'
+    const detail = `The middleware is mounted twice, keep one: ${mount}`
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
   const { open: outer } = state

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
-import { bindDeferred, bindRequest } from '../adapters/web/binding.ts'
+import { bindDeferred, bindRequest, WebRequestView } from '../adapters/web/binding.ts'
 import type { IdpClientOptions } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { updateSession } from '../flows/update-session.ts'
@@ -89,7 +89,7 @@ describe("the slots of a host's request", () => {
     const request = new Request('https://app.example.com/')
     const slot = sessionSlot(bindRequest(request).exchange, config)
     expect(sessionSlot(bindRequest(request, new Headers()).exchange, config)).toBe(slot)
-    expect(sessionSlot(bindDeferred(request).exchange, config)).toBe(slot)
+    expect(sessionSlot(bindDeferred(request, new WebRequestView(request)).exchange, config)).toBe(slot)
   })
 
   test('are not those of an equal request', () => {

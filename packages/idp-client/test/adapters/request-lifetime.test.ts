@@ -248,7 +248,7 @@ test('[F11] a form that was read before the middleware is an error of the reques
   await request.formData()
   const response = await idp.middleware(request)
   expect(response.status).toBe(400)
-  expect(JSON.stringify(events)).toContain('mount idp.middleware before everything that reads it')
+  expect(JSON.stringify(events)).toContain('Mount the middleware first: idp.middleware')
 })
 
 test('a middleware that is mounted twice says so', async () => {

@@ -41,7 +41,7 @@ export interface FastifyServer {
 }
 
 /** A plugin of Fastify 4 and 5. */
-export type FastifyPlugin = (app: FastifyServer) => Promise<void>
+export type FastifyPlugin = (app: FastifyServer, options?: { readonly prefix?: string }) => Promise<void>
 
 /** The part of a client that hooks call. */
 export interface RequestHooks {
@@ -55,10 +55,15 @@ function invalid(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/** Returns the paths of the auth routes, without the prefix of the server that registers them. */
-function toRoutePaths({ basePath, disabledRoutes, routes }: Settings, prefix: string): Set<string> {
+function checkPrefix({ basePath }: Settings, prefix: string): void {
   if (prefix !== '' && prefix !== basePath)
     throw invalid('Register idp.plugin without prefix, or set FRAMEWORK_PUBLIC_BASE_PATH to the prefix.')
+}
+
+/** Returns the paths of the auth routes, without the prefix of the server that registers them. */
+function toRoutePaths(settings: Settings, prefix: string): Set<string> {
+  checkPrefix(settings, prefix)
+  const { basePath, disabledRoutes, routes } = settings
   const enabled = routeKeys.filter((key) => !disabledRoutes.has(key))
   return new Set(enabled.map((key) => (prefix === '' ? basePath : '') + routes[key]))
 }
@@ -95,7 +100,9 @@ export function addHooks(app: FastifyServer, { inScope, serve, settings }: Reque
 
 /** Creates the plugin. Its hooks are those of the server that registers it (`skip-override`, as `fastify-plugin` sets it). */
 export function createPlugin(sessionName: string, hooks: RequestHooks): FastifyPlugin {
-  const plugin: FastifyPlugin = async (app) => {
+  const plugin: FastifyPlugin = async (app, { prefix = '' } = {}) => {
+    // Fastify ignores the option for plugins that are not encapsulated.
+    checkPrefix(hooks.settings, prefix)
     if (app.hasRequestDecorator(sessionName)) {
       const remedy = 'register idp.plugin once, or choose another name with the option sessionName.'
       throw invalid(`request.${sessionName} exists: ${remedy}`)

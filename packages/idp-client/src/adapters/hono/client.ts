@@ -22,6 +22,9 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 /** A guard: its handlers find the session in the variable of this name. */
 export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<Name, SessionData> }>
 
+/** The line that mounts the middleware. */
+const MOUNT = 'app.use(idp.middleware)'
+
 /** Options of the client of `idp-client/hono`. */
 export interface HonoClientOptions<Name extends string = 'idpSession'> extends IdpClientOptions {
   /** Name of the variable in which guards pass the session: `c.var.idpSession`. Default: `idpSession`. */
@@ -47,12 +50,12 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName, ...options }: HonoClientOptions<Name> = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'app.use(idp.middleware)',
+      mount: MOUNT,
       isContext,
       toRequest: (c) => c.req.raw,
       // Other middleware may replace the request of the context.
       toIdentity: (c) => c,
-      toView: ({ req }) => new HonoRequestView(req),
+      toView: ({ req }) => new HonoRequestView(req, MOUNT),
     })
     this.#sessionName = sessionName ?? 'idpSession'
   }

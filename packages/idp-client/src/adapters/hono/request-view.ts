@@ -33,8 +33,8 @@ export class HonoRequestView extends WebRequestView {
   readonly mount?: string
   readonly #req: HonoRequest
 
-  constructor(req: HonoRequest) {
-    super(req.raw)
+  constructor(req: HonoRequest, mountLine: string) {
+    super(req.raw, mountLine)
     this.#req = req
     const mount = toMount(req)
     if (mount === undefined || !this.url.pathname.startsWith(mount)) return

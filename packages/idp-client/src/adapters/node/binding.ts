@@ -10,14 +10,25 @@ import { responseSink } from './response.ts'
 export type { NodeRequest } from './request.ts'
 export type { NodeResponse } from './response.ts'
 
+interface NodePlace {
+  /**
+   * Path of the request without the prefixes that the host manages; default: the path below the prefix that a router
+   * removed (`app.use('/prefix', ...)`).
+   */
+  readonly path?: string
+  /** The line that mounts the middleware, for errors. */
+  readonly mountLine?: string | undefined
+}
+
 /**
  * Binds a request of `node:http` or of a framework based on it, and the response for its cookies, if there is one. Each
  * part of a request is read once, regardless of how often it is bound.
- *
- * @param givenPath path of the request without the prefixes that the host manages; default: the path below the prefix
- * that a router removed (`app.use('/prefix', ...)`).
  */
-export function bindNode(request: NodeRequest, response?: NodeResponse, givenPath?: string): Binding {
+export function bindNode(
+  request: NodeRequest,
+  response?: NodeResponse,
+  { mountLine, path: givenPath }: NodePlace = {},
+): Binding {
   const path = givenPath ?? mountedPath(request)
   const mount = givenPath === undefined ? mountPoint(request) : undefined
   const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
@@ -26,7 +37,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, givenPat
     request: view,
     slots,
   } = requestState(request, () => {
-    const created = toRequestView(request)
+    const created = toRequestView(request, mountLine)
     const cookie = created.headers.get('cookie')
     return { request: created, ...requestCookies(() => parseCookies(cookie)) }
   })

@@ -1,6 +1,5 @@
 import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
-import { IdpError } from '../../errors/base.ts'
 import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
@@ -69,9 +68,9 @@ export abstract class NodeHostClient<
     { next, send, binding: given }: Serving<Sent, Passed>,
   ): MaybePromise<Awaited<Sent> | Awaited<Passed>> {
     const { request, response: target } = this.#host.toNode(context, response)
-    const binding = given ?? bindNode(request, target)
+    const binding = given ?? bindNode(request, target, { mountLine: this.#host.mount })
     const { exchange } = binding
-    openRequest(request, binding, this)
+    openRequest(request, binding, this, this.#host.mount)
     return chain(dispatch(this.application, exchange, context), (routed) =>
       chain(routed ? undefined : passThrough(this.application, exchange), () =>
         chain(binding.commit(), () => (routed ? send(routed) : ambient.run(binding, next))),
@@ -102,9 +101,12 @@ export abstract class NodeHostClient<
     if (!context) {
       const binding = ambient.get()
       if (binding) return binding
-      throw new IdpError('AMBIENT_REQUEST_MISSING')
+      throw this.requestMissing()
     }
     const { request, response: target } = this.#host.toNode(context, response)
-    return (target ? undefined : openBinding(request)) ?? bindNode(request, target)
+    return (
+      (target ? undefined : openBinding(request)) ??
+      bindNode(request, target, { mountLine: this.#host.mount })
+    )
   }
 }

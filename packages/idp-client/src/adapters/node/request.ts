@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
 import { parseForm, readText } from '../../http/form.ts'
+import { MIDDLEWARE } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
@@ -90,8 +91,10 @@ function toForm(fields: object): URLSearchParams {
 interface BodyKind<T> {
   readonly fromString: (text: string) => T
   readonly fromObject: (object: object) => T
-  /** The parser to recommend if none was used. */
-  readonly parser: string
+  /** The kind of body that a body parser is for, for errors. */
+  readonly name: string
+  /** The line that mounts the middleware. */
+  readonly mountLine: string
 }
 
 /** Returns the body from the result of a body parser, or `null` without one. */
@@ -110,7 +113,7 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
     if (parsed) return parsed
   }
   if (readableDidRead) {
-    const detail = `The body was read before, and req.body does not hold it: use ${kind.parser}.`
+    const detail = `The body was read before, and is not the "body" of the request. Use a body parser for ${kind.name}, or mount the middleware first: ${kind.mountLine}`
     throw new IdpError('INVALID_REQUEST', { detail })
   }
   // An abandoned stream must not destroy the connection, or the response would never arrive.
@@ -118,17 +121,25 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
   return kind.fromString(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
 }
 
-function readForm(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
-  const fromString = (body: string): URLSearchParams => parseForm(contentType, body)
-  const fromObject = (fields: object): URLSearchParams => fromString(toForm(fields).toString())
-  return readBody(request, { fromString, fromObject, parser: 'express.urlencoded() for forms' })
+/** A request whose body is read. */
+interface BodyRequest {
+  readonly request: NodeRequest
+  readonly contentType: string | null
+  readonly mountLine: string
 }
 
-function readJson(request: NodeRequest, contentType: string | null): Promise<JsonBody> {
+function readForm({ contentType, mountLine, request }: BodyRequest): Promise<URLSearchParams> {
+  const fromString = (body: string): URLSearchParams => parseForm(contentType, body)
+  const fromObject = (fields: object): URLSearchParams => fromString(toForm(fields).toString())
+  return readBody(request, { fromString, fromObject, name: 'forms', mountLine })
+}
+
+function readJson({ contentType, mountLine, request }: BodyRequest): Promise<JsonBody> {
   return readBody(request, {
     fromString: (body) => parseJson(contentType, body),
     fromObject: (value) => jsonBody(contentType, value),
-    parser: 'express.json() for JSON',
+    name: 'JSON',
+    mountLine,
   })
 }
 
@@ -146,12 +157,13 @@ class NodeRequestView implements RequestView {
   private readonly request: NodeRequest
   private parsed: URL | undefined
 
-  constructor(request: NodeRequest) {
+  constructor(request: NodeRequest, mountLine: string) {
     const headers = new NodeHeaders(request)
+    const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type'), mountLine })
     this.headers = headers
     this.method = request.method ?? 'GET'
-    this.form = lazy(() => readForm(request, headers.get('content-type')))
-    this.json = lazy(() => readJson(request, headers.get('content-type')))
+    this.form = lazy(() => readForm(toBody()))
+    this.json = lazy(() => readJson(toBody()))
     this.request = request
   }
 
@@ -161,9 +173,13 @@ class NodeRequestView implements RequestView {
   }
 }
 
-/** Converts a Node request for the operations. Never throws, regardless of the request's content. */
-export function toRequestView(request: NodeRequest): RequestView {
-  return new NodeRequestView(request)
+/**
+ * Converts a Node request for the operations. Never throws, regardless of the request's content.
+ *
+ * @param mountLine the line that mounts the middleware, for errors.
+ */
+export function toRequestView(request: NodeRequest, mountLine: string = MIDDLEWARE): RequestView {
+  return new NodeRequestView(request, mountLine)
 }
 
 /** Returns the mount prefix of a router, or `undefined` if no router removed one. */

@@ -5,15 +5,15 @@ import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import type { RequestState } from '../../http/host-state.ts'
-import { hasResponded, requestState } from '../../http/host-state.ts'
+import { hasResponded, MIDDLEWARE, requestState } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { readJson } from '../../http/json-body.ts'
 import { noStore } from '../../http/responses.ts'
 
-/** Reads a clone, so that the application can still read the body. */
-function readClonedChunks(request: Request): AsyncIterable<Uint8Array> | null {
+/** Reads a clone, so that the application can still read the body. The line that mounts the middleware is for errors. */
+function readClonedChunks(request: Request, mount: string): AsyncIterable<Uint8Array> | null {
   if (request.bodyUsed || request.body?.locked) {
-    const detail = 'The body was read before: mount idp.middleware before everything that reads it.'
+    const detail = `The body was read before. Mount the middleware first: ${mount}`
     throw new IdpError('INVALID_REQUEST', { detail })
   }
   const { body } = request.clone()
@@ -25,12 +25,15 @@ export class WebRequestView implements RequestView {
   readonly headers: Headers
   readonly method: string
   readonly #request: Request
+  readonly #mount: string
   #url: URL | undefined
 
-  constructor(request: Request) {
+  /** @param mount the line that mounts the middleware, for errors. */
+  constructor(request: Request, mount: string = MIDDLEWARE) {
     this.headers = request.headers
     this.method = request.method
     this.#request = request
+    this.#mount = mount
   }
 
   get url(): URL {
@@ -39,11 +42,11 @@ export class WebRequestView implements RequestView {
   }
 
   async form(): Promise<URLSearchParams> {
-    return readForm(this.headers.get('content-type'), readClonedChunks(this.#request))
+    return readForm(this.headers.get('content-type'), readClonedChunks(this.#request, this.#mount))
   }
 
   async json(): Promise<JsonBody> {
-    return readJson(this.headers.get('content-type'), readClonedChunks(this.#request))
+    return readJson(this.headers.get('content-type'), readClonedChunks(this.#request, this.#mount))
   }
 }
 
@@ -108,10 +111,10 @@ export interface DeferredBinding extends Binding {
 }
 
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
-export function bindDeferred(request: Request, view?: RequestView): DeferredBinding {
+export function bindDeferred(request: Request, view: RequestView): DeferredBinding {
   let isOpen = true
-  const shared = toExchange(request, true)
-  const exchange = { ...shared, request: view ?? shared.request, canWrite: () => isOpen }
+  const shared = toExchange(request, true, () => view)
+  const exchange = { ...shared, request: view, canWrite: () => isOpen }
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,

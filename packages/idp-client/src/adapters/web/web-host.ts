@@ -1,6 +1,5 @@
 import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
-import { IdpError } from '../../errors/base.ts'
 import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
@@ -13,7 +12,7 @@ import { requestContext } from '../../lib/request-scope.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
 import type { WebTarget } from './binding.ts'
-import { bindDeferred, bindRequest, flushOnto } from './binding.ts'
+import { bindDeferred, bindRequest, flushOnto, WebRequestView } from './binding.ts'
 import { continueResponse, withCookies } from './continue.ts'
 
 /** How a framework on Web `Request` and `Response` passes requests to its handlers. */
@@ -76,11 +75,13 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
    */
   protected serve(context: Context, next?: () => MaybePromise<Response>): MaybePromise<Response> {
     const request = this.#toRequest(context)
-    const binding = bindDeferred(request, this.#host.toView?.(context))
+    const { mount } = this.#host
+    const view = this.#host.toView?.(context) ?? new WebRequestView(request, mount)
+    const binding = bindDeferred(request, view)
     const { exchange } = binding
     // Operations find the binding by the context and by its request.
     const keys = new Set([this.#toIdentity(context), request])
-    const leaves = [...keys].map((key) => openRequest(key, binding, this))
+    const leaves = [...keys].map((key) => openRequest(key, binding, this, mount))
     const passOn = (): MaybePromise<Response> =>
       next ? this.#respondWith(binding, next) : continueResponse(exchange.cookies)
     return conclude(
@@ -144,7 +145,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
       return open && !target ? open : bindRequest(this.#toRequest(request), target, open?.exchange)
     }
     const binding = ambient.get()
-    if (!binding) throw new IdpError('AMBIENT_REQUEST_MISSING')
+    if (!binding) throw this.requestMissing()
     return binding
   }
 }

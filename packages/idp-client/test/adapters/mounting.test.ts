@@ -1,0 +1,250 @@
+import { IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { describe, expect, test } from 'vitest'
+import { IdpClient as AstroClient } from '../../src/adapters/astro/index.ts'
+import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
+import { IdpClient as KoaClient } from '../../src/adapters/koa/index.ts'
+import { IdpClient as NodeClient } from '../../src/adapters/node/index.ts'
+import { IdpClient as NuxtClient } from '../../src/adapters/nuxt/index.ts'
+import { IdpClient as ReactRouterClient } from '../../src/adapters/react-router/index.ts'
+import { IdpClient as SvelteKitClient } from '../../src/adapters/sveltekit/index.ts'
+import { IdpClient as TanStackClient } from '../../src/adapters/tanstack-start/index.ts'
+import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
+import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
+import { clientOptions } from './client-options.ts'
+import { APP } from './next-support.ts'
+
+// Hono, Fastify and NestJS: tests with the real frameworks in e2e/hosts.
+
+type Next<Sent> = () => Promise<Sent>
+
+/** A client as a framework calls it, for one request: each function gets what that framework passes to handlers. */
+interface Mounted<Sent> {
+  /** The middleware. */
+  serve(next: Next<Sent>): Promise<Sent>
+  /** A guard, if it requires the middleware. */
+  guard?(): Promise<unknown>
+}
+
+interface WebRow {
+  readonly name: string
+  /** The line to write. */
+  readonly line: string
+  mount(options: IdpClientOptions, request: Request): Mounted<Response>
+}
+
+const webHosts: readonly WebRow[] = [
+  {
+    name: 'Web',
+    line: 'idp.middleware',
+    mount(options, request) {
+      const idp = new WebClient(options)
+      return { serve: (next) => idp.middleware(request, next) }
+    },
+  },
+  {
+    name: 'SvelteKit',
+    line: 'export const handle = idp.handle in src/hooks.server.ts',
+    mount(options, request) {
+      const idp = new SvelteKitClient(options)
+      const event = {
+        request,
+        url: new URL(request.url),
+        locals: {},
+        cookies: { set() {} },
+        isSubRequest: false,
+        setHeaders() {},
+      }
+      return { serve: (resolve) => idp.handle({ event, resolve }), guard: () => idp.requireLogin(event) }
+    },
+  },
+  {
+    name: 'Astro',
+    line: 'export const onRequest = idp.onRequest in src/middleware.ts',
+    mount(options, request) {
+      const idp = new AstroClient(options)
+      const context = { request, url: new URL(request.url), locals: {}, isPrerendered: false }
+      return { serve: (next) => idp.onRequest(context, next), guard: () => idp.requireLogin(context) }
+    },
+  },
+  {
+    name: 'React Router',
+    line: 'export const middleware = [idp.middleware] in app/root.tsx',
+    mount(options, request) {
+      const idp = new ReactRouterClient(options)
+      const args = { request, context: new Map() }
+      return { serve: (next) => idp.middleware(args, next), guard: () => idp.requireLogin(args) }
+    },
+  },
+  {
+    name: 'TanStack Start',
+    line: 'requestMiddleware: [createMiddleware().server(idp.middleware)] in src/start.ts',
+    mount(options, request) {
+      const idp = new TanStackClient(options)
+      return {
+        serve: (next) => idp.middleware({ request, next: async () => ({ response: await next() }) }),
+        guard: () => idp.requireLogin(),
+      }
+    },
+  },
+]
+
+interface NodeRow {
+  readonly name: string
+  readonly line: string
+  mount(options: IdpClientOptions, req: IncomingMessage, res: ServerResponse): Mounted<unknown>
+}
+
+const nodeHosts: readonly NodeRow[] = [
+  {
+    name: 'Node.js',
+    line: 'idp.middleware',
+    mount(options, req, res) {
+      const idp = new NodeClient(options)
+      return { serve: (next) => idp.middleware(req, res, next) }
+    },
+  },
+  {
+    name: 'Express',
+    line: 'idp.middleware',
+    mount(options, req, res) {
+      const idp = new ExpressClient(options)
+      const [request, response] = [req as never, res as never]
+      return { serve: (next) => idp.middleware(request, response, next) }
+    },
+  },
+  {
+    name: 'Koa',
+    line: 'app.use(idp.middleware)',
+    mount(options, req, res) {
+      const idp = new KoaClient(options)
+      const { headers, method, socket, url = '/' } = req
+      const context = {
+        request: { headers, method, socket, url, originalUrl: url, req },
+        res,
+        path: url,
+        originalUrl: url,
+        query: {},
+        state: {},
+        status: 200,
+        body: null as unknown,
+        set() {},
+        append() {},
+      }
+      return {
+        serve: async (next) => {
+          await idp.middleware(context, next)
+          res.statusCode = context.status
+        },
+        guard: async () => idp.requireLogin()(context, async () => {}),
+      }
+    },
+  },
+  {
+    name: 'Nuxt',
+    line: 'export default idp.plugin in server/plugins/idp.ts',
+    mount(options, req, res) {
+      const idp = new NuxtClient(options)
+      const event = { node: { req, res }, context: {} }
+      return {
+        async serve(next) {
+          const app = { h3App: { handler: (): unknown => next() } }
+          idp.plugin(app)
+          const { handler } = app.h3App as { handler(given: typeof event): unknown }
+          return handler(event)
+        },
+        guard: () => idp.requireLogin(event),
+      }
+    },
+  },
+]
+
+/** A form as the provider posts it; if `isRead`, other code has read its body. */
+async function toWebRequest(path: string, isRead: boolean): Promise<Request> {
+  const request = new Request(APP + path, { method: 'POST', body: new URLSearchParams({ state: 'state' }) })
+  if (isRead) await request.text()
+  return request
+}
+
+async function toNodeRequest(path: string, isRead: boolean): Promise<[IncomingMessage, ServerResponse]> {
+  const req = Object.assign(new IncomingMessage(new Socket()), {
+    url: path,
+    method: 'POST',
+    headers: { host: 'app.example', 'content-type': 'application/x-www-form-urlencoded' },
+  })
+  req.push('state=state')
+  req.push(null)
+  if (isRead) await text(req)
+  return [req, new ServerResponse(req)]
+}
+
+interface Host {
+  readonly name: string
+  readonly line: string
+  /** Creates a client, and passes one request to it. */
+  mount(options: IdpClientOptions, path: string, isRead?: boolean): Promise<Mounted<unknown>>
+}
+
+const hosts: readonly Host[] = [
+  ...webHosts.map(({ line, mount, name }) => ({
+    name,
+    line,
+    mount: async (options: IdpClientOptions, path: string, isRead = false) =>
+      mount(options, await toWebRequest(path, isRead)) as Mounted<unknown>,
+  })),
+  ...nodeHosts.map(({ line, mount, name }) => ({
+    name,
+    line,
+    mount: async (options: IdpClientOptions, path: string, isRead = false) =>
+      mount(options, ...(await toNodeRequest(path, isRead))),
+  })),
+]
+
+const respond = async (): Promise<Response> => new Response('page')
+
+async function errorOf(failing: Promise<unknown> | undefined): Promise<{ code: unknown; message: string }> {
+  const error: unknown = await failing?.then(
+    () => 'no error',
+    (thrown: unknown) => thrown,
+  )
+  if (!isIdpError(error)) throw new Error(`not an error of the library: ${String(error)}`)
+  return error
+}
+
+// A rewrite of Astro runs the middleware again, so a second one does nothing.
+describe.each(hosts.filter(({ name }) => name !== 'Astro'))('$name', ({ line, mount }) => {
+  test('rejects a second mount, with the line to keep', async () => {
+    const { serve } = await mount(clientOptions, '/page')
+    const { code, message } = await errorOf(serve(() => serve(respond)))
+    expect(code).toBe('INVALID_CONFIGURATION')
+    expect(message).toContain('mounted twice')
+    expect(message).toContain(line)
+  })
+})
+
+const withoutMiddleware = ['Web', 'Node.js', 'Express']
+
+describe.each(hosts.filter(({ name }) => !withoutMiddleware.includes(name)))('$name', ({ line, mount }) => {
+  test('rejects a guard without the middleware, with the line to write', async () => {
+    const { guard } = await mount(clientOptions, '/page')
+    const { code, message } = await errorOf(guard?.())
+    expect(code).toBe('AMBIENT_REQUEST_MISSING')
+    expect(message).toContain(line)
+  })
+})
+
+describe.each(hosts)('$name', ({ line, mount }) => {
+  test('[F11] reports a form that was read before the middleware, with the line to mount first', async () => {
+    const events: LogEvent[] = []
+    const { serve } = await mount(
+      { ...clientOptions, logger: (event) => events.push(event) },
+      '/auth/callback',
+      true,
+    )
+    await serve(respond)
+    expect(events).toEqual([expect.objectContaining({ error: 'INVALID_REQUEST' })])
+    expect(JSON.stringify(events)).toContain(line)
+    expect(JSON.stringify(events)).not.toContain('express.')
+  })
+})
