@@ -10,7 +10,7 @@ export class Redirect {
 }
 
 /** Stands for `isRedirect` of `@sveltejs/kit`. */
-export function isRedirect(thrown: unknown): boolean {
+export function isRedirect(thrown: unknown): thrown is Redirect {
   return thrown instanceof Redirect
 }
 

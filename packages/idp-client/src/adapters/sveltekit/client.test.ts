@@ -114,6 +114,26 @@ describe('a redirect that a later hook throws', () => {
     await expect(update(idp, event, 'late')).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
   })
 
+  test.each([
+    [300, 302],
+    [301, 302],
+    [302, 302],
+    [303, 303],
+    [307, 307],
+    [308, 307],
+  ])(
+    'of status %i leaves with %i if it sets our cookie, so that no cache stores it',
+    async (status, expected) => {
+      const idp = client()
+      const thrownBy = (event: Event): Promise<unknown> =>
+        idp.handle({ event, resolve: async () => redirect(status, '/next') }).catch((error: unknown) => error)
+      const due = await signedInEvent('due')
+      expect(await thrownBy(due)).toMatchObject({ status: expected, location: '/next' })
+      expect(due.set).toHaveLength(1)
+      expect(await thrownBy(await signedInEvent())).toMatchObject({ status, location: '/next' })
+    },
+  )
+
   test('in a request that the application sends to itself leaves the cookies to the outer response', async () => {
     const idp = client()
     const event = await signedInEvent()
@@ -132,6 +152,20 @@ describe('a redirect that a later hook throws', () => {
     })
     const next = new Request(APP, { headers: { cookie: cookieOf(response) } })
     expect((await idp.getSession(next))?.['value']).toBe('inner')
+  })
+
+  test('or returns, in a request for the data of a page, keeps our cookies', async () => {
+    // SvelteKit replaces a response with a location by one for its client, without the headers of the first one.
+    const idp = client()
+    const request = new Request(`${APP}/page/__data.json`, { headers: await signedIn('due') })
+    const event = { ...toEvent(request, { page: '/page' }), isDataRequest: true }
+    const returned = async (): Promise<Response> =>
+      new Response(null, { status: 302, headers: { location: 'https://idp.example/authorize' } })
+    const failing = idp.handle({ event, resolve: returned })
+    await expect(failing).rejects.toMatchObject({ status: 302, location: 'https://idp.example/authorize' })
+    expect(event.set).toEqual([expect.stringMatching(/^__session=/)])
+    const { headers, status } = await idp.handle({ event: await signedInEvent('due'), resolve: returned })
+    expect([status, toCookie(headers.getSetCookie())]).toEqual([302, expect.stringMatching(/^__session=/)])
   })
 
   test('is not an error: that reaches the application without cookies', async () => {

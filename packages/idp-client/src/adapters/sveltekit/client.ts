@@ -24,6 +24,8 @@ export interface FrameworkRequest {
   readonly cookies: EventCookies
   /** Whether the application sent this request to itself, with `event.fetch`. */
   readonly isSubRequest: boolean
+  /** Whether SvelteKit's client requests the data of a page. */
+  readonly isDataRequest?: boolean
 }
 
 /** Response type of this entry: the Web standard's. */
@@ -37,6 +39,9 @@ export interface SvelteKitOptions extends IdpClientOptions {
   /** Name of the property of `event.locals` that has the session. Default: `idpSession`. */
   sessionName?: string
 }
+
+/** By status of a redirect that caches may store without `Cache-Control` (RFC 9110 section 15.1): one that they must not. */
+const TEMPORARY: Readonly<Record<number, number>> = { 300: 302, 301: 302, 308: 307 }
 
 /** The argument of a `handle` hook. */
 export interface HandleInput<Event> {
@@ -94,16 +99,24 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       : this.serve(event, () => this.#withCookiesOfRedirects(event, respond))
   }
 
-  /** Gives our cookies to SvelteKit if a later hook throws a redirect: SvelteKit creates the response to it. */
+  /**
+   * Gives our cookies to SvelteKit if a later hook throws a redirect, or returns one to a request for the data of a page:
+   * SvelteKit creates the response, and its headers.
+   */
   async #withCookiesOfRedirects(
     event: FrameworkRequest,
     respond: () => Promise<FrameworkResponse>,
   ): Promise<FrameworkResponse> {
     try {
-      return await respond()
+      const response = await respond()
+      const { headers, status } = response
+      const location = event.isDataRequest && status >= 300 && status <= 308 && headers.get('location')
+      return location ? redirect(status, location) : response
     } catch (thrown) {
-      if (isRedirect(thrown)) this.bind(event).exchange.cookies.flush(toSink(event.cookies))
-      throw thrown
+      const { cookies } = this.bind(event).exchange
+      if (!isRedirect(thrown) || !cookies.isPending) throw thrown
+      cookies.flush(toSink(event.cookies))
+      return redirect(TEMPORARY[thrown.status] ?? thrown.status, thrown.location)
     }
   }
 
