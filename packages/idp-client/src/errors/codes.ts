@@ -198,7 +198,7 @@ export const codes = {
   SESSION_NOT_WRITABLE: {
     class: 'IdpError',
     message:
-      'Cookies cannot be written here: call this operation in a Server Action, a route handler, an API route, the proxy or a middleware, and pass the response where there is one.',
+      'Cookies cannot be written here: call the operation inside the middleware, a route handler or a Server Action, with the response where there is one.',
     status: 500,
   },
   AMBIENT_REQUEST_MISSING: {

@@ -53,7 +53,7 @@ export const remedies = {
   MISSING_SESSION: 'Send the user to the login route first.',
   MISSING_SESSION_DATA: 'Pass the changed SessionData object that getSession returned.',
   SESSION_NOT_WRITABLE:
-    'Call the operation where cookies can be written: a Server Action, a route handler, an API route or the proxy, before the headers are sent.',
+    'Call the operation inside the middleware, a route handler or a Server Action, before the headers are sent.',
   AMBIENT_REQUEST_MISSING: 'Pass the request, or call the operation inside the middleware.',
   SESSION_TOO_LARGE:
     'See bytes and fields for the sizes; drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',

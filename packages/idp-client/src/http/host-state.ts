@@ -7,9 +7,6 @@ export type RequestState = Omit<Exchange, 'canWrite'>
 /** Our `Set-Cookie` lines on a response, by cookie name: all that were written, the newest last. */
 export type CookieLines = Map<string, readonly string[]>
 
-/** The middleware of a host without a line of its own that mounts it. */
-export const MIDDLEWARE = 'idp.middleware'
-
 /** A request while the middleware of a client serves it. */
 interface OpenRequest {
   readonly binding: Binding
@@ -83,7 +80,7 @@ export function openRequest(
   hostRequest: object,
   binding: Binding,
   client: object,
-  mount: string = MIDDLEWARE,
+  mount: string,
 ): () => void {
   const state = Stamp.get(hostRequest)
   for (let open = state.open; open; open = open.outer) {

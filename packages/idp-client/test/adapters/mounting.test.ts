@@ -11,7 +11,7 @@ import { IdpClient as ReactRouterClient } from '../../src/adapters/react-router/
 import { IdpClient as SvelteKitClient } from '../../src/adapters/sveltekit/index.ts'
 import { IdpClient as TanStackClient } from '../../src/adapters/tanstack-start/index.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
-import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
+import { isContinue, isIdpError, IdpClient as WebClient } from '../../src/index.ts'
 import { clientOptions } from './client-options.ts'
 import { APP } from './next-support.ts'
 
@@ -246,5 +246,41 @@ describe.each(hosts)('$name', ({ line, mount }) => {
     expect(events).toEqual([expect.objectContaining({ error: 'INVALID_REQUEST' })])
     expect(JSON.stringify(events)).toContain(line)
     expect(JSON.stringify(events)).not.toContain('express.')
+  })
+})
+
+describe('[F9] the continue response', () => {
+  const request = (): Request => new Request(`${APP}/page`)
+  const web = new WebClient(clientOptions)
+
+  test.each(webHosts)('is never the response of $name, whose handler has one', async ({ mount }) => {
+    const response = await mount(clientOptions, request()).serve(respond)
+    expect([isContinue(response), await response.text()]).toEqual([false, 'page'])
+  })
+
+  test.each([
+    ['Bun, with its server', { port: 3000 }],
+    ['Workers, with their environment', { KV: {} }],
+  ])('is not the response to a call by %s in place of a handler', async (_name, second) => {
+    const { code, message } = await errorOf(web.middleware(request(), second as never))
+    expect([code, message]).toEqual([
+      'INVALID_ARGUMENTS',
+      expect.stringContaining('idp.middleware(request, next)'),
+    ])
+  })
+
+  test('is not the response of a framework whose call has no handler', async () => {
+    const idp = new ReactRouterClient(clientOptions)
+    const call = idp.middleware as unknown as (args: object) => Promise<Response>
+    const { code, message } = await errorOf(call({ request: request(), context: new Map() }))
+    expect([code, message]).toEqual([
+      'INVALID_ARGUMENTS',
+      expect.stringContaining('[idp.middleware] in app/root.tsx'),
+    ])
+  })
+
+  test('is empty, and recognized, if the application calls the middleware without a handler', async () => {
+    const response = await web.middleware(request())
+    expect([response.status, await response.text(), isContinue(response)]).toEqual([200, '', true])
   })
 })

@@ -12,7 +12,7 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { bindNode } from './binding.ts'
-import { requestTarget } from './request.ts'
+import { NODE_MOUNT, requestTarget } from './request.ts'
 
 /** Request and response of Node that a framework wraps. */
 export interface NodePair {
@@ -70,7 +70,7 @@ export abstract class NodeHostClient<
     const { request, response: target } = this.#host.toNode(context, response)
     const binding = given ?? bindNode(request, target, { mountLine: this.#host.mount })
     const { exchange } = binding
-    openRequest(request, binding, this, this.#host.mount)
+    openRequest(request, binding, this, this.#host.mount ?? NODE_MOUNT)
     return chain(dispatch(this.application, exchange, context), (routed) =>
       chain(routed ? undefined : passThrough(this.application, exchange), () =>
         chain(binding.commit(), () => (routed ? send(routed) : ambient.run(binding, next))),

@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
 import { parseForm, readText } from '../../http/form.ts'
-import { MIDDLEWARE } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
@@ -173,12 +172,15 @@ class NodeRequestView implements RequestView {
   }
 }
 
+/** The line that mounts the middleware, of hosts without another one. */
+export const NODE_MOUNT = 'idp.middleware'
+
 /**
  * Converts a Node request for the operations. Never throws, regardless of the request's content.
  *
  * @param mountLine the line that mounts the middleware, for errors.
  */
-export function toRequestView(request: NodeRequest, mountLine: string = MIDDLEWARE): RequestView {
+export function toRequestView(request: NodeRequest, mountLine: string = NODE_MOUNT): RequestView {
   return new NodeRequestView(request, mountLine)
 }
 

@@ -5,7 +5,7 @@ import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { readChunks, readForm } from '../../http/form.ts'
 import type { RequestState } from '../../http/host-state.ts'
-import { hasResponded, MIDDLEWARE, requestState } from '../../http/host-state.ts'
+import { hasResponded, requestState } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { readJson } from '../../http/json-body.ts'
 import { noStore } from '../../http/responses.ts'
@@ -20,6 +20,9 @@ function readClonedChunks(request: Request, mount: string): AsyncIterable<Uint8A
   return body && readChunks(body)
 }
 
+/** The line that mounts the middleware, of hosts without another one. */
+export const WEB_MOUNT = 'idp.middleware(request, next)'
+
 /** The view of a Web request. URL and body are read at their first use: most requests need neither. */
 export class WebRequestView implements RequestView {
   readonly headers: Headers
@@ -29,7 +32,7 @@ export class WebRequestView implements RequestView {
   #url: URL | undefined
 
   /** @param mount the line that mounts the middleware, for errors. */
-  constructor(request: Request, mount: string = MIDDLEWARE) {
+  constructor(request: Request, mount: string = WEB_MOUNT) {
     this.headers = request.headers
     this.method = request.method
     this.#request = request

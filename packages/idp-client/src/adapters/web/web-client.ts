@@ -27,14 +27,14 @@ export abstract class WebClient extends WebHostClient {
 
   /**
    * Responds to requests for the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or
-   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set. Inside `next` operations
+   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set, and is not for the browser. Inside `next` operations
    * need no response: their cookies are added to the response of `next`, unless it has set newer ones. Once that response
    * has been returned, the request is read-only (`SESSION_NOT_WRITABLE`).
    */
   readonly middleware = async (
     request: FrameworkRequest,
     next?: (request: FrameworkRequest) => FrameworkResponse | Promise<FrameworkResponse>,
-  ): Promise<FrameworkResponse> => this.serve(request, next && (() => next(request)))
+  ): Promise<FrameworkResponse> => this.serve(request, next)
 
   /**
    * Returns the session of a request for a page, or the response that redirects the browser to a login: without a

@@ -1,5 +1,6 @@
 import { within } from '../../binding.ts'
 import type { Application } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
 import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
@@ -12,7 +13,7 @@ import { requestContext } from '../../lib/request-scope.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
 import type { WebTarget } from './binding.ts'
-import { bindDeferred, bindRequest, flushOnto, WebRequestView } from './binding.ts'
+import { bindDeferred, bindRequest, flushOnto, WEB_MOUNT, WebRequestView } from './binding.ts'
 import { continueResponse, withCookies } from './continue.ts'
 
 /** How a framework on Web `Request` and `Response` passes requests to its handlers. */
@@ -71,11 +72,18 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
 
   /**
    * @internal Responds to requests for the auth routes; passes any other request to `next`, inside the ambient scope, and
-   * adds the cookies to its response. Without `next` returns a continue response.
+   * adds the cookies to its response. Without `next` returns a continue response, if the host needs no middleware: another
+   * one would send that to the browser.
    */
-  protected serve(context: Context, next?: () => MaybePromise<Response>): MaybePromise<Response> {
+  protected serve(
+    context: Context,
+    next?: (context: Context) => MaybePromise<Response>,
+  ): MaybePromise<Response> {
     const request = this.#toRequest(context)
-    const { mount } = this.#host
+    const { mount = WEB_MOUNT } = this.#host
+    if (typeof next !== 'function' && (next || this.#host.mount)) {
+      throw new IdpError('INVALID_ARGUMENTS', { detail: `Mount the middleware with next: ${mount}` })
+    }
     const view = this.#host.toView?.(context) ?? new WebRequestView(request, mount)
     const binding = bindDeferred(request, view)
     const { exchange } = binding
@@ -83,7 +91,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
     const keys = new Set([this.#toIdentity(context), request])
     const leaves = [...keys].map((key) => openRequest(key, binding, this, mount))
     const passOn = (): MaybePromise<Response> =>
-      next ? this.#respondWith(binding, next) : continueResponse(exchange.cookies)
+      next ? this.#respondWith(binding, () => next(context)) : continueResponse(exchange.cookies)
     return conclude(
       () =>
         chain(dispatch(this.application, exchange, request), (routed) => {
