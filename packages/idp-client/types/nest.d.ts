@@ -21,11 +21,15 @@ declare module '@nestjs/common' {
     inject?: readonly (Class | string | symbol)[]
     useFactory(...dependencies: never[]): unknown
   }
+  export interface ValueProvider {
+    provide: symbol
+    useValue: unknown
+  }
   export interface DynamicModule {
     module: Class
     global?: boolean
     imports?: readonly (Class | DynamicModule | Promise<DynamicModule>)[]
-    providers?: readonly FactoryProvider[]
+    providers?: readonly (FactoryProvider | ValueProvider)[]
     exports?: readonly Class[]
   }
 

@@ -9,6 +9,9 @@ import { IdpClient, MOUNT } from './client.ts'
 /** Marks the host of an application that has the module. */
 const MOUNTED = Symbol('idp-client')
 
+/** Number of modules that were created. */
+let created = 0
+
 /** Options of `IdpModule.forRootAsync`. */
 export interface IdpModuleAsyncOptions<Dependencies extends unknown[] = never> {
   /** Modules whose providers `inject` names. */
@@ -63,7 +66,11 @@ export class IdpModule {
       module: IdpModule,
       global: true,
       imports,
-      providers: [{ provide: IdpClient, inject, useFactory: createClient }],
+      // NestJS 10 takes modules for one if their providers look the same, and would drop the options of all but one.
+      providers: [
+        { provide: IdpClient, inject, useFactory: createClient },
+        { provide: Symbol(`IdpModule ${++created}`), useValue: true },
+      ],
       exports: [IdpClient],
     }
   }
