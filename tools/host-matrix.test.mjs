@@ -12,3 +12,12 @@ test('the matrix has a row for each host, with its versions and results', () => 
     /\| \[Koa.*\]\(\.\.\/guides\/hosts\/koa\.md\) \| `idp-client\/koa` \| koa 3\.3\.0 \| none needed \| 34\/34 \| 33\/34 \| 2\/2 \| passed \| \d+ \|/,
   )
 })
+
+test('other versions of a framework have a table of their own', () => {
+  const result = { direct: '34/34', versions: { 'react-router': '8.4.0', 'Node.js': '22.23.3' } }
+  const [before, after] = toMatrix({ 'react-router-8': result }).split('## Other versions')
+  expect(before).not.toContain('React Router 8')
+  expect(after).toContain(
+    '| [React Router 8](../guides/hosts/react-router.md) | react-router 8.4.0, Node.js 22.23.3 | 34/34 |',
+  )
+})

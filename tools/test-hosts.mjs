@@ -1,14 +1,15 @@
 // npm run test:hosts [-- host... | -- --resume | -- --write]: installs, builds and runs the applications of every framework:
 // the adapter contract on a production build, direct and behind a proxy that ends TLS, and the example in Chromium. With
 // --resume hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md.
-// `npm test -- hosts` runs those that install in seconds, without a browser.
-import { createHash } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+// Rows with `contractOnly`, other versions of a framework, run their types and the direct contract only. A host whose Node.js
+// cannot be installed is skipped, and not written. `npm test -- hosts` runs those that install in seconds, without a browser.
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
-import { filesBelow, readJson } from './lib/files.mjs'
+import { filesBelow } from './lib/files.mjs'
 import { startBrowser, visitExample } from './lib/host-browser.mjs'
+import { cache, contractOf, hash, install, nodeProgram, sourceOf } from './lib/host-install.mjs'
 import { toMatrix } from './lib/host-matrix.mjs'
 import { hosts } from './lib/hosts.mjs'
 import { freePort } from './lib/ports.mjs'
@@ -18,10 +19,7 @@ import { startServer, untilAnswers } from './lib/server-process.mjs'
 import { pack } from './pack.mjs'
 import { runSteps } from './test-dist.mjs'
 
-const cache = fromRoot('e2e/hosts/.cache')
 const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
-/** The library's own dependencies, in the versions of this repository. */
-const ownDependencies = ['cookie-es', 'jose', 'oauth4webapi']
 
 /** Variables of applications in production; none of ours is inherited from the shell. */
 const production = {
@@ -32,18 +30,6 @@ const production = {
   IDP_CLIENT_ID: undefined,
   IDP_CLIENT_SECRET: undefined,
   IDP_SECRET: undefined,
-}
-
-/** Returns the name of the folder of a host's example. */
-const sourceOf = (name) => hosts[name].application ?? name
-
-/** Returns the name of the folder of the contract application that a host runs. */
-const contractOf = (name) => hosts[name].contract ?? sourceOf(name)
-
-const hash = (...parts) => {
-  const sum = createHash('sha256')
-  for (const part of parts) sum.update(part)
-  return sum.digest('hex')
 }
 
 /** Returns a hash of everything that the result of a host depends on. */
@@ -60,68 +46,12 @@ function fingerprint(name) {
   return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
 }
 
-/** Returns the manifest of an example without the library, and with other versions of some packages, or further packages. */
-function toManifest({ dependencies, devDependencies, ...manifest }, versions = {}) {
-  const replaced = (all) =>
-    Object.fromEntries(
-      Object.entries(all ?? {}).flatMap(([name, version]) =>
-        name === 'idp-client' ? [] : [[name, versions[name] ?? version]],
-      ),
-    )
-  const known = { ...dependencies, ...devDependencies }
-  const further = Object.fromEntries(Object.entries(versions).filter(([name]) => !(name in known)))
-  return {
-    ...manifest,
-    dependencies: replaced(dependencies),
-    devDependencies: { ...replaced(devDependencies), ...further },
-  }
-}
-
-/** Installs the framework if its lockfile changed, the library always, and copies both applications. */
-async function install(name, folder, tarball) {
-  const source = sourceOf(name)
-  const { versions } = hosts[name]
-  const manifest = toManifest(readJson(`examples/${source}/package.json`), versions)
-  const lock = readFileSync(fromRoot(`examples/${source}/package-lock.json`))
-  const stamp = hash(JSON.stringify(manifest), lock)
-  const stampFile = join(folder, 'installed')
-  if (!existsSync(stampFile) || readFileSync(stampFile, 'utf8') !== stamp) {
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
-    if (!versions) writeFileSync(join(folder, 'package-lock.json'), lock)
-    const command = versions ? 'install' : 'ci'
-    await must('npm', [command, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
-    writeFileSync(stampFile, stamp)
-  }
-  const library = join(folder, 'node_modules/idp-client')
-  rmSync(library, { recursive: true, force: true })
-  mkdirSync(library, { recursive: true })
-  await must('tar', ['-xzf', tarball, '-C', library, '--strip-components=1'])
-  for (const each of ownDependencies) {
-    const target = join(folder, 'node_modules', each)
-    rmSync(target, { recursive: true, force: true })
-    cpSync(fromRoot(`node_modules/${each}`), target, { recursive: true })
-  }
-  const copies = [
-    [`examples/${source}`, 'example'],
-    [`e2e/hosts/${contractOf(name)}`, 'contract'],
-    ['e2e/hosts/support', 'contract/support'],
-  ]
-  for (const target of ['example', 'contract']) rmSync(join(folder, target), { recursive: true, force: true })
-  for (const [source, target] of copies)
-    cpSync(fromRoot(source), join(folder, target), {
-      recursive: true,
-      filter: (path) => !/[\\/]node_modules$|package-lock\.json$/.test(path),
-    })
-}
-
 /** Returns the arguments of Node with the paths of installed programs, which are in the folder above an application. */
 const resolved = (args, folder) =>
   args.map((arg) => (arg.startsWith('node_modules/') ? join(folder, arg) : arg))
 
-const node = (args, { name, folder, application }) =>
-  must(process.execPath, resolved(args, folder), {
+const node = (args, { name, folder, program, application }) =>
+  must(program, resolved(args, folder), {
     cwd: join(folder, application),
     env: {
       NODE_ENV: 'production',
@@ -133,11 +63,12 @@ const node = (args, { name, folder, application }) =>
   })
 
 /** Runs `work` while an application runs, at its address. */
-async function running({ name, folder, application, env }, work) {
+async function running({ name, folder, program, application, env }, work) {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
   const { start, env: own = {} } = hosts[name]
   const server = startServer(resolved(start, folder), {
+    program,
     cwd: join(folder, application),
     env: { ...production, ...own, ...env(base), PORT: String(port), NITRO_PORT: String(port) },
   })
@@ -161,7 +92,7 @@ async function runCases(cases, host) {
 
 /** Runs the contract in one place, and notes how many cases passed. */
 async function contract({ cases, place, configured = true, context, result }) {
-  const { name, folder, provider } = context
+  const { name, folder, program, provider } = context
   const proxy = place === 'proxy' ? 'https://app.example.test' : undefined
   const env = (base) => {
     if (!configured) return {}
@@ -170,7 +101,7 @@ async function contract({ cases, place, configured = true, context, result }) {
     const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
     return { ...provider.env, ...address, IDP_SECRET: secret }
   }
-  await running({ name, folder, application: 'contract', env }, async (base) => {
+  await running({ name, folder, program, application: 'contract', env }, async (base) => {
     const failed = await runCases(cases, {
       url: proxy ?? base,
       ...(proxy ? { listensAt: base } : {}),
@@ -194,12 +125,12 @@ async function visitByHttp(base) {
 }
 
 function stepsOf(context, result) {
-  const { browser, contracts, folder, name, provider, tarball } = context
-  const { build = [], tests = [], types = [] } = hosts[name]
+  const { browser, contracts, folder, name, program, provider } = context
+  const { build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
   /** One step for all commands; none without commands. */
   const each = (title, commands, application) => {
     const run = async () => {
-      for (const args of commands) await node(args, { name, folder, application })
+      for (const args of commands) await node(args, { name, folder, program, application })
     }
     return commands.length === 0 ? [] : [[title, run]]
   }
@@ -209,8 +140,8 @@ function stepsOf(context, result) {
     provider.registerApp(base)
     return { ...provider.env, APP_BASE_URL: base }
   }
-  return [
-    ['installs', () => install(name, folder, tarball)],
+  const steps = [
+    ['installs', () => install(context)],
     ...each('the types of the example resolve', types, 'example'),
     ...each('the tests of the adapter pass', tests, 'contract'),
     ...each('the contract application builds', build, 'contract'),
@@ -218,6 +149,10 @@ function stepsOf(context, result) {
       `passes the contract, ${cases.length} cases`,
       () => contract({ cases, place: 'direct', context, result }),
     ],
+  ]
+  if (contractOnly) return steps
+  return [
+    ...steps,
     [
       'passes the contract behind a proxy that ends TLS',
       () => contract({ cases, place: 'proxy', context, result }),
@@ -231,7 +166,7 @@ function stepsOf(context, result) {
     [
       browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',
       () =>
-        running({ name, folder, application: 'example', env: example }, async (base) => {
+        running({ name, folder, program, application: 'example', env: example }, async (base) => {
           await (browser ? visitExample(browser, base) : visitByHttp(base))
           result.browser = browser ? 'passed' : 'not run'
         }),
@@ -248,10 +183,13 @@ function earlierResult(name) {
   return result.fingerprint === fingerprint(name) ? result : undefined
 }
 
-function versionsOf(name, folder) {
+function versionsOf(name, folder, program) {
   const version = (each) =>
     JSON.parse(readFileSync(join(folder, 'node_modules', each, 'package.json'), 'utf8')).version
-  return Object.fromEntries(hosts[name].frameworks.map((each) => [each, version(each)]))
+  const frameworks = hosts[name].frameworks.map((each) => [each, version(each)])
+  const { node: needed } = hosts[name]
+  const runtime = program === process.execPath ? process.versions.node : needed
+  return Object.fromEntries(needed ? [...frameworks, ['Node.js', runtime]] : frameworks)
 }
 
 /** Runs all steps of one host and returns its counts. Keeps the result of a complete run that passed. */
@@ -264,9 +202,15 @@ async function testHost(name, { quick, resume, ...context }) {
   rmSync(resultFile(name), { force: true })
   const folder = join(cache, name)
   const result = {}
-  await runSteps(name, stepsOf({ ...context, folder, name }, result), counts)
+  const program = await Promise.resolve(nodeProgram(name)).catch(({ message }) => {
+    console.log(`skipped ${name}: Node.js ${hosts[name].node} cannot be installed\n${message}`)
+  })
+  const steps = stepsOf({ ...context, folder, name, program }, result)
+  if (!program) return { ...counts, skipped: steps.length }
+  await runSteps(name, steps, counts)
   if (counts.failed === 0 && !quick) {
-    const complete = { ...result, versions: versionsOf(name, folder), fingerprint: fingerprint(name) }
+    const versions = versionsOf(name, folder, program)
+    const complete = { ...result, versions, fingerprint: fingerprint(name) }
     writeFileSync(resultFile(name), JSON.stringify(complete, null, 2))
   }
   return counts

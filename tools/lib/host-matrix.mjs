@@ -28,29 +28,50 @@ function adapterLines({ entry, folder = entry.split('/')[1] ?? 'web' }) {
   return own.reduce((sum, path) => sum + countCodeLines(readText(path)), 0)
 }
 
+const otherVersions = `
+## Other versions
+
+The same contract applications on further versions of the frameworks: the types of the example, the tests of the adapter, and
+the contract, direct.
+`
+
 const row = (cells) => `| ${cells.join(' | ')} |`
+
+const table = (head, rows) => [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n')
+
+/** Returns the title with a link, and the versions. */
+const toHead = (name, versions) => ({
+  title: `[${hosts[name].title}](../guides/hosts/${hosts[name].guide ?? name}.md)`,
+  versions:
+    Object.entries(versions)
+      .map(([each, version]) => `${each} ${version}`)
+      .join(', ') || `Node.js ${process.versions.node.split('.')[0]}`,
+})
 
 /**
  * Returns the page of the matrix.
  *
- * @param {Record<string, { direct: string, proxy: string, unconfigured: string, browser: string,
- *   versions: Record<string, string> }>} results by host
+ * @param {Record<string, { direct: string, proxy?: string, unconfigured?: string, browser?: string,
+ *   versions: Record<string, string> }>} results by host; those with `contractOnly` have only `direct` and `versions`
  */
 export function toMatrix(results) {
-  const rows = Object.entries(results).map(([name, result]) => {
-    const { build, entry, guide = name, title } = hosts[name]
-    const versions = Object.entries(result.versions).map(([each, version]) => `${each} ${version}`)
-    return row([
-      `[${title}](../guides/hosts/${guide}.md)`,
+  const entries = Object.entries(results)
+  const complete = entries.filter(([name]) => !hosts[name].contractOnly)
+  const others = entries.filter(([name]) => hosts[name].contractOnly)
+  const rows = complete.map(([name, result]) => {
+    const { title, versions } = toHead(name, result.versions)
+    const { build, entry } = hosts[name]
+    return [
+      title,
       `\`${entry}\``,
-      versions.join(', ') || `Node.js ${process.versions.node.split('.')[0]}`,
+      versions,
       build ? 'built' : 'none needed',
       result.direct,
       result.proxy,
       result.unconfigured,
       result.browser,
       adapterLines(hosts[name]),
-    ])
+    ]
   })
   const head = [
     'Host',
@@ -63,5 +84,11 @@ export function toMatrix(results) {
     'Browser',
     'Adapter',
   ]
-  return [introduction, row(head), row(head.map(() => '---')), ...rows, ''].join('\n')
+  const otherRows = others.map(([name, result]) => {
+    const { title, versions } = toHead(name, result.versions)
+    return [title, versions, result.direct]
+  })
+  const page = [introduction, table(head, rows)]
+  if (others.length > 0) page.push(otherVersions, table(['Host', 'Versions', 'Direct'], otherRows))
+  return [...page, ''].join('\n')
 }

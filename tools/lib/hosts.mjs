@@ -1,3 +1,5 @@
+import { toOtherVersions } from './other-versions.mjs'
+
 /**
  * The frameworks with an adapter. Of each, `examples/<name>` is an application for readers and `e2e/hosts/<name>` the one
  * that the adapter contract runs on. Both are installed from the example's `package.json` and lockfile into
@@ -19,11 +21,15 @@
  * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
  *   in the folder above
  * @property {('ambient' | 'explicit')[]} [styles] how its operations can be called; default: without request and with it
+ * @property {boolean} [contractOnly] whether only the types, the tests of the adapter and the direct place of the contract are run:
+ *   another version of a framework
+ * @property {Record<string, string | null>} [files] of both applications, in place of theirs; `null`: without this file
+ * @property {string} [node] version of Node that it needs, installed unless the running one has this major version or a later one
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
  */
 
 /** @type {Record<string, Host>} */
-export const hosts = {
+const main = {
   express: {
     title: 'Express 5',
     entry: 'idp-client/express',
@@ -252,3 +258,6 @@ export const hosts = {
     start: ['dist/server/entry.mjs'],
   },
 }
+
+/** @type {Record<string, Host>} */
+export const hosts = { ...main, ...toOtherVersions(main) }

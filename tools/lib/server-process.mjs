@@ -10,12 +10,13 @@ import { once } from 'node:events'
  *   cwd: string,
  *   env: Record<string, string | undefined>,
  *   show?: (line: string, stream: 'stdout' | 'stderr') => void,
- * }} options a variable that is `undefined` is not passed on
+ *   program?: string,
+ * }} options a variable that is `undefined` is not passed on; `program` is another Node than the running one
  */
-export function startServer(args, { cwd, env, show }) {
+export function startServer(args, { cwd, env, show, program = process.execPath }) {
   const merged = { ...process.env, ...env }
   for (const [name, value] of Object.entries(merged)) if (value === undefined) delete merged[name]
-  const child = spawn(process.execPath, args, {
+  const child = spawn(program, args, {
     cwd,
     env: merged,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,4 +1,3 @@
 import { IdpClient } from 'idp-client/sveltekit'
-import { dev } from '$app/environment'
 
-export const idp = new IdpClient({ allowInsecureRequests: dev })
+export const idp = new IdpClient({ allowInsecureRequests: import.meta.env.DEV })
