@@ -1,19 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { continueWith, customFetch, IdpClient } from '../../src/index.ts'
-import { APP, cookieNames, SECRET, signedIn } from './next-support.ts'
+import { clientOptions } from './client-options.ts'
+import { APP, cookieNames, signedIn } from './next-support.ts'
 
-function client(options: IdpClientOptions = {}): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    logger: () => {},
-    ...options,
-  })
-}
+const client = (options: IdpClientOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
 
 async function signedInRequest(use: 'fresh' | 'due' = 'fresh'): Promise<Request> {
   return new Request(`${APP}/page`, { headers: await signedIn(use) })
@@ -277,19 +268,24 @@ test('middlewares of two clients serve one request', async () => {
   expect(await nextValue(first, response)).toBe('first')
 })
 
+test('a client that is not mounted shares the request of one with the same cookies', async () => {
+  const [mounted, further] = [client(), client()]
+  const response = await mounted.middleware(await signedInRequest(), async (request) => {
+    await update(mounted, 'saved', request)
+    const session = (await further.getSession()) as SessionData
+    await further.updateSession({ ...session, value: `${session['value']}, and changed` })
+    return new Response('page')
+  })
+  expect(cookieNames(response)).toEqual(['__session'])
+  expect(await nextValue(mounted, response)).toBe('saved, and changed')
+})
+
 test('[F14] two copies of the package share the current request', async () => {
   const idp = client()
   vi.resetModules()
   const copy = await import('../../src/index.ts')
   expect(copy.IdpClient).not.toBe(IdpClient)
-  const other = new copy.IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    logger: () => {},
-  })
+  const other = new copy.IdpClient(clientOptions)
   const response = await idp.middleware(await signedInRequest(), async () =>
     Response.json((await other.getSession())?.user.sub),
   )
