@@ -5,7 +5,8 @@ import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { IdpClient as WebClient } from '../../src/index.ts'
 import { serve } from '../support/serve.ts'
-import { client as nextClient, nextRequest, SECRET } from './next-support.ts'
+import { clientOptions } from './client-options.ts'
+import { client as nextClient, nextRequest } from './next-support.ts'
 
 afterEach(() => {
   vi.unstubAllEnvs()
@@ -18,11 +19,7 @@ const notices = (): string[] =>
   events.splice(0).flatMap((event) => (event.code === 'NOTICE' ? [event.message] : []))
 
 const options: IdpClientOptions = {
-  domain: 'idp.example',
-  clientId: 'app',
-  clientSecret: 'client-secret',
-  secret: SECRET,
-  appBaseUrl: 'https://app.example',
+  ...clientOptions,
   logger: (event) => events.push(event),
 }
 

@@ -6,7 +6,8 @@ import * as next from '../../src/adapters/next/index.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import * as web from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
-import { nextRequest, SECRET } from './next-support.ts'
+import { clientOptions, SECRET } from './client-options.ts'
+import { nextRequest } from './next-support.ts'
 
 const issuer = 'https://idp.example'
 
@@ -26,12 +27,7 @@ async function metadataOnly(url: string): Promise<Response> {
 }
 
 const options: IdpClientOptions = {
-  domain: 'idp.example',
-  clientId: 'app',
-  clientSecret: 'client-secret',
-  secret: SECRET,
-  appBaseUrl: 'https://app.example',
-  logger: () => {},
+  ...clientOptions,
   [web.customFetch]: async (input) => metadataOnly(String(input)),
 }
 

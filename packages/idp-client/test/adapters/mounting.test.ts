@@ -12,8 +12,7 @@ import { IdpClient as SvelteKitClient } from '../../src/adapters/sveltekit/index
 import { IdpClient as TanStackClient } from '../../src/adapters/tanstack-start/index.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { isContinue, isIdpError, IdpClient as WebClient } from '../../src/index.ts'
-import { clientOptions } from './client-options.ts'
-import { APP } from './next-support.ts'
+import { APP, clientOptions } from './client-options.ts'
 
 // Hono, Fastify and NestJS: tests with the real frameworks in e2e/hosts.
 

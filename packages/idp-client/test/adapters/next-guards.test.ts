@@ -5,7 +5,8 @@ import { NextResponse } from 'next/server.js'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { IdpClient } from '../../src/adapters/next/index.ts'
 import { isIdpError } from '../../src/adapters/next/index.ts'
-import { client, cookieNames, nextRequest, signedIn } from './next-support.ts'
+import { cookieNames, signedIn } from './client-options.ts'
+import { client, nextRequest } from './next-support.ts'
 
 interface Pages {
   readonly req: IncomingMessage

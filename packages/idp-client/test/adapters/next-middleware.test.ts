@@ -1,7 +1,8 @@
 import { NextResponse } from 'next/server.js'
 import { describe, expect, test } from 'vitest'
 import { continueWith, isContinue } from '../../src/adapters/next/index.ts'
-import { APP, client, cookieNames, forwarded, nextRequest, signedIn } from './next-support.ts'
+import { APP, cookieNames, signedIn } from './client-options.ts'
+import { client, forwarded, nextRequest } from './next-support.ts'
 
 const NO_STORE = 'private, no-cache, no-store, must-revalidate, max-age=0'
 

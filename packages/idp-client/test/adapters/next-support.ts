@@ -2,22 +2,10 @@ import { NextRequest } from 'next/server.js'
 import type { FrameworkRequest } from '../../src/adapters/next/index.ts'
 import { IdpClient } from '../../src/adapters/next/index.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
-import { generateCookieHeader } from '../../src/testing/index.ts'
+import { APP, clientOptions } from './client-options.ts'
 
-export const SECRET = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
-export const APP = 'https://app.example'
-
-export function client(options: IdpClientOptions = {}): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    logger: () => {},
-    ...options,
-  })
-}
+export const client = (options: IdpClientOptions = {}): IdpClient =>
+  new IdpClient({ ...clientOptions, ...options })
 
 interface NextConfig {
   readonly basePath?: string
@@ -36,17 +24,6 @@ export function nextRequest(path: string, sending: Sending = {}): FrameworkReque
   return new NextRequest(APP + path, { method, headers, nextConfig })
 }
 
-/** Seconds since the last use: too short for a further write, or long enough. */
-const USED_AGO = { fresh: 10, due: 400 } as const
-
-/** The `Cookie` header of a signed-in user, beside a cookie of the application. */
-export async function signedIn(use: keyof typeof USED_AGO = 'fresh'): Promise<{ cookie: string }> {
-  const now = Math.floor(Date.now() / 1000)
-  const session = { user: { sub: 'carol', name: 'Carol' }, internal: { createdAt: now - 4000 } }
-  const header = await generateCookieHeader(session, { secret: SECRET, now: now - USED_AGO[use] })
-  return { cookie: `theme=dark; ${header}` }
-}
-
 /** The request headers that the application gets after a response of the proxy; null when it gets them unchanged. */
 export function forwarded(response: Response): Record<string, string> | null {
   const names = response.headers.get('x-middleware-override-headers')
@@ -54,8 +31,4 @@ export function forwarded(response: Response): Record<string, string> | null {
   return Object.fromEntries(
     names.split(',').map((name) => [name, response.headers.get(`x-middleware-request-${name}`) ?? '']),
   )
-}
-
-export function cookieNames(response: Response): string[] {
-  return response.headers.getSetCookie().map((line) => line.split('=', 1)[0] ?? '')
 }

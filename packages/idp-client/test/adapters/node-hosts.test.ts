@@ -8,24 +8,15 @@ import express from 'express'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { IdpClient } from '../../src/adapters/express/index.ts'
 import { IdpClient as NodeIdpClient } from '../../src/adapters/node/index.ts'
-import type { IdpClientOptions } from '../../src/index.ts'
-import { SECRET, signedIn } from './next-support.ts'
+import { clientOptions, SECRET, signedIn } from './client-options.ts'
 
 /** A handler of the Express entry as hosts on `node:http` call it, which pass their own kind of `next`. */
 type NodeHandler = (req: IncomingMessage, res: ServerResponse, next?: () => unknown) => Promise<unknown>
 
 const toNode = (handler: RequestHandler): NodeHandler => handler as unknown as NodeHandler
 
-const options: IdpClientOptions = {
-  domain: 'idp.example',
-  clientId: 'app',
-  clientSecret: 'client-secret',
-  appBaseUrl: 'https://app.example',
-  logger: () => {},
-}
-
 function client(secret = SECRET): IdpClient {
-  return new IdpClient({ ...options, secret })
+  return new IdpClient({ ...clientOptions, secret })
 }
 
 type Get = (path: string) => Promise<{ readonly status: number; readonly location: string | null }>
@@ -54,7 +45,7 @@ test('[F5] the page guard stores the path of a request that has no originalUrl',
 })
 
 test('[F6] the types accept request and response of HTTP/2, and its responses carry the cookies', async () => {
-  const idp = new NodeIdpClient({ ...options, secret: SECRET })
+  const idp = new NodeIdpClient(clientOptions)
   const server = createHttp2Server((req, res) => {
     void idp.middleware(req, res, async () => {
       const { session } = await idp.requireLogin(req)

@@ -1,8 +1,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { continueWith, customFetch, IdpClient } from '../../src/index.ts'
-import { clientOptions } from './client-options.ts'
-import { APP, cookieNames, signedIn } from './next-support.ts'
+import { APP, clientOptions, cookieNames, signedIn } from './client-options.ts'
 
 const client = (options: IdpClientOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
 

@@ -12,19 +12,13 @@ import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
 import { openLogin } from '../support/guard-login.ts'
-import { client as nextClient, SECRET } from './next-support.ts'
+import { clientOptions, SECRET } from './client-options.ts'
+import { client as nextClient } from './next-support.ts'
 
 const APP = 'http://app.example'
 const NOW = Math.floor(Date.now() / 1000)
 
-const options: IdpClientOptions = {
-  domain: 'idp.example',
-  clientId: 'app',
-  clientSecret: 'client-secret',
-  secret: SECRET,
-  appBaseUrl: APP,
-  logger: () => {},
-}
+const options: IdpClientOptions = { ...clientOptions, appBaseUrl: APP }
 
 /** The session cookie of a user whose login ended `age` seconds ago with these claims and this scope. */
 async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<string> {

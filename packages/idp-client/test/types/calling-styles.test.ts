@@ -15,7 +15,8 @@ import type {
   StartInteractiveLoginOptions,
   User,
 } from '../../src/index.ts'
-import { client, nextRequest, signedIn } from '../adapters/next-support.ts'
+import { signedIn } from '../adapters/client-options.ts'
+import { client, nextRequest } from '../adapters/next-support.ts'
 
 type App = next.IdpClient
 

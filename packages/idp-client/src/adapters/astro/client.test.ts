@@ -1,19 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
+import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
 import type { AstroOptions, FrameworkRequest, SessionData } from './index.ts'
 import { ALL, checkOrigin, IdpClient } from './index.ts'
 
-function client(options: AstroOptions = {}): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    logger: () => {},
-    ...options,
-  })
-}
+const client = (options: AstroOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
 
 interface Context extends FrameworkRequest {
   readonly locals: Record<string, unknown>

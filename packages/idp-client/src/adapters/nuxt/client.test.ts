@@ -2,22 +2,13 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { clientOptions, SECRET, signedIn } from '../../../test/adapters/client-options.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import { sendResponse } from '../node/send.ts'
 import type { FrameworkRequest, NitroApp, SessionData } from './index.ts'
 import { IdpClient, isIdpError } from './index.ts'
 
-const secret = 'a secret for tests, long enough to be taken as one'
-
-function client(): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example.com',
-    clientId: 'client',
-    clientSecret: 'client-secret',
-    secret,
-    logger: () => {},
-  })
-}
+const client = (): IdpClient => new IdpClient(clientOptions)
 
 /** Sends a request of the application to itself; returns the lines of cookies, which do not reach the browser. */
 type FetchItself = (path: string, cookie?: string) => Promise<unknown>
@@ -58,10 +49,6 @@ async function start(
   })
   const { port } = server.address() as AddressInfo
   return (path, headers = {}) => fetch(`http://127.0.0.1:${port}${path}`, { headers, redirect: 'manual' })
-}
-
-async function signedIn(): Promise<{ cookie: string }> {
-  return { cookie: await generateCookieHeader({ user: { sub: 'carol' } }, { secret }) }
 }
 
 describe('plugin', () => {
@@ -195,7 +182,7 @@ describe('a request that the application sends to itself', () => {
 
   test('with other cookies has their session, and cannot save it', async () => {
     const idp = client()
-    const bob = await generateCookieHeader({ user: { sub: 'bob' } }, { secret })
+    const bob = await generateCookieHeader({ user: { sub: 'bob' } }, { secret: SECRET })
     const get = await start(async (event, fetchItself) => {
       if (event.node.req.url !== '/inner') {
         await fetchItself('/inner')

@@ -1,37 +1,18 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { generateCookieHeader } from '../../testing/session-cookie.ts'
+import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
 import type { FrameworkRequest, SessionData } from './index.ts'
 import { action, IdpClient, loader } from './index.ts'
 
-const secret = 'a secret for tests, long enough to be taken as one'
-const origin = 'https://app.example'
-
-function client(): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example.com',
-    clientId: 'client',
-    clientSecret: 'client-secret',
-    secret,
-    appBaseUrl: origin,
-    logger: () => {},
-  })
-}
-
-/** A session that is due for an extension. */
-async function signedIn(): Promise<{ cookie: string }> {
-  const now = Math.floor(Date.now() / 1000)
-  const session = { user: { sub: 'carol' }, internal: { createdAt: now - 4000 } }
-  return { cookie: await generateCookieHeader(session, { secret, now: now - 400 }) }
-}
+const client = (): IdpClient => new IdpClient(clientOptions)
 
 /** Arguments as React Router passes them to the middleware of a request. */
 function toArguments(path: string, headers: HeadersInit = {}): FrameworkRequest {
-  return { request: new Request(origin + path, { headers }), context: new Map() }
+  return { request: new Request(APP + path, { headers }), context: new Map() }
 }
 
 /** The same request as React Router passes it to a loader: a copy, with the URL of the page. */
 function toLoaderArguments({ context, request }: FrameworkRequest, path?: string): FrameworkRequest {
-  const url = path === undefined ? {} : { url: new URL(path, origin) }
+  const url = path === undefined ? {} : { url: new URL(path, APP) }
   return { request: new Request(request), context, ...url }
 }
 
@@ -62,7 +43,7 @@ describe('requireLogin', () => {
 
   test('returns the session', async () => {
     const idp = client()
-    const args = toArguments('/page', await signedIn())
+    const args = toArguments('/page', await signedIn('due'))
     const response = await run(idp, args, () => idp.requireLogin(toLoaderArguments(args)))
     expect(await response.json()).toMatchObject({ user: { sub: 'carol' } })
   })
@@ -95,7 +76,7 @@ describe('requireLogin', () => {
 describe('requireAuth', () => {
   test('returns the session, or throws a response that is no redirect', async () => {
     const idp = client()
-    const args = toArguments('/api', await signedIn())
+    const args = toArguments('/api', await signedIn('due'))
     const granted = await run(idp, args, () => idp.requireAuth(toLoaderArguments(args)))
     expect(await granted.json()).toMatchObject({ user: { sub: 'carol' } })
     const anonymous = toArguments('/api')
@@ -106,7 +87,7 @@ describe('requireAuth', () => {
 
 describe('guards without the middleware', () => {
   test.each(['requireLogin', 'requireAuth'] as const)('%s throws and names the line', async (guard) => {
-    const args = toArguments('/page', await signedIn())
+    const args = toArguments('/page', await signedIn('due'))
     await expect(client()[guard](args)).rejects.toMatchObject({
       code: 'AMBIENT_REQUEST_MISSING',
       message: expect.stringContaining('export const middleware = [idp.middleware] in app/root.tsx'),
@@ -115,7 +96,7 @@ describe('guards without the middleware', () => {
 
   test('throw for unknown options', async () => {
     const idp = client()
-    const args = toArguments('/page', await signedIn())
+    const args = toArguments('/page', await signedIn('due'))
     const unknown = { role: 'admin' } as never
     const result = idp.middleware(args, async () => Response.json(await idp.requireLogin(args, unknown)))
     await expect(result).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
@@ -124,14 +105,14 @@ describe('guards without the middleware', () => {
 
 test('[F1] what a loader writes with its copy of the request replaces the extended session', async () => {
   const idp = client()
-  const args = toArguments('/page', await signedIn())
+  const args = toArguments('/page', await signedIn('due'))
   const response = await run(idp, args, async () => {
     const copy = toLoaderArguments(args)
     const session = (await idp.getSession(copy)) as SessionData
     await idp.updateSession({ ...session, value: 'of the loader' }, copy)
   })
   const [cookie = ''] = response.headers.getSetCookie()
-  const next = new Request(origin, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
+  const next = new Request(APP, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
   expect(await idp.getSession(next)).toMatchObject({ value: 'of the loader' })
   expect(response.headers.getSetCookie()).toHaveLength(1)
   expect(response.headers.get('cache-control')).toContain('no-store')

@@ -1,22 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { APP, SECRET, signedIn } from '../../../test/adapters/next-support.ts'
+import { APP, clientOptions, SECRET, signedIn } from '../../../test/adapters/client-options.ts'
 import { redirect } from '../../../test/support/sveltekit.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import type { FrameworkRequest, SessionData, SvelteKitOptions } from './index.ts'
 import { checkOrigin, IdpClient } from './index.ts'
 
-function client(options: SvelteKitOptions = {}): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    logger: () => {},
-    ...options,
-  })
-}
+const client = (options: SvelteKitOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
 
 interface Event extends FrameworkRequest {
   readonly locals: Record<string, unknown>

@@ -1,25 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { generateCookieHeader } from '../../testing/session-cookie.ts'
+import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
 import type { SessionData } from './index.ts'
 import { IdpClient } from './index.ts'
 
-const secret = 'a secret for tests, long enough to be taken as one'
-const origin = 'https://app.example'
-
-function client(): IdpClient {
-  return new IdpClient({
-    domain: 'idp.example.com',
-    clientId: 'client',
-    clientSecret: 'client-secret',
-    secret,
-    appBaseUrl: origin,
-    logger: () => {},
-  })
-}
-
-async function signedIn(): Promise<{ cookie: string }> {
-  return { cookie: await generateCookieHeader({ user: { sub: 'carol' } }, { secret }) }
-}
+const client = (): IdpClient => new IdpClient(clientOptions)
 
 /** Runs a handler behind the middleware, and responds as TanStack Start does with a response that it throws. */
 async function run(idp: IdpClient, request: Request, handler: () => Promise<unknown>): Promise<Response> {
@@ -39,14 +23,14 @@ async function run(idp: IdpClient, request: Request, handler: () => Promise<unkn
 describe('requireLogin', () => {
   test('returns the session', async () => {
     const idp = client()
-    const request = new Request(`${origin}/page`, { headers: await signedIn() })
+    const request = new Request(`${APP}/page`, { headers: await signedIn() })
     const response = await run(idp, request, () => idp.requireLogin())
     expect(await response.json()).toMatchObject({ user: { sub: 'carol' } })
   })
 
   test('throws a redirect that TanStack Router follows as a document', async () => {
     const idp = client()
-    const response = await run(idp, new Request(`${origin}/page?q=a%20b`), () => idp.requireLogin())
+    const response = await run(idp, new Request(`${APP}/page?q=a%20b`), () => idp.requireLogin())
     const href = `/auth/login?returnTo=${encodeURIComponent('/page?q=a%20b')}`
     expect([response.status, response.headers.get('location')]).toEqual([302, href])
     expect(response).toMatchObject({ options: { href, statusCode: 302, reloadDocument: true } })
@@ -54,11 +38,10 @@ describe('requireLogin', () => {
 
   test('never returns to the URL of a server function', async () => {
     const idp = client()
-    const call = (): Request =>
-      new Request(`${origin}/_serverFn/abc`, { headers: { 'x-tsr-serverFn': 'true' } })
+    const call = (): Request => new Request(`${APP}/_serverFn/abc`, { headers: { 'x-tsr-serverFn': 'true' } })
     const returnPath = async (options?: { returnTo: string }): Promise<string | null> => {
       const { headers } = await run(idp, call(), () => idp.requireLogin(options))
-      return new URL(headers.get('location') ?? '', origin).searchParams.get('returnTo')
+      return new URL(headers.get('location') ?? '', APP).searchParams.get('returnTo')
     }
     expect(await returnPath()).toBe('/')
     expect(await returnPath({ returnTo: '/account' })).toBe('/account')
@@ -67,11 +50,11 @@ describe('requireLogin', () => {
 
 test('requireAuth returns the session, or throws a response that is no redirect', async () => {
   const idp = client()
-  const granted = await run(idp, new Request(`${origin}/api`, { headers: await signedIn() }), () =>
+  const granted = await run(idp, new Request(`${APP}/api`, { headers: await signedIn() }), () =>
     idp.requireAuth(),
   )
   expect(await granted.json()).toMatchObject({ user: { sub: 'carol' } })
-  const rejected = await run(idp, new Request(`${origin}/api`), () => idp.requireAuth())
+  const rejected = await run(idp, new Request(`${APP}/api`), () => idp.requireAuth())
   expect([rejected.status, rejected.headers.get('location')]).toEqual([401, null])
   expect(rejected).not.toHaveProperty('options')
 })
@@ -81,7 +64,7 @@ test.each(['requireLogin', 'requireAuth'] as const)(
   async (guard) => {
     const idp = client()
     await expect(idp[guard]()).rejects.toMatchObject({ code: 'AMBIENT_REQUEST_MISSING' })
-    const request = new Request(`${origin}/page`, { headers: await signedIn() })
+    const request = new Request(`${APP}/page`, { headers: await signedIn() })
     const unknown = { role: 'admin' } as never
     await expect(run(idp, request, () => idp[guard](unknown))).rejects.toMatchObject({
       code: 'INVALID_CONFIGURATION',
@@ -91,13 +74,13 @@ test.each(['requireLogin', 'requireAuth'] as const)(
 
 test('the cookies of an update are on the response', async () => {
   const idp = client()
-  const request = new Request(`${origin}/update`, { headers: await signedIn() })
+  const request = new Request(`${APP}/update`, { headers: await signedIn() })
   const response = await run(idp, request, async () => {
     const session = (await idp.getSession()) as SessionData
     await idp.updateSession({ ...session, value: 'new' })
   })
   const [cookie = ''] = response.headers.getSetCookie()
-  const next = new Request(origin, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
+  const next = new Request(APP, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
   expect(await idp.getSession(next)).toMatchObject({ value: 'new' })
   expect(response.headers.get('cache-control')).toContain('no-store')
 })
