@@ -7,16 +7,9 @@ import { describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { IdpClient } from 'idp-client/fastify'
+import { clientOptions } from './support/client.mjs'
 
-const client = (logger = () => {}) =>
-  new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'not a real one',
-    secret: '0123456789abcdef'.repeat(4),
-    appBaseUrl: 'https://app.example',
-    logger,
-  })
+const client = (options = {}) => new IdpClient({ ...clientOptions, ...options })
 
 describe('wrong mounting', () => {
   const line = /app\.register\(idp\.plugin\)/
@@ -61,7 +54,7 @@ describe('wrong mounting', () => {
     app.addHook('onRequest', async (request) => {
       await text(request.raw)
     })
-    await app.register(client((event) => events.push(event)).plugin)
+    await app.register(client({ logger: (event) => events.push(event) }).plugin)
     const headers = { 'content-type': 'application/x-www-form-urlencoded' }
     const response = await app.inject({ method: 'POST', url: '/auth/callback', headers, body: 'state=s' })
     equal(response.statusCode, 400)

@@ -7,29 +7,9 @@ import { bodyLimit } from 'hono/body-limit'
 import { setCookie } from 'hono/cookie'
 import { csrf } from 'hono/csrf'
 import { IdpClient } from 'idp-client/hono'
-import { generateCookieHeader } from 'idp-client/testing'
+import { base, clientOptions, dueSession } from './support/client.mjs'
 
-const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
-const base = 'https://app.example'
-
-function client(options = {}) {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret,
-    appBaseUrl: base,
-    logger: () => {},
-    ...options,
-  })
-}
-
-/** A session whose use is to be recorded: the middleware has a cookie to write. */
-async function dueSession() {
-  const now = Math.floor(Date.now() / 1000)
-  const session = { user: { sub: 'carol' }, internal: { createdAt: now - 4000 } }
-  return { headers: { cookie: await generateCookieHeader(session, { secret, now: now - 400 }) } }
-}
+const client = (options = {}) => new IdpClient({ ...clientOptions, ...options })
 
 const cookieNames = (response) => response.headers.getSetCookie().map((line) => line.split('=', 1)[0])
 
@@ -40,7 +20,7 @@ function failWithCode(app) {
 
 /** The response of an application to a request with a session that is due. */
 async function respond(app, path = '/') {
-  return app.request(base + path, await dueSession())
+  return app.request(base + path, { headers: { cookie: await dueSession() } })
 }
 
 describe('[F2] a response with our cookie', () => {
@@ -258,7 +238,7 @@ describe('a guard', () => {
       await idp.updateSession({ ...c.var.idpSession, body: await c.req.text() }, c)
       return c.text('updated')
     })
-    const { headers } = await dueSession()
+    const headers = { cookie: await dueSession() }
     const response = await app.request(base, { method: 'POST', body: 'text', headers })
     equal(await response.text(), 'updated')
     deepEqual(cookieNames(response), ['__session'])
@@ -272,7 +252,7 @@ test('AWS Lambda gets each cookie of a response', async () => {
     setCookie(c, 'own', '1')
     return c.json(c.var.idpSession.user)
   })
-  const { cookie } = (await dueSession()).headers
+  const cookie = await dueSession()
   const { statusCode, cookies, body } = await handle(app)({
     version: '2.0',
     rawPath: '/account',

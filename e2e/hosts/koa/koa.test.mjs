@@ -2,30 +2,11 @@
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { IdpClient, sendResponse } from 'idp-client/koa'
-import { generateCookieHeader } from 'idp-client/testing'
 import Koa from 'koa'
 import { parseForm } from './parse-form.mjs'
+import { clientOptions, dueSession } from './support/client.mjs'
 
-const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
-
-function client(options = {}) {
-  return new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret,
-    appBaseUrl: 'https://app.example',
-    logger: () => {},
-    ...options,
-  })
-}
-
-/** The header of a session whose use is to be recorded: the middleware has a cookie to write. */
-async function dueSession() {
-  const now = Math.floor(Date.now() / 1000)
-  const session = { user: { sub: 'carol' }, internal: { createdAt: now - 4000 } }
-  return { cookie: await generateCookieHeader(session, { secret, now: now - 400 }) }
-}
+const client = (options = {}) => new IdpClient({ ...clientOptions, ...options })
 
 function application() {
   const app = new Koa()
@@ -50,7 +31,7 @@ async function respond(app, path = '/', init = {}) {
   const server = app.listen(0, '127.0.0.1')
   try {
     await new Promise((resolve) => server.once('listening', resolve))
-    const { headers = await dueSession(), ...further } = init
+    const { headers = { cookie: await dueSession() }, ...further } = init
     const url = `http://127.0.0.1:${server.address().port}${path}`
     const response = await fetch(url, { redirect: 'manual', headers, ...further })
     return { status: response.status, headers: response.headers, text: await response.text() }

@@ -9,19 +9,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Catch, Controller, Get, Inject, Injectable, Module, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { IdpClient, IdpModule, IdpSession, RequireAuth, RequireLogin } from 'idp-client/nest'
-import { generateCookieHeader } from 'idp-client/testing'
 import { createAdapter, isFastify } from './platform.mjs'
+import { dueSession, clientOptions as options } from './support/client.mjs'
 
-const secret = '0123456789abcdef'.repeat(4)
-const cookie = await generateCookieHeader({ user: { sub: 'carol' } }, { secret })
-const options = {
-  domain: 'idp.example',
-  clientId: 'app',
-  clientSecret: 'not a real one',
-  secret,
-  appBaseUrl: 'https://app.example',
-  logger: () => {},
-}
+const cookie = await dueSession()
 
 /** Adds a handler with decorators, as plain calls, so that no compiler is needed. */
 function action(controller, name, decorators, handler) {
