@@ -136,6 +136,13 @@ describe('a response to an auth route', () => {
     }
   })
 
+  test('below a base path that is not configured is reported, with the variable to set', async () => {
+    const events = []
+    const app = new Hono().basePath('/app').use(client({ logger: (event) => events.push(event) }).middleware)
+    equal((await app.request(`${base}/app/auth/profile`)).status, 401)
+    match(JSON.stringify(events), /FRAMEWORK_PUBLIC_BASE_PATH/)
+  })
+
   test('accepts the form of another site in front of csrf()', async () => {
     const app = new Hono().use(client().middleware, csrf())
     const init = {

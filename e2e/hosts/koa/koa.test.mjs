@@ -43,6 +43,13 @@ async function respond(app, path = '/', init = {}) {
 
 const cookieNames = ({ headers }) => headers.getSetCookie().map((line) => line.split('=', 1)[0])
 
+/** As `koa-mount`. */
+async function mountShop(ctx, next) {
+  if (!ctx.path.startsWith('/shop/')) return
+  ctx.path = ctx.path.slice('/shop'.length)
+  await next()
+}
+
 const home = (ctx) => {
   ctx.body = 'home'
 }
@@ -112,18 +119,21 @@ describe('a response to an auth route', () => {
 
   test('is served below a mount that has removed its prefix', async () => {
     const idp = client({ appBaseUrl: 'https://app.example/shop' })
-    const app = application().use(async (ctx, next) => {
-      // As koa-mount.
-      if (!ctx.path.startsWith('/shop/')) return undefined
-      ctx.path = ctx.path.slice('/shop'.length)
-      return next()
-    })
+    const app = application().use(mountShop)
     app.use(idp.middleware).use(idp.requireLogin())
     equal((await respond(app, '/shop/auth/profile', { headers: {} })).status, 401)
     equal((await respond(app, '/auth/profile', { headers: {} })).status, 404)
     const { headers } = await respond(app, '/shop/cart?a=b', { headers: {} })
     equal(headers.get('location'), `/shop/auth/login?returnTo=${encodeURIComponent('/shop/cart?a=b')}`)
   })
+})
+
+test('a mount that is not configured is reported, with the variable to set', async () => {
+  const events = []
+  const app = application().use(mountShop)
+  app.use(client({ logger: (event) => events.push(event) }).middleware)
+  equal((await respond(app, '/shop/auth/profile', { headers: {} })).status, 401)
+  match(JSON.stringify(events), /FRAMEWORK_PUBLIC_BASE_PATH/)
 })
 
 test('sendResponse keeps cookies of the application beside those of the response', async () => {
