@@ -188,7 +188,14 @@ describe('the module', () => {
     const reading = (app) => {
       const server = app.getHttpAdapter().getInstance()
       if (isFastify) server.addHook('onRequest', async (request) => void (await readAll(request.raw)))
-      else server.use((request, _response, next) => readAll(request).then(() => next(), next))
+      else {
+        server.use(async (request, _response, next) => {
+          await readAll(request)
+          // The parsers of Express 4 read the body again unless it is marked.
+          request._body = true
+          next()
+        })
+      }
     }
     const get = await start({
       imports: [IdpModule.forRoot({ ...options, logger: (event) => events.push(event) })],
