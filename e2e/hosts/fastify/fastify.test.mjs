@@ -1,13 +1,11 @@
 // node --test: wrong mounting, and responses of the adapter that a hook of the application delays, or that fail.
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import Fastify from 'fastify'
 import { IdpClient } from 'idp-client/fastify'
 import { clientOptions } from './support/client.mjs'
+import { disconnectWhileSending } from './support/disconnect.mjs'
 
 const client = (options = {}) => new IdpClient({ ...clientOptions, ...options })
 
@@ -72,25 +70,9 @@ async function runWithoutClient(path, addRoute) {
   const idp = client()
   const app = Fastify()
   await app.register(idp.plugin)
-  let socket
-  // As the hook of a session plugin that saves the session.
-  const sent = new Promise((resolve) => {
-    app.addHook('onSend', async (_request, reply) => {
-      ran.push('onSend')
-      if (ran.length > 1) return
-      const closed = once(reply.raw, 'close')
-      socket.destroy()
-      await closed
-      // Code that waits for the end of the response continues meanwhile.
-      for (let turn = 0; turn < 20; turn++) await nextTurn()
-      resolve()
-    })
-  })
+  const request = disconnectWhileSending(app, ran)
   addRoute(app, idp, note)
-  const address = new URL(await app.listen({ host: '127.0.0.1', port: 0 }))
-  socket = connect(address.port, address.hostname)
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: app.example\r\n\r\n`)
-  await sent
+  await request(await app.listen({ host: '127.0.0.1', port: 0 }), path)
   await app.close()
   return ran
 }

@@ -1,16 +1,14 @@
 // node --test: what is special in NestJS, without a provider.
 import 'reflect-metadata'
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
-import { once } from 'node:events'
-import { connect } from 'node:net'
 import { text as readAll } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Catch, Controller, Get, Inject, Injectable, Module, Post } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { IdpClient, IdpModule, IdpSession, RequireAuth, RequireLogin } from 'idp-client/nest'
 import { createAdapter, isFastify } from './platform.mjs'
 import { dueSession, clientOptions as options } from './support/client.mjs'
+import { disconnectWhileSending } from './support/disconnect.mjs'
 
 const cookie = await dueSession()
 
@@ -232,31 +230,12 @@ async function runWithoutClient(path) {
     add('page', [Get('page'), RequireLogin()], () => ran.push('page'))
     add('api', [Get('api'), RequireAuth()], () => ran.push('api'))
   })
-  let socket
-  let settle
-  const settled = new Promise((resolve) => {
-    settle = resolve
-  })
+  let request
   const prepare = (app) => {
-    app
-      .getHttpAdapter()
-      .getInstance()
-      .addHook('onSend', async (_request, reply) => {
-        ran.push('onSend')
-        if (ran.length > 1) return
-        const closed = once(reply.raw, 'close')
-        socket.destroy()
-        await closed
-        // Code that waits for the end of the response continues meanwhile.
-        for (let turn = 0; turn < 20; turn++) await nextTurn()
-        settle()
-      })
+    request = disconnectWhileSending(app.getHttpAdapter().getInstance(), ran)
   }
-  const { hostname, port } = new URL(await listen({ controllers: [controller], prepare }))
-  socket = connect(port, hostname)
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: app.example\r\n\r\n`)
-  await settled
-  for (let turn = 0; turn < 20; turn++) await nextTurn()
+  const address = await listen({ controllers: [controller], prepare })
+  await request(address, path)
   return ran
 }
 
