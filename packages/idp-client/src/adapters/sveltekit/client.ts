@@ -1,19 +1,15 @@
-import { isRedirect, redirect } from '@sveltejs/kit'
+import { redirect } from '@sveltejs/kit'
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
-import type { CookieAttributes, CookieSink } from '../../http/cookie-jar.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
+import type { EventCookies } from './redirects.ts'
+import { withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
-
-/** The used part of `event.cookies`. */
-export interface EventCookies {
-  set(name: string, value: string, options: CookieAttributes & { encode(value: string): string }): void
-}
 
 /** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
 export interface FrameworkRequest {
@@ -39,9 +35,6 @@ export interface SvelteKitOptions extends IdpClientOptions {
   /** Name of the property of `event.locals` that has the session. Default: `idpSession`. */
   sessionName?: string
 }
-
-/** By status of a redirect that caches may store without `Cache-Control` (RFC 9110 section 15.1): one that they must not. */
-const TEMPORARY: Readonly<Record<number, number>> = { 300: 302, 301: 302, 308: 307 }
 
 /** The argument of a `handle` hook. */
 export interface HandleInput<Event> {
@@ -96,28 +89,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
     return outer
       ? serveSubRequest({ application, client: this, outer, request }, respond)
-      : this.serve(event, () => this.#withCookiesOfRedirects(event, respond))
-  }
-
-  /**
-   * Gives our cookies to SvelteKit if a later hook throws a redirect, or returns one to a request for the data of a page:
-   * SvelteKit creates the response, and its headers.
-   */
-  async #withCookiesOfRedirects(
-    event: FrameworkRequest,
-    respond: () => Promise<FrameworkResponse>,
-  ): Promise<FrameworkResponse> {
-    try {
-      const response = await respond()
-      const { headers, status } = response
-      const location = event.isDataRequest && status >= 300 && status <= 308 && headers.get('location')
-      return location ? redirect(status, location) : response
-    } catch (thrown) {
-      const { cookies } = this.bind(event).exchange
-      if (!isRedirect(thrown) || !cookies.isPending) throw thrown
-      cookies.flush(toSink(event.cookies))
-      return redirect(TEMPORARY[thrown.status] ?? thrown.status, thrown.location)
-    }
+      : this.serve(event, () => withCookiesOfRedirects(event, this.bind(event).exchange.cookies, respond))
   }
 
   /**
@@ -147,10 +119,4 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const guard = this.apiGuard(options)
     return async (event) => (await guard(event)).response ?? handler(event)
   }
-}
-
-/** Returns a sink that writes values as they are: SvelteKit would encode them. */
-function toSink(cookies: EventCookies): CookieSink {
-  const encode = (value: string): string => value
-  return { set: (name, value, attributes) => cookies.set(name, value, { ...attributes, encode }) }
 }
