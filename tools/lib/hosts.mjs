@@ -140,6 +140,20 @@ const main = {
     build: [['../contract/node-24.mjs', 'node_modules/vite/bin/vite.js', 'build']],
     start: ['../contract/node-24.mjs', '.output/server/index.mjs'],
   },
+  'solid-start-1': {
+    title: 'SolidStart 1',
+    guide: 'solid-start',
+    entry: 'idp-client/nuxt',
+    frameworks: ['@solidjs/start', '@solidjs/router', 'vinxi'],
+    quick: false,
+    types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
+    tests: [
+      ['node_modules/vinxi/bin/cli.mjs', 'build'],
+      ['--test', 'solid-start.test.mjs'],
+    ],
+    build: [['node_modules/vinxi/bin/cli.mjs', 'build']],
+    start: ['.output/server/index.mjs'],
+  },
   nuxt: {
     title: 'Nuxt',
     entry: 'idp-client/nuxt',

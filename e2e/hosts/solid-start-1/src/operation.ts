@@ -1,0 +1,24 @@
+import { setCookie } from 'vinxi/http'
+import { respond, toFailure } from '../support/contract.mjs'
+import { idp } from './idp'
+
+async function api(event) {
+  try {
+    const { response, session } = await idp.requireAuth(event)
+    return response ?? Response.json({ sub: session.user.sub })
+  } catch (error) {
+    return Response.json(toFailure(error), { status: 500 })
+  }
+}
+
+export function operate({ nativeEvent, request }) {
+  const { pathname, searchParams: query } = new URL(request.url)
+  const name = pathname.slice(1)
+  if (name === 'api') return api(nativeEvent)
+  return respond(idp, {
+    context: nativeEvent,
+    name,
+    query,
+    set: (name, value) => setCookie(nativeEvent, name, value),
+  })
+}

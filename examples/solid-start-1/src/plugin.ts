@@ -1,0 +1,3 @@
+import { idp } from './idp'
+
+export default idp.plugin
