@@ -7,6 +7,7 @@ import { fromRoot, isMain } from './lib/run.mjs'
 import {
   browserEntries,
   budgets,
+  buildEntries,
   dependencies,
   hosts,
   lazyBudgets,
@@ -120,6 +121,7 @@ export function entryProblems(entry, runtime, contents) {
   }
   for (const specifier of contents.external) {
     if (specifier.startsWith('node:')) {
+      if (runtime === 'node' && buildEntries.includes(entry)) continue
       const mayReachNode = ![...browserEntries, ...storeEntries].includes(entry)
       const allowed = runtime === 'node' && mayReachNode && nodeModules.includes(specifier)
       if (!allowed) problems.push(`reaches ${specifier}`)
@@ -150,7 +152,7 @@ if (isMain(import.meta)) {
   const entries = Object.entries(manifest.exports).filter(([, target]) => typeof target === 'object')
   for (const [entry, target] of entries) {
     for (const [runtime, conditions] of Object.entries(runtimes)) {
-      if (entry === './express' && runtime === 'other') continue
+      if (['./express', ...buildEntries].includes(entry) && runtime === 'other') continue
       const contents = await contentsOf(target.default, conditions).catch((error) => error)
       if (contents instanceof Error) {
         problems.push(`${entry} (${runtime}) does not bundle: ${contents.message}`)

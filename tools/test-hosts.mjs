@@ -5,6 +5,7 @@
 // cannot be installed is skipped, and not written. `npm test -- hosts` runs those that install in seconds, without a browser.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
 import { filesBelow } from './lib/files.mjs'
@@ -31,6 +32,9 @@ const production = {
   IDP_CLIENT_SECRET: undefined,
   IDP_SECRET: undefined,
 }
+
+/** Returns the module with the further steps of a host's example in Chromium. */
+const visitOf = (name) => pathToFileURL(fromRoot(`e2e/hosts/${contractOf(name)}/visit.mjs`)).href
 
 /** Returns a hash of everything that the result of a host depends on. */
 function fingerprint(name) {
@@ -168,6 +172,7 @@ function stepsOf(context, result) {
       () =>
         running({ name, folder, program, application: 'example', env: example }, async (base) => {
           await (browser ? visitExample(browser, base) : visitByHttp(base))
+          if (browser && hosts[name].visit) await (await import(visitOf(name))).visit(browser, base)
           result.browser = browser ? 'passed' : 'not run'
         }),
     ],

@@ -1,7 +1,8 @@
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
- * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive. `selfContained` entries are one file without chunks and without
+ * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive, `untyped` ones are
+ * imported by generated code only and have no declarations. `selfContained` entries are one file without chunks and without
  * `import()`: platforms that bundle to one file gain nothing from either, and a bundler removes unused code from it. In
  * each, some modules are replaced by smaller ones.
  */
@@ -16,6 +17,12 @@ export const packages = {
       nest: 'adapters/nest/index.ts',
       node: 'adapters/node/index.ts',
       nuxt: 'adapters/nuxt/index.ts',
+      'nuxt-module': 'adapters/nuxt-module/module.ts',
+      'nuxt-client': 'adapters/nuxt-module/default-client.ts',
+      'nuxt-mount': 'adapters/nuxt-module/mount.ts',
+      'nuxt-app': 'nuxt/index.ts',
+      'nuxt-plugin': 'nuxt/plugin.ts',
+      'nuxt-login': 'nuxt/login.ts',
       'react-router': 'adapters/react-router/index.ts',
       hono: 'adapters/hono/index.ts',
       koa: 'adapters/koa/index.ts',
@@ -43,9 +50,10 @@ export const packages = {
       'async-context.node': 'lib/async-context.node.ts',
       'async-context.web': 'lib/async-context.web.ts',
     },
-    external: ['#cipher', '#signature', '#async-context'],
+    external: ['#cipher', '#signature', '#async-context', '#imports'],
     commands: ['cli'],
     clientEntries: ['react'],
+    untyped: ['nuxt-mount', 'nuxt-login'],
     hosts: [
       'index',
       'next',
@@ -74,6 +82,9 @@ export const packages = {
       'vue',
       'svelte',
       'solid',
+      'nuxt-app',
+      'nuxt-plugin',
+      'nuxt-login',
       'memory-store',
       'redis-store',
       'postgres-store',
@@ -92,6 +103,7 @@ export const packages = {
     external: [],
     commands: ['cli'],
     clientEntries: [],
+    untyped: [],
     selfContained: {},
     types: 'tsconfig.dev-provider.build.json',
     inputs: [

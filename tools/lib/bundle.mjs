@@ -137,6 +137,7 @@ export function groupsOf(plan, wanted, graph, source) {
     // In declarations, what both use goes with the first: runtimes other than Node have no types of Node.
     { name: 'web-host', test: inAdapter('web') },
     { name: 'node-host', test: inAdapter('node') },
+    { name: 'nuxt-host', test: inAdapter('nuxt') },
   ]
 }
 

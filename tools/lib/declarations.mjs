@@ -16,7 +16,9 @@ export async function declarations(plan, wanted, target) {
   for (const file of declarationFiles(emitted)) {
     writeFileSync(file, nodeSpecifiers(readFileSync(file, 'utf8')))
   }
-  const entries = Object.entries(wanted).filter(([entry]) => plan.entries[entry] !== undefined)
+  const entries = Object.entries(wanted).filter(
+    ([entry]) => plan.entries[entry] !== undefined && !plan.untyped.includes(entry),
+  )
   await bundleDeclarations(plan, Object.fromEntries(entries), emitted, target)
   rmSync(emitted, { recursive: true })
 }

@@ -104,7 +104,7 @@ export async function install({ name, folder, program, tarball }) {
       filter: (path) => !/[\\/]node_modules$|package-lock\.json$/.test(path),
     })
   for (const [path, text] of Object.entries(files))
-    for (const target of ['example', 'contract']) {
+    for (const target of /^(?:example|contract)\//.test(path) ? [''] : ['example', 'contract']) {
       const file = join(folder, target, path)
       if (text === null) rmSync(file)
       else writeFileSync(file, text)

@@ -23,8 +23,11 @@ import { toOtherVersions } from './other-versions.mjs'
  * @property {('ambient' | 'explicit')[]} [styles] how its operations can be called; default: without request and with it
  * @property {boolean} [contractOnly] whether only the types, the tests of the adapter and the direct place of the contract are run:
  *   another version of a framework
- * @property {Record<string, string | null>} [files] of both applications, in place of theirs; `null`: without this file
+ * @property {Record<string, string | null>} [files] of both applications, or of `example/` or `contract/`, in place of
+ *   theirs; `null`: without this file
  * @property {string} [node] version of Node that it needs, installed unless the running one has this major version or a later one
+ * @property {boolean} [visit] whether `visit.mjs` in the folder of the contract application visits the example in Chromium,
+ *   after what every example is tested for
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
  */
 
@@ -164,6 +167,7 @@ const main = {
       ['node_modules/vue-tsc/bin/vue-tsc.js', '-b', '--noEmit'],
     ],
     build: [['node_modules/nuxt/bin/nuxt.mjs', 'build']],
+    visit: true,
     start: ['.output/server/index.mjs'],
   },
   koa: {

@@ -7,8 +7,14 @@ const nestVersions = (version, platform = 'express') => ({
   [`@nestjs/platform-${platform}`]: version,
 })
 
-const nuxt3Config =
-  "export default { compatibilityDate: '2026-01-01', telemetry: false, srcDir: 'app/', serverDir: 'server/' }\n"
+const nuxt3Config = (modules) => `export default {
+  compatibilityDate: '2026-01-01',
+  modules: ${JSON.stringify(modules)},
+  serverDir: 'server/',
+  srcDir: 'app/',
+  telemetry: false,
+}
+`
 
 // The options of `svelte.config.js` are arguments of the plugin in version 3, and `$lib` is an alias of the application's own.
 const svelteKit3Config = `import adapter from '@sveltejs/adapter-node'
@@ -67,8 +73,8 @@ const changes = {
     versions: { nuxt: '3.21.11' },
     // The folders of version 4 and one project of TypeScript.
     files: {
-      'nuxt.config.mjs': nuxt3Config,
-      'nuxt.config.ts': nuxt3Config,
+      'contract/nuxt.config.mjs': nuxt3Config([]),
+      'example/nuxt.config.ts': nuxt3Config(['idp-client/nuxt/module']),
       'tsconfig.json': '{ "extends": "./.nuxt/tsconfig.json" }\n',
     },
     types: [

@@ -9,6 +9,8 @@ export const budgets = {
   './vue': 2_300,
   './svelte': 2_200,
   './solid': 2_300,
+  // The session itself comes with the plugin of the module.
+  './nuxt/app': 200,
   './errors': 4_300,
   // About 2.8 kB of each store are the table of codes, in a chunk that every application has loaded already. Their own
   // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
@@ -28,7 +30,7 @@ export const moduleBudgets = {
   './fastify': 9,
   './nest': 9,
   './node': 8,
-  './nuxt': 8,
+  './nuxt': 9,
   './react-router': 8,
   './tanstack-start': 8,
   './hono': 8,
@@ -45,6 +47,7 @@ export const lazyBudgets = {
   './vue': 3_500,
   './svelte': 3_500,
   './solid': 3_500,
+  './nuxt/app': 0,
   './errors': 0,
   './stores/memory': 0,
   './stores/redis': 0,
@@ -64,7 +67,15 @@ export const workerBudgets = [
 export const dependencies = ['cookie-es', 'jose', 'oauth4webapi']
 
 /** Entries for the browser must not contain these packages, nor any module of Node. */
-export const browserEntries = ['./browser', './react', './vue', './svelte', './solid', './errors']
+export const browserEntries = [
+  './browser',
+  './react',
+  './vue',
+  './svelte',
+  './solid',
+  './nuxt/app',
+  './errors',
+]
 export const serverPackages = ['jose', 'oauth4webapi', 'cookie-es']
 
 /** Stores take their driver as an argument: they contain no package at all, and no module of Node. */
@@ -82,8 +93,12 @@ export const hosts = {
   '@sveltejs/kit': './sveltekit',
   vue: './vue',
   'solid-js': './solid',
+  '#imports': './nuxt/app',
   react: './react',
 }
+
+/** Entries that run only while an application is built: on Node, with any of its modules. */
+export const buildEntries = ['./nuxt/module']
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
 export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']

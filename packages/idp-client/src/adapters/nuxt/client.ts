@@ -1,7 +1,6 @@
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { IdpError } from '../../errors/base.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
@@ -10,7 +9,9 @@ import { openBinding } from '../../http/host-state.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse } from '../node/send.ts'
-import { bindSubRequest, current, isCached } from './sub-request.ts'
+import type { EventHandler } from './event-handler.ts'
+import { toGuarded } from './event-handler.ts'
+import { assertNotCached, bindSubRequest, current } from './sub-request.ts'
 
 /** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
 export interface FrameworkRequest {
@@ -28,17 +29,13 @@ export interface NitroApp {
   readonly h3App: { handler(event: FrameworkRequest): unknown }
 }
 
-/** An `EventHandler` of h3. Its type is that of the guarded handler: `$fetch` and `useFetch` throw for other responses. */
-export interface EventHandler<Event, Result> {
-  /** Marks handlers for h3, as `defineEventHandler` does. */
-  __is_handler__?: true
-  (event: Event): Promise<Awaited<Result>>
-}
+const MOUNT =
+  "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts."
 
 /**
- * OpenID Connect for Nuxt 3 and 4, and for Nitro 2. Construct it once per process; it holds no state of any user. Export its
- * `plugin` as a Nitro plugin: operations in server routes, server middleware and pages then need no arguments, or the event.
- * Elsewhere they throw `AMBIENT_REQUEST_MISSING`.
+ * OpenID Connect for Nuxt 3 and 4, and for Nitro 2. Construct it once per process; it holds no state of any user. The module
+ * `idp-client/nuxt/module` mounts it; without the module export its `plugin` as a Nitro plugin. Then operations in server routes,
+ * server middleware and pages need no arguments, or the event. Elsewhere they throw `AMBIENT_REQUEST_MISSING`.
  *
  * Every operation throws `InvalidConfigurationError` while a required option is missing.
  *
@@ -56,7 +53,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'export default idp.plugin in server/plugins/idp.ts.',
+      mount: MOUNT,
       isContext: (value) => 'node' in value && 'context' in value,
       toNode: ({ node: { req, res } }) => ({ request: req, response: res }),
     })
@@ -79,10 +76,8 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** @internal */
   protected override bind(event?: FrameworkRequest): Binding {
     if (event) return openBinding(event.node.req) ?? super.bind(event)
-    const served = current.get()
-    if (!served || !isCached(served)) return super.bind()
-    const detail = 'Inside a cached handler pass the event: its response is sent to every user.'
-    throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
+    assertNotCached()
+    return super.bind()
   }
 
   /**
@@ -126,15 +121,4 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   ): EventHandler<Event, Result> {
     return toGuarded(this.apiGuard(options, 'withApiAuthRequired'), handler)
   }
-}
-
-/** Returns an event handler that calls another only for requests that a guard lets pass. */
-function toGuarded<Result, Event extends FrameworkRequest>(
-  guard: (event: Event) => Promise<GuardResult>,
-  handler: (event: Event) => Result,
-): EventHandler<Event, Result> {
-  const guarded = async (event: Event): Promise<Response | Awaited<Result>> =>
-    (await guard(event)).response ?? (await handler(event))
-  const marked: unknown = Object.assign(guarded, { __is_handler__: true })
-  return marked as EventHandler<Event, Result>
 }

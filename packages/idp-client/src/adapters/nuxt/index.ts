@@ -1,9 +1,9 @@
 export * from '../../public.ts'
 export {
-  type EventHandler,
   type FrameworkRequest,
   type FrameworkResponse,
   IdpClient,
   type NitroApp,
   type PageGuardOptions,
 } from './client.ts'
+export type { EventHandler } from './event-handler.ts'

@@ -1,3 +1,4 @@
+import { IdpError } from '../../errors/base.ts'
 import type { Binding } from '../../http/exchange.ts'
 import { openBinding } from '../../http/host-state.ts'
 import type { AsyncContext } from '../../lib/async-context.ts'
@@ -20,6 +21,14 @@ export const current: AsyncContext<ServedEvent> = requestContext('nuxt/1')
 export function isCached({ context }: ServedEvent): boolean {
   const { cache } = context as { readonly cache?: { readonly options?: { readonly getKey?: unknown } } }
   return typeof cache?.options?.getKey === 'function'
+}
+
+/** Throws if the caller is a cached handler, which has to name its event: the one of the plugin is that of a user. */
+export function assertNotCached(): void {
+  const event = current.get()
+  if (!event || !isCached(event)) return
+  const detail = 'Inside a cached handler pass the event: its response is sent to every user.'
+  throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
 }
 
 /**

@@ -1,3 +1,0 @@
-import { IdpClient } from 'idp-client/nuxt'
-
-export const idp = new IdpClient({ allowInsecureRequests: import.meta.dev })

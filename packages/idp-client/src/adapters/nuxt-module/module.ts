@@ -1,0 +1,154 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
+
+const routeNames = [
+  'login',
+  'logout',
+  'profile',
+  'accessToken',
+  'mfaAuthenticators',
+  'mfaChallenge',
+  'mfaAssociate',
+  'mfaVerify',
+] as const
+
+/** Paths of the routes that pages request, as in the option `routes` of the client. */
+export type ModuleRoutes = { readonly [Name in (typeof routeNames)[number]]?: string | undefined }
+
+/** Options of the module: `idp` in `nuxt.config.ts`. */
+export interface ModuleOptions {
+  /**
+   * File that exports the client as `idp`. Default: `server/utils/idp.ts` if it exists, otherwise a client that variables
+   * configure.
+   */
+  readonly client?: string | undefined
+  /** Paths that differ from the defaults. A client of your own needs them in its option `routes` as well. */
+  readonly routes?: ModuleRoutes | undefined
+}
+
+/** The used part of `Nuxt`. */
+export interface Nuxt {
+  readonly options: {
+    readonly alias: { readonly [name: string]: string }
+    readonly buildDir: string
+    readonly rootDir: string
+    readonly serverDir: string
+    readonly plugins: unknown[]
+    readonly nitro: { plugins?: (string | undefined)[] | undefined; virtual?: object | undefined }
+    readonly runtimeConfig: { readonly public: object }
+    readonly vite: { optimizeDeps?: { exclude?: string[] | undefined } | undefined }
+  }
+  hook(name: 'imports:extend', run: (imports: object[]) => void): unknown
+  hook(name: 'app:resolve', run: (app: { readonly middleware: object[] }) => void): unknown
+  hook(name: 'nitro:config', run: (config: { imports?: unknown }) => void): unknown
+}
+
+/** A Nuxt module whose options have this type. */
+export interface NuxtModule<Options> {
+  (options: Options, nuxt: Nuxt): void
+  getMeta(): Promise<{ name: string; configKey: string }>
+  /** From this Nuxt infers the type of the options. */
+  getOptions?(options?: Partial<Options>): Promise<Options>
+}
+
+/** Returns the path of a file beside this one. */
+const builtFile = (name: string): string => toSlashes(fileURLToPath(new URL(name, import.meta.url)))
+
+const toSlashes = (path: string): string => path.replaceAll('\\', '/')
+
+/** Returns an existing file, whose path may lack its extension. */
+function findFile(path: string): string | undefined {
+  return ['', '.ts', '.mts', '.js', '.mjs']
+    .map((extension) => path + extension)
+    .find((file) => existsSync(file))
+}
+
+function invalid(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
+function assertKnown(options: object, known: readonly string[], prefix: string): void {
+  const unknown = Object.keys(options).find((name) => !known.includes(name))
+  if (unknown === undefined) return
+  const names = known.map((name) => prefix + name).join(', ')
+  throw invalid(`${prefix}${unknown} in nuxt.config is not a known option; the options are ${names}.`)
+}
+
+/** Returns the options of the configuration, which those beside the name of the module override. */
+function readOptions(inline: ModuleOptions, configured: unknown): ModuleOptions {
+  const options: ModuleOptions = { ...(configured as ModuleOptions | undefined), ...inline }
+  assertKnown(options, ['client', 'routes'], 'idp.')
+  const { client, routes = {} } = options
+  if (client !== undefined && typeof client !== 'string')
+    throw invalid("idp.client in nuxt.config must be a path. Write client: '~~/server/utils/idp'.")
+  assertKnown(routes, routeNames, 'idp.routes.')
+  for (const [name, path] of Object.entries(routes)) {
+    if (typeof path === 'string' && path.startsWith('/')) continue
+    throw invalid(`idp.routes.${name} in nuxt.config must be a path like /auth/name.`)
+  }
+  return options
+}
+
+/** Returns the file with the application's client, `undefined` if it has none. Throws if it names one that does not exist. */
+function findClient(
+  client: string | undefined,
+  { alias, rootDir, serverDir }: Nuxt['options'],
+): string | undefined {
+  if (client === undefined) return findFile(`${serverDir}/utils/idp`)
+  const [first = '', ...rest] = client.split('/')
+  const file = findFile(resolve(rootDir, [alias[first] ?? first, ...rest].join('/')))
+  if (file) return file
+  throw invalid(`idp.client in nuxt.config names ${client}, which does not exist. \
+Write in that file: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/nuxt'.`)
+}
+
+function setup(inline: ModuleOptions, nuxt: Nuxt): void {
+  const { options } = nuxt
+  const { client, routes = {} } = readOptions(inline, (options as { readonly idp?: unknown }).idp)
+
+  const own = findClient(client, options)
+  const file = own ?? builtFile('./nuxt-client.js')
+  // Nitro takes names of plugins for paths, also those of virtual files.
+  const virtual = toSlashes(`${options.buildDir}/idp-client-plugin.mjs`)
+  const source = `import { idp } from ${JSON.stringify(toSlashes(file))}
+import { mount } from ${JSON.stringify(builtFile('./nuxt-mount.js'))}
+export default (nitroApp) => mount(idp, nitroApp)`
+  options.nitro.virtual = { ...options.nitro.virtual, [virtual]: source }
+  options.nitro.plugins = [...(options.nitro.plugins ?? []), virtual]
+  if (own === undefined) {
+    nuxt.hook('nitro:config', (config) => {
+      if (config.imports === false) return
+      const { imports = [], ...others } = (config.imports ?? {}) as {
+        readonly imports?: readonly object[]
+      }
+      config.imports = { ...others, imports: [...imports, { name: 'idp', from: file }] }
+    })
+  }
+
+  Object.assign(options.runtimeConfig.public, { idp: { routes } })
+  options.plugins.unshift({ src: builtFile('./nuxt-plugin.js') })
+  nuxt.hook('imports:extend', (imports) => {
+    imports.push({ name: 'useUserSession', from: builtFile('./nuxt-app.js') })
+  })
+  nuxt.hook('app:resolve', ({ middleware }) => {
+    middleware.push({ name: 'idp-login', path: builtFile('./nuxt-login.js') })
+  })
+  // Prebundled entries would be copies, which do not know what the plugin has configured.
+  const { optimizeDeps = {} } = options.vite
+  options.vite.optimizeDeps = { ...optimizeDeps, exclude: [...(optimizeDeps.exclude ?? []), 'idp-client'] }
+}
+
+/**
+ * The module for Nuxt 3 and 4: mounts the client, provides `useUserSession` and the route middleware `idp-login`.
+ *
+ * @example
+ * // nuxt.config.ts
+ * export default defineNuxtConfig({ modules: ['idp-client/nuxt/module'] })
+ */
+const nuxtModule: NuxtModule<ModuleOptions> = Object.assign(setup, {
+  getMeta: async () => ({ name: 'idp-client', configKey: 'idp' }),
+})
+
+export default nuxtModule

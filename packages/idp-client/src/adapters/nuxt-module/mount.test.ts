@@ -1,0 +1,113 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import type { IdpClientOptions } from '../../config/options.ts'
+import { generateCookieHeader } from '../../testing/session-cookie.ts'
+import { IdpClient } from '../nuxt/client.ts'
+import type { HookedNitroApp, PageEvent } from './mount.ts'
+import { mount } from './mount.ts'
+
+type Page = (event: PageEvent) => unknown
+
+const secret = 'a secret for tests, long enough to be taken as one'
+const configured = { domain: 'idp.example.com', clientId: 'client', clientSecret: 'client-secret', secret }
+
+async function signedIn(name: string): Promise<{ cookie: string }> {
+  return { cookie: await generateCookieHeader({ user: { sub: name } }, { secret }) }
+}
+
+/** Starts an application as Nitro does: hooks around the handler, which renders a page. */
+async function start(
+  page: Page,
+  options: IdpClientOptions = configured,
+): Promise<(headers?: Record<string, string>) => Promise<Response>> {
+  const idp = new IdpClient({ ...options, logger: () => {} })
+  const hooks = new Map<string, (event: PageEvent) => void>()
+  const h3App = {
+    handler: async (event: PageEvent) => {
+      hooks.get('request')?.(event)
+      const body = JSON.stringify(await page(event)) ?? 'undefined'
+      hooks.get('beforeResponse')?.(event)
+      return body
+    },
+  }
+  const hook = (name: string, run: (event: PageEvent) => void): unknown => hooks.set(name, run)
+  mount(idp, { h3App, hooks: { hook } } as HookedNitroApp)
+  const server = createServer(async (req, res) => {
+    const event: PageEvent = { node: { req, res }, context: {} }
+    await h3App.handler(event).then(
+      (body) => res.end(body),
+      (error: unknown) => res.writeHead(599).end(String(error)),
+    )
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const { port } = server.address() as AddressInfo
+  return (headers = {}) => fetch(`http://127.0.0.1:${port}/`, { headers })
+}
+
+const readUser: Page = (event) => event.context.idpUser?.(event)
+
+test('pages get the user of their request, or null', async () => {
+  const get = await start(readUser)
+  expect(await (await get(await signedIn('carol'))).json()).toMatchObject({ sub: 'carol' })
+  expect(await (await get(await signedIn('dave'))).json()).toMatchObject({ sub: 'dave' })
+  expect(await (await get()).json()).toBeNull()
+})
+
+test('rejects if the session cannot be read', async () => {
+  const get = await start(readUser, {})
+  const response = await get(await signedIn('carol'))
+  expect([response.status, await response.text()]).toEqual([599, expect.stringContaining('IDP_SECRET')])
+})
+
+test.each([{ cache: { swr: true } }, { isr: 60 }, { prerender: true }, { static: true }])(
+  'a page that all users get has no user: %j',
+  async (routeRules) => {
+    const get = await start((event) => {
+      Object.assign(event.context, { _nitro: { routeRules } })
+      return readUser(event)
+    })
+    expect(await (await get(await signedIn('carol'))).text()).toBe('undefined')
+  },
+)
+
+test('a page inside a cached handler has no user', async () => {
+  const get = await start((event) => {
+    Object.assign(event.context, { cache: { options: { getKey: () => 'key' } } })
+    return readUser(event)
+  })
+  expect(await (await get(await signedIn('carol'))).text()).toBe('undefined')
+})
+
+test.each([
+  ['cache-control', 'public, max-age=60', 'undefined'],
+  ['cache-control', 's-maxage=60', 'undefined'],
+  ['cdn-cache-control', 'max-age=60', 'undefined'],
+  ['surrogate-control', 'max-age=60', 'undefined'],
+  ['cache-control', 'private, max-age=60', 'carol'],
+  ['cache-control', 'no-store', 'carol'],
+])('a page whose response caches may store has no user: %s: %s', async (name, value, body) => {
+  const get = await start((event) => {
+    event.node.res.setHeader(name, value)
+    return readUser(event)
+  })
+  const response = await get(await signedIn('carol'))
+  expect(await response.text()).toContain(body)
+  if (body === 'undefined') expect(response.headers.get(name)).toBe(value)
+})
+
+test('a page with a user is stored nowhere, whatever the page says afterwards', async () => {
+  const get = await start(async (event) => {
+    await readUser(event)
+    event.node.res.setHeader('cache-control', 'public, max-age=60')
+    event.node.res.setHeader('vercel-cdn-cache-control', 'max-age=60')
+  })
+  const { headers } = await get(await signedIn('carol'))
+  const names = ['cache-control', 'vercel-cdn-cache-control']
+  expect(names.map((name) => headers.get(name))).toEqual(['private, no-store', 'private, no-store'])
+  expect((await get()).headers.get('cache-control')).toBe('public, max-age=60')
+})

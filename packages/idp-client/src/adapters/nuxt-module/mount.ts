@@ -1,0 +1,53 @@
+import type { User } from '../../session/model/session-data.ts'
+import type { NodeResponse } from '../node/binding.ts'
+import type { FrameworkRequest, IdpClient, NitroApp } from '../nuxt/client.ts'
+import { isCached } from '../nuxt/sub-request.ts'
+
+/** An event of Nitro, with the rules of its route. */
+export interface PageEvent {
+  readonly node: FrameworkRequest['node'] & { readonly res: NodeResponse & { getHeaderNames(): string[] } }
+  readonly context: {
+    readonly _nitro?: { readonly routeRules?: { readonly [rule: string]: unknown } }
+    /** Returns the user for the page of an event; `undefined` if other users get the same response. */
+    idpUser?: (event: PageEvent) => Promise<User | null | undefined>
+  }
+}
+
+/** The used part of the `NitroApp` of Nuxt. */
+export interface HookedNitroApp extends NitroApp {
+  readonly hooks: { hook(name: 'request' | 'beforeResponse', run: (event: PageEvent) => void): unknown }
+}
+
+/** Headers that tell caches, also those of one vendor, what to store. */
+const cacheHeader = /^(?:.+-)?cache-control$|^surrogate-control$/
+
+/** Returns whether a cache stores the response for other users. */
+function isShared(event: PageEvent): boolean {
+  const { cache, isr, prerender, static: isStatic } = event.context._nitro?.routeRules ?? {}
+  if (import.meta.prerender || isCached(event) || cache || isr || prerender || isStatic) return true
+  const { res } = event.node
+  return res
+    .getHeaderNames()
+    .some((name) => cacheHeader.test(name) && !/private|no-store/i.test(String(res.getHeader(name))))
+}
+
+/** Mounts the client of an application on Nitro, and provides the user for pages. A page with a user is stored nowhere. */
+export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
+  idp.plugin(nitroApp)
+  const personal = new WeakSet<object>()
+  nitroApp.hooks.hook('request', ({ context }) => {
+    // The event of a cached page shares the context, and has no cookies.
+    context.idpUser = async (event) => {
+      if (isShared(event)) return undefined
+      const session = await idp.getSession(event)
+      if (session) personal.add(event.node.res)
+      return session?.user ?? null
+    }
+  })
+  // Not before: the page may have set headers of its own.
+  nitroApp.hooks.hook('beforeResponse', ({ node: { res } }) => {
+    if (!personal.has(res)) return
+    const names = res.getHeaderNames().filter((name) => cacheHeader.test(name))
+    for (const name of ['cache-control', ...names]) res.setHeader(name, 'private, no-store')
+  })
+}

@@ -1,0 +1,19 @@
+import type { GuardResult } from '../../guards/guards.ts'
+
+/** An `EventHandler` of h3. Its type is that of the guarded handler: `$fetch` and `useFetch` throw for other responses. */
+export interface EventHandler<Event, Result> {
+  /** Marks handlers for h3, as `defineEventHandler` does. */
+  __is_handler__?: true
+  (event: Event): Promise<Awaited<Result>>
+}
+
+/** Returns an event handler that calls another only for requests that a guard lets pass. */
+export function toGuarded<Event, Result>(
+  guard: (event: Event) => Promise<GuardResult>,
+  handler: (event: Event) => Result,
+): EventHandler<Event, Result> {
+  const guarded = async (event: Event): Promise<Response | Awaited<Result>> =>
+    (await guard(event)).response ?? (await handler(event))
+  const marked: unknown = Object.assign(guarded, { __is_handler__: true })
+  return marked as EventHandler<Event, Result>
+}
