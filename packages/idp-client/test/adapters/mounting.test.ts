@@ -1,10 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { text } from 'node:stream/consumers'
+import type { NextRequest } from 'next/server.js'
 import { describe, expect, test } from 'vitest'
 import { IdpClient as AstroClient } from '../../src/adapters/astro/index.ts'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import { IdpClient as KoaClient } from '../../src/adapters/koa/index.ts'
+import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
 import { IdpClient as NodeClient } from '../../src/adapters/node/index.ts'
 import { IdpClient as NuxtClient } from '../../src/adapters/nuxt/index.ts'
 import { IdpClient as ReactRouterClient } from '../../src/adapters/react-router/index.ts'
@@ -40,6 +42,14 @@ const webHosts: readonly WebRow[] = [
     mount(options, request) {
       const idp = new WebClient(options)
       return { serve: (next) => idp.middleware(request, next) }
+    },
+  },
+  {
+    name: 'Next.js',
+    line: 'export const proxy = (request) => idp.middleware(request) in proxy.ts',
+    mount(options, request) {
+      const idp = new NextClient(options)
+      return { serve: (next) => idp.middleware(request as NextRequest, next) }
     },
   },
   {
@@ -211,8 +221,10 @@ async function errorOf(failing: Promise<unknown> | undefined): Promise<{ code: u
   return error
 }
 
-// A rewrite of Astro runs the middleware again, so a second one does nothing.
-describe.each(hosts.filter(({ name }) => name !== 'Astro'))('$name', ({ line, mount }) => {
+// A rewrite of Astro runs the middleware again, so a second one does nothing. That of Next.js finds the same request.
+const repeatable = ['Next.js', 'Astro']
+
+describe.each(hosts.filter(({ name }) => !repeatable.includes(name)))('$name', ({ line, mount }) => {
   test('rejects a second mount, with the line to keep', async () => {
     const { serve } = await mount(clientOptions, '/page')
     const { code, message } = await errorOf(serve(() => serve(respond)))
@@ -222,7 +234,7 @@ describe.each(hosts.filter(({ name }) => name !== 'Astro'))('$name', ({ line, mo
   })
 })
 
-const withoutMiddleware = ['Web', 'Node.js', 'Express']
+const withoutMiddleware = ['Web', 'Next.js', 'Node.js', 'Express']
 
 describe.each(hosts.filter(({ name }) => !withoutMiddleware.includes(name)))('$name', ({ line, mount }) => {
   test('rejects a guard without the middleware, with the line to write', async () => {

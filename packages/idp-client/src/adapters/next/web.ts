@@ -25,13 +25,16 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
   return typeof cookies?.set === 'function'
 }
 
+/** The line that mounts the middleware, for errors. */
+const MOUNT = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
+
 /** The path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
 class NextRequestView extends WebRequestView {
   readonly path: string
   readonly mount: string
 
   constructor(request: NextRequest) {
-    super(request)
+    super(request, MOUNT)
     const { basePath, pathname } = request.nextUrl
     this.path = pathname
     this.mount = basePath
@@ -41,7 +44,7 @@ class NextRequestView extends WebRequestView {
 /** Returns the view of a `NextRequest` or any other Web request. */
 export function toRequestView(request: Request): RequestView {
   const isNextRequest = (request as Partial<NextRequest>).nextUrl !== undefined
-  return isNextRequest ? new NextRequestView(request as NextRequest) : new WebRequestView(request)
+  return isNextRequest ? new NextRequestView(request as NextRequest) : new WebRequestView(request, MOUNT)
 }
 
 /*
