@@ -123,7 +123,8 @@ export function isReply(value: Partial<FrameworkResponse>): boolean {
 
 /** Sets headers and status of a reply. Returns the body. */
 async function fillReply(reply: FrameworkResponse, response: Response): Promise<Uint8Array | undefined> {
-  const body = response.body ? new Uint8Array(await response.arrayBuffer()) : undefined
+  // The first versions of Fastify 4 send no other typed array.
+  const body = response.body ? Buffer.from(await response.arrayBuffer()) : undefined
   // Fastify adds `Set-Cookie` lines, and replaces other headers.
   for (const [name, value] of response.headers) reply.header(name, value)
   reply.statusCode = response.status
