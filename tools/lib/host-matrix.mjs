@@ -8,8 +8,8 @@ const introduction = `# Hosts
 Every row is a run of the adapter contract on an application of the framework in production, and of its
 [example](../../examples) in Chromium. "Direct" and "Behind TLS" are passed cases of the contract, the latter behind a proxy that
 ends TLS. "Unconfigured" are the cases for a client without options: every guard denies. "Browser" is a user of the example who
-logs in, follows links, goes back and logs out. "Adapter" is the number of code lines of its folder,
-without the two bases that hosts share.
+logs in, follows links, goes back and logs out. "Adapter" is the number of code lines of its client and, behind the plus sign, of
+the other files of its folder, without the two bases that hosts share.
 `
 
 /** Returns the number of lines of a module without comments and empty lines. */
@@ -21,11 +21,29 @@ export function countCodeLines(text) {
 /** Folders whose other modules are the base of several hosts. */
 const bases = new Set(['node', 'web'])
 
-function adapterLines({ entry, folder = entry.split('/')[1] ?? 'web' }) {
+/**
+ * Returns the number of code lines of an adapter: of its client, and of its other files.
+ *
+ * @param {string} folder below `adapters`
+ */
+export function adapterLines(folder) {
   const own = filesBelow(`packages/idp-client/src/adapters/${folder}`, (path) =>
     bases.has(folder) ? /\/(?:client|index)\.ts$/.test(path) : /(?<!\.test)\.ts$/.test(path),
   )
-  return own.reduce((sum, path) => sum + countCodeLines(readText(path)), 0)
+  const [client, rest] = [true, false].map((isClient) =>
+    own
+      .filter((path) => path.endsWith('/client.ts') === isClient)
+      .reduce((sum, path) => sum + countCodeLines(readText(path)), 0),
+  )
+  return { client, rest }
+}
+
+/** Returns the folder of the adapter of a host. */
+export const adapterFolder = ({ entry }) => entry.split('/')[1] ?? 'web'
+
+const toSize = (host) => {
+  const { client, rest } = adapterLines(adapterFolder(host))
+  return rest === 0 ? client : `${client} + ${rest}`
 }
 
 const otherVersions = `
@@ -70,7 +88,7 @@ export function toMatrix(results) {
       result.proxy,
       result.unconfigured,
       result.browser,
-      adapterLines(hosts[name]),
+      toSize(hosts[name]),
     ]
   })
   const head = [

@@ -12,7 +12,6 @@ import { toOtherVersions } from './other-versions.mjs'
  * @property {Record<string, string>} [versions] of packages, in place of those in the lockfile, or beside them
  * @property {string} entry of the package
  * @property {string} [guide] name of its page in `docs/guides/hosts`; default: its own name
- * @property {string} [folder] of the adapter; default: that of the entry's name
  * @property {string[]} frameworks packages whose versions the matrix names
  * @property {boolean} quick whether it installs in seconds and needs no build: part of `npm test`
  * @property {string[][]} [types] arguments of Node that check the types of the example
