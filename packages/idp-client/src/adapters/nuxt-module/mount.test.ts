@@ -88,8 +88,11 @@ test.each([
   ['cache-control', 's-maxage=60', 'undefined'],
   ['cdn-cache-control', 'max-age=60', 'undefined'],
   ['surrogate-control', 'max-age=60', 'undefined'],
+  ['x-accel-expires', '60', 'undefined'],
+  ['x-accel-expires', '0', 'carol'],
   ['cache-control', 'private, max-age=60', 'carol'],
   ['cache-control', 'no-store', 'carol'],
+  ['cache-control', 'no-cache', 'carol'],
 ])('a page whose response caches may store has no user: %s: %s', async (name, value, body) => {
   const get = await start((event) => {
     event.node.res.setHeader(name, value)
@@ -105,9 +108,10 @@ test('a page with a user is stored nowhere, whatever the page says afterwards', 
     await readUser(event)
     event.node.res.setHeader('cache-control', 'public, max-age=60')
     event.node.res.setHeader('vercel-cdn-cache-control', 'max-age=60')
+    event.node.res.setHeader('x-accel-expires', '60')
   })
   const { headers } = await get(await signedIn('carol'))
-  const names = ['cache-control', 'vercel-cdn-cache-control']
-  expect(names.map((name) => headers.get(name))).toEqual(['private, no-store', 'private, no-store'])
+  const names = ['cache-control', 'vercel-cdn-cache-control', 'x-accel-expires']
+  expect(names.map((name) => headers.get(name))).toEqual(['private, no-store', 'private, no-store', '0'])
   expect((await get()).headers.get('cache-control')).toBe('public, max-age=60')
 })

@@ -19,7 +19,10 @@ export interface HookedNitroApp extends NitroApp {
 }
 
 /** Headers that tell caches, also those of one vendor, what to store. */
-const cacheHeader = /^(?:.+-)?cache-control$|^surrogate-control$/
+const cacheHeader = /^(?:.+-)?cache-control$|^surrogate-control$|^x-accel-expires$/
+
+/** Their values that prevent that a cache sends the response to other users. */
+const notShared = /private|no-store|no-cache|^0$/i
 
 /** Returns whether a cache stores the response for other users. */
 function isShared(event: PageEvent): boolean {
@@ -28,7 +31,7 @@ function isShared(event: PageEvent): boolean {
   const { res } = event.node
   return res
     .getHeaderNames()
-    .some((name) => cacheHeader.test(name) && !/private|no-store/i.test(String(res.getHeader(name))))
+    .some((name) => cacheHeader.test(name) && !notShared.test(String(res.getHeader(name))))
 }
 
 /** Mounts the client of an application on Nitro, and provides the user for pages. A page with a user is stored nowhere. */
@@ -48,6 +51,8 @@ export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
   nitroApp.hooks.hook('beforeResponse', ({ node: { res } }) => {
     if (!personal.has(res)) return
     const names = res.getHeaderNames().filter((name) => cacheHeader.test(name))
-    for (const name of ['cache-control', ...names]) res.setHeader(name, 'private, no-store')
+    for (const name of ['cache-control', ...names]) {
+      res.setHeader(name, name === 'x-accel-expires' ? '0' : 'private, no-store')
+    }
   })
 }
