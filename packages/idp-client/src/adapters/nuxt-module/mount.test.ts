@@ -1,5 +1,6 @@
-import { createServer } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
@@ -7,7 +8,8 @@ import { IdpClient } from '../nuxt/client.ts'
 import type { HookedNitroApp, PageEvent } from './mount.ts'
 import { mount } from './mount.ts'
 
-type Page = (event: PageEvent) => unknown
+/** Renders a page; gets a function that sends another request to the application, with the same cookies. */
+type Page = (event: PageEvent, fetchItself: (path: string) => Promise<string>) => unknown
 
 const secret = 'a secret for tests, long enough to be taken as one'
 const configured = { domain: 'idp.example.com', clientId: 'client', clientSecret: 'client-secret', secret }
@@ -20,21 +22,26 @@ async function signedIn(name: string): Promise<{ cookie: string }> {
 async function start(
   page: Page,
   options: IdpClientOptions = configured,
-): Promise<(headers?: Record<string, string>) => Promise<Response>> {
+): Promise<(headers?: Record<string, string>, path?: string) => Promise<Response>> {
   const idp = new IdpClient({ ...options, logger: () => {} })
   const hooks = new Map<string, (event: PageEvent) => void>()
   const h3App = {
     handler: async (event: PageEvent) => {
       hooks.get('request')?.(event)
-      const body = JSON.stringify(await page(event)) ?? 'undefined'
+      const body = JSON.stringify(await page(event, (path) => fetchItself(event, path))) ?? 'undefined'
       hooks.get('beforeResponse')?.(event)
       return body
     },
   }
+  // As `event.fetch` does: the handler of the application gets a request and a response without a connection.
+  const fetchItself = async ({ node: { req } }: PageEvent, path: string): Promise<string> => {
+    const inner = Object.assign(new IncomingMessage(new Socket()), { url: path, headers: req.headers })
+    return h3App.handler({ node: { req: inner, res: new ServerResponse(inner) }, context: {}, path })
+  }
   const hook = (name: string, run: (event: PageEvent) => void): unknown => hooks.set(name, run)
   mount(idp, { h3App, hooks: { hook } } as HookedNitroApp)
   const server = createServer(async (req, res) => {
-    const event: PageEvent = { node: { req, res }, context: {} }
+    const event: PageEvent = { node: { req, res }, context: {}, path: req.url ?? '' }
     await h3App.handler(event).then(
       (body) => res.end(body),
       (error: unknown) => res.writeHead(599).end(String(error)),
@@ -46,7 +53,7 @@ async function start(
     await new Promise((resolve) => server.close(resolve))
   })
   const { port } = server.address() as AddressInfo
-  return (headers = {}) => fetch(`http://127.0.0.1:${port}/`, { headers })
+  return (headers = {}, path = '/') => fetch(`http://127.0.0.1:${port}${path}`, { headers })
 }
 
 const readUser: Page = (event) => event.context.idpUser?.(event)
@@ -101,6 +108,23 @@ test.each([
   const response = await get(await signedIn('carol'))
   expect(await response.text()).toContain(body)
   if (body === 'undefined') expect(response.headers.get(name)).toBe(value)
+})
+
+test('the page of an error has no user: caches may store the response that failed', async () => {
+  const get = await start(readUser)
+  const cookies = await signedIn('carol')
+  expect(await (await get(cookies, '/__nuxt_error?statusCode=404')).text()).toContain('undefined')
+})
+
+test('a server component has the user of its page, and none in a page that caches may store', async () => {
+  const get = await start((event, fetchItself) => {
+    if (event.path === '/component') return readUser(event, fetchItself)
+    if (event.path === '/shared') event.node.res.setHeader('cache-control', 's-maxage=60')
+    return fetchItself('/component')
+  })
+  const cookies = await signedIn('carol')
+  expect(await (await get(cookies)).text()).toContain('carol')
+  expect(await (await get(cookies, '/shared')).text()).not.toContain('carol')
 })
 
 test('a page with a user is stored nowhere, whatever the page says afterwards', async () => {

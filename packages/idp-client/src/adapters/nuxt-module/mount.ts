@@ -1,11 +1,14 @@
 import type { User } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
 import type { FrameworkRequest, IdpClient, NitroApp } from '../nuxt/client.ts'
-import { isCached } from '../nuxt/sub-request.ts'
+import { current, isCached } from '../nuxt/sub-request.ts'
 
 /** An event of Nitro, with the rules of its route. */
 export interface PageEvent {
   readonly node: FrameworkRequest['node'] & { readonly res: NodeResponse & { getHeaderNames(): string[] } }
+  readonly path: string
+  /** The event whose handler sent this request to its own application. */
+  readonly idpOuter?: PageEvent | undefined
   readonly context: {
     readonly _nitro?: { readonly routeRules?: { readonly [rule: string]: unknown } }
     /** Returns the user for the page of an event; `undefined` if other users get the same response. */
@@ -24,8 +27,12 @@ const cacheHeader = /^(?:.+-)?cache-control$|^surrogate-control$|^x-accel-expire
 /** Their values that prevent that a cache sends the response to other users. */
 const notShared = /private|no-store|no-cache|^0$/i
 
-/** Returns whether a cache stores the response for other users. */
+/** Returns whether a cache stores the response for other users, or the one that contains it. */
 function isShared(event: PageEvent): boolean {
+  // The page of an error gets the headers of the response that failed, which are not known here.
+  if (event.path.startsWith('/__nuxt_error')) return true
+  // A page contains the responses for its server components.
+  if (event.idpOuter && isShared(event.idpOuter)) return true
   const { cache, isr, prerender, static: isStatic } = event.context._nitro?.routeRules ?? {}
   if (import.meta.prerender || isCached(event) || cache || isr || prerender || isStatic) return true
   const { res } = event.node
@@ -37,6 +44,9 @@ function isShared(event: PageEvent): boolean {
 /** Mounts the client of an application on Nitro, and provides the user for pages. A page with a user is stored nowhere. */
 export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
   idp.plugin(nitroApp)
+  const { h3App } = nitroApp
+  const { handler } = h3App
+  h3App.handler = (event) => handler.call(h3App, Object.assign(event, { idpOuter: current.get() }))
   const personal = new WeakSet<object>()
   nitroApp.hooks.hook('request', ({ context }) => {
     // The event of a cached page shares the context, and has no cookies.
