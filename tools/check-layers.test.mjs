@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { circularLayers, importsOf, violations } from './check-layers.mjs'
+import { filesBelow, readJson, readText } from './lib/files.mjs'
 
 test('imports of every form are found, types are distinguished from values', () => {
   const text = [
@@ -78,4 +79,19 @@ test('a cycle of folders is found, whether by values or by types', () => {
   expect(circularLayers(rules)).toEqual(['config', 'session'])
   expect(circularLayers({ ...rules, config: { values: ['lib'] } })).toEqual([])
   expect(circularLayers({ ...rules, config: { values: ['lib'], loadedTypes: ['session'] } })).toEqual([])
+})
+
+// npm resolves optional peers and their own peers, too: one that nothing imports can only make an installation fail.
+test('the dependencies of the package are those that its modules import or augment', () => {
+  const folder = 'packages/idp-client'
+  const { dependencies, peerDependencies } = readJson(`${folder}/package.json`)
+  const modules = filesBelow(`${folder}/src`, (name) => /(?<!\.test)\.tsx?$/.test(name))
+  const specifiers = modules.flatMap((file) => {
+    const text = readText(file)
+    const augmented = [...text.matchAll(/^declare module '([^']+)'/gm)].map(([, name]) => name)
+    return [...importsOf(file, text).map(({ specifier }) => specifier), ...augmented]
+  })
+  const packages = specifiers.filter((name) => !/^(?:[.#]|node:|idp-client\b)/.test(name))
+  const names = packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)[0])
+  expect([...new Set(names)].sort()).toEqual(Object.keys({ ...dependencies, ...peerDependencies }).sort())
 })
