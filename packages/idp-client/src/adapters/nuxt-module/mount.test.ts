@@ -56,7 +56,7 @@ async function start(
   return (headers = {}, path = '/') => fetch(`http://127.0.0.1:${port}${path}`, { headers })
 }
 
-const readUser: Page = (event) => event.context.idpUser?.(event)
+const readUser = (event: PageEvent): unknown => event.context.idpUser?.(event)
 
 test('pages get the user of their request, or null', async () => {
   const get = await start(readUser)
@@ -118,7 +118,7 @@ test('the page of an error has no user: caches may store the response that faile
 
 test('a server component has the user of its page, and none in a page that caches may store', async () => {
   const get = await start((event, fetchItself) => {
-    if (event.path === '/component') return readUser(event, fetchItself)
+    if (event.path === '/component') return readUser(event)
     if (event.path === '/shared') event.node.res.setHeader('cache-control', 's-maxage=60')
     return fetchItself('/component')
   })
