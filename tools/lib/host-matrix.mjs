@@ -8,8 +8,8 @@ const introduction = `# Hosts
 Every row is a run of the adapter contract on an application of the framework in production, and of its
 [example](../../examples) in Chromium. "Direct" and "Behind TLS" are passed cases of the contract, the latter behind a proxy that
 ends TLS. "Unconfigured" are the cases for a client without options: every guard denies. "Browser" is a user of the example who
-logs in, follows links, goes back and logs out. "Adapter" is the number of code lines of its client and, behind the plus sign, of
-the other files of its folder, without the two bases that hosts share.
+logs in, follows links, goes back and logs out. "Adapter" is the number of code lines of the client and, behind the plus sign, of
+what else only this entry has.
 `
 
 /** Returns the number of lines of a module without comments and empty lines. */
@@ -73,7 +73,7 @@ const toHead = (name, versions) => ({
  *   versions: Record<string, string> }>} results by host; those with `contractOnly` have only `direct` and `versions`
  */
 export function toMatrix(results) {
-  const entries = Object.entries(results)
+  const entries = Object.entries(results).sort(([a], [b]) => (hosts[a].title < hosts[b].title ? -1 : 1))
   const complete = entries.filter(([name]) => !hosts[name].contractOnly)
   const others = entries.filter(([name]) => hosts[name].contractOnly)
   const rows = complete.map(([name, result]) => {

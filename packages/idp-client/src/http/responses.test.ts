@@ -20,6 +20,19 @@ describe('responses', () => {
     })
   })
 
+  it('replace headers that precede Cache-Control in some caches, if there are any', () => {
+    const headers = new Headers({
+      'CDN-Cache-Control': 'public, max-age=600',
+      'Surrogate-Control': 'max-age=600',
+      'X-Accel-Expires': '600',
+    })
+    noStore(headers)
+    expect(headers.get('cdn-cache-control')).toBe('no-store')
+    expect(headers.get('surrogate-control')).toBe('no-store')
+    expect(headers.get('x-accel-expires')).toBe('0')
+    expect(headers.has('vercel-cdn-cache-control')).toBe(false)
+  })
+
   it('redirect with 302, or 303 after a POST', () => {
     const response = redirect('https://op.example/authorize?a=b')
     expect(response.status).toBe(302)

@@ -8,9 +8,20 @@ export const NO_CACHE: readonly (readonly [name: string, value: string])[] = [
   ['Expires', '0'],
 ]
 
-/** Replaces the caching headers of a response. */
-export function noStore(headers: Headers): void {
+/** Headers that precede `Cache-Control` in some caches (RFC 9213, nginx), and their values that prevent storing. */
+const TARGETED = [
+  ['CDN-Cache-Control', 'no-store'],
+  ['Cloudflare-CDN-Cache-Control', 'no-store'],
+  ['Netlify-CDN-Cache-Control', 'no-store'],
+  ['Vercel-CDN-Cache-Control', 'no-store'],
+  ['Surrogate-Control', 'no-store'],
+  ['X-Accel-Expires', '0'],
+] as const
+
+/** Replaces the caching headers of a response, also those that the application has set for certain caches. */
+export function noStore(headers: Pick<Headers, 'has' | 'set'>): void {
   for (const [name, value] of NO_CACHE) headers.set(name, value)
+  for (const [name, value] of TARGETED) if (headers.has(name)) headers.set(name, value)
 }
 
 function respond(status: number, body: string | null, headers: Headers): Response {

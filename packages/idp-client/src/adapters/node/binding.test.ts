@@ -61,6 +61,7 @@ describe('cookies on a Node response', () => {
       (response) => {
         response.setHeader('Set-Cookie', 'app=1')
         response.setHeader('Cache-Control', 'public, max-age=60')
+        response.setHeader('CDN-Cache-Control', 'public, max-age=60')
         response.end()
       },
     ],
@@ -95,6 +96,7 @@ describe('cookies on a Node response', () => {
     const names = headers.getSetCookie().map((line) => line.split('=', 1)[0])
     expect([status, names.sort()]).toEqual([200, ['app', 'ours']])
     expect(headers.get('cache-control')).toBe(NO_STORE)
+    expect(headers.get('cdn-cache-control') ?? 'no-store').toBe('no-store')
   })
 
   test('have their newest value if a framework passes a copy of an earlier line with the status', async () => {

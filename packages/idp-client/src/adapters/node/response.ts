@@ -3,7 +3,7 @@ import type { CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import type { CookieLines } from '../../http/host-state.ts'
 import { cookieLines } from '../../http/host-state.ts'
-import { NO_CACHE } from '../../http/responses.ts'
+import { noStore } from '../../http/responses.ts'
 
 /** The used part of Node's `ServerResponse`, and of `Http2ServerResponse`. */
 export interface NodeResponse {
@@ -36,7 +36,10 @@ function ensureHeaders(response: NodeResponse, ours: CookieLines): void {
   for (const line of newest) earlier.delete(line)
   const kept = toLines(response.getHeader('set-cookie')).filter((line) => !earlier.has(line))
   response.setHeader('Set-Cookie', [...new Set([...kept, ...newest])])
-  for (const [name, value] of NO_CACHE) response.setHeader(name, value)
+  noStore({
+    has: (name) => response.getHeader(name) !== undefined,
+    set: (name, value) => response.setHeader(name, value),
+  })
 }
 
 /** Collects the values of a list of headers, in which a name may occur several times. */
