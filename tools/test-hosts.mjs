@@ -47,6 +47,8 @@ function fingerprint(name) {
   const files = folders
     .flatMap((folder) => [...filesBelow(folder)])
     .filter((path) => !path.includes('/node_modules/'))
+    // Frameworks decide by its peers what they bundle.
+    .concat('packages/idp-client/package.json')
   return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
 }
 

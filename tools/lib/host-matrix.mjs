@@ -73,7 +73,9 @@ const toHead = (name, versions) => ({
  *   versions: Record<string, string> }>} results by host; those with `contractOnly` have only `direct` and `versions`
  */
 export function toMatrix(results) {
-  const entries = Object.entries(results).sort(([a], [b]) => (hosts[a].title < hosts[b].title ? -1 : 1))
+  const entries = Object.entries(results).sort(([a], [b]) =>
+    hosts[a].title.localeCompare(hosts[b].title, 'en'),
+  )
   const complete = entries.filter(([name]) => !hosts[name].contractOnly)
   const others = entries.filter(([name]) => hosts[name].contractOnly)
   const rows = complete.map(([name, result]) => {
