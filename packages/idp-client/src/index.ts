@@ -9,5 +9,4 @@ export type {
   WebHandler,
 } from './adapters/web/web-client.ts'
 export type { WebHostClient } from './adapters/web/web-host.ts'
-export type { HostClient } from './host-client.ts'
 export * from './public.ts'
