@@ -17,6 +17,7 @@ export const packages = {
       nest: 'adapters/nest/index.ts',
       node: 'adapters/node/index.ts',
       nuxt: 'adapters/nuxt/index.ts',
+      'astro-integration': 'adapters/astro-integration/integration.ts',
       'nuxt-module': 'adapters/nuxt-module/module.ts',
       'nuxt-client': 'adapters/nuxt-module/default-client.ts',
       'nuxt-mount': 'adapters/nuxt-module/mount.ts',

@@ -98,7 +98,7 @@ export const hosts = {
 }
 
 /** Entries that run only while an application is built: on Node, with any of its modules. */
-export const buildEntries = ['./nuxt/module']
+export const buildEntries = ['./astro/integration', './nuxt/module']
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
 export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']

@@ -1,3 +1,0 @@
-import { IdpClient } from 'idp-client/astro'
-
-export const idp = new IdpClient({ allowInsecureRequests: import.meta.env.DEV })

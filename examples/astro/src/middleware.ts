@@ -1,3 +1,0 @@
-import { idp } from './lib/idp'
-
-export const onRequest = idp.onRequest

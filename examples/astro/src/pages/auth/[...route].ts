@@ -1,3 +1,0 @@
-export { ALL } from 'idp-client/astro'
-
-export const prerender = false

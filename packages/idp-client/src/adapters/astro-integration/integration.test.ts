@@ -1,0 +1,110 @@
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import type { IntegrationOptions, SetupContext, VirtualPlugin } from './integration.ts'
+import idp from './integration.ts'
+
+/** Runs the set-up of a project, and returns what the integration has added to it. */
+function setUp(
+  options?: IntegrationOptions,
+  { command = 'build', files = {}, checkOrigin }: ProjectOptions = {},
+): { sources: (id: string) => string | undefined; mounted: unknown[]; root: string } {
+  const root = mkdtempSync(join(tmpdir(), 'idp-astro-'))
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(root, path, '..'), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const mounted: unknown[] = []
+  const plugins: VirtualPlugin[] = []
+  const context: SetupContext = {
+    command,
+    config: {
+      root: pathToFileURL(`${root}/`),
+      srcDir: pathToFileURL(`${root}/src/`),
+      security: checkOrigin === undefined ? undefined : { checkOrigin },
+    },
+    addMiddleware: (middleware) => mounted.push(middleware),
+    injectRoute: ({ entrypoint, ...route }) =>
+      mounted.push({ ...route, entrypoint: entrypoint.pathname.split('/').at(-1) }),
+    updateConfig: ({ security, vite }) => {
+      mounted.push(security)
+      plugins.push(...vite.plugins)
+    },
+  }
+  idp(options).hooks['astro:config:setup'](context)
+  const [plugin] = plugins
+  return {
+    sources: (id) => {
+      const resolved = plugin?.resolveId(id)
+      return resolved && plugin?.load(resolved)
+    },
+    mounted,
+    root,
+  }
+}
+
+interface ProjectOptions {
+  readonly command?: SetupContext['command']
+  readonly files?: Readonly<Record<string, string>>
+  readonly checkOrigin?: boolean
+}
+
+const CLIENT = 'virtual:idp-client'
+const MIDDLEWARE = 'virtual:idp-client/middleware'
+
+describe('the integration of Astro', () => {
+  test('mounts the middleware first and the auth routes, and replaces the check of origins', () => {
+    const { mounted, sources } = setUp({ trustedOrigins: ['https://pay.example'] })
+    expect(mounted).toEqual([
+      { checkOrigin: false },
+      { order: 'pre', entrypoint: MIDDLEWARE },
+      { pattern: '/auth/[...route]', entrypoint: 'astro.js', prerender: false },
+    ])
+    expect(sources(MIDDLEWARE)).toContain(
+      'sequence(idp.onRequest, checkOrigin({"trustedOrigins":["https://pay.example"]}))',
+    )
+    expect(sources('another')).toBeUndefined()
+  })
+
+  test('checks no origins if the application has switched that off', () => {
+    expect(setUp({}, { checkOrigin: true }).sources(MIDDLEWARE)).toContain('checkOrigin(')
+    expect(setUp({}, { checkOrigin: false }).sources(MIDDLEWARE)).not.toContain('checkOrigin')
+  })
+
+  test('creates a client that permits http in development only, unless the application has one', () => {
+    expect(setUp().sources(CLIENT)).toContain('allowInsecureRequests: import.meta.env.DEV')
+    const { root, sources } = setUp({}, { files: { 'src/lib/idp.ts': '' } })
+    expect(sources(CLIENT)).toBe(`export { idp } from "${root}/src/lib/idp.ts"\n`)
+    const other = setUp({ client: './auth/client' }, { files: { 'auth/client.mjs': '' } })
+    expect(other.sources(CLIENT)).toBe(`export { idp } from "${other.root}/auth/client.mjs"\n`)
+  })
+
+  test('stops the build if the option names a file that does not exist', () => {
+    expect(() => setUp({ client: './src/auth' })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONFIGURATION',
+        message: expect.stringContaining('export const idp = new IdpClient()'),
+      }),
+    )
+  })
+
+  test('gives the development server the variables of .env, and a build none', () => {
+    const files = { '.env': 'IDP_ASTRO_TEST=from the file\n' }
+    setUp({}, { files })
+    expect(process.env['IDP_ASTRO_TEST']).toBeUndefined()
+    try {
+      setUp({}, { command: 'dev', files })
+      expect(process.env['IDP_ASTRO_TEST']).toBe('from the file')
+    } finally {
+      delete process.env['IDP_ASTRO_TEST']
+    }
+  })
+
+  test('types the client and the session', () => {
+    const types: string[] = []
+    idp().hooks['astro:config:done']({ injectTypes: ({ content }) => types.push(content) })
+    expect(types.join()).toMatch(/declare module 'virtual:idp-client'.*readonly idpSession/s)
+  })
+})
