@@ -27,9 +27,9 @@ export abstract class WebClient extends WebHostClient {
 
   /**
    * Responds to requests for the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or
-   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set, and is not for the browser. Inside `next` operations
-   * need no response: their cookies are added to the response of `next`, unless it has set newer ones. Once that response
-   * has been returned, the request is read-only (`SESSION_NOT_WRITABLE`).
+   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set, and is not for the browser.
+   * Inside `next` operations need no response: their cookies are added to the response of `next`, unless it has set newer
+   * ones. Once that response has been returned, the request is read-only (`SESSION_NOT_WRITABLE`).
    */
   readonly middleware = async (
     request: FrameworkRequest,
