@@ -1,8 +1,9 @@
 // npm run test:hosts [-- host... | -- --resume | -- --write]: installs, builds and runs the applications of every framework:
-// the adapter contract on a production build, direct and behind a proxy that ends TLS, and the example in Chromium. With
-// --resume hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md.
-// Rows with `contractOnly`, other versions of a framework, run their types and the direct contract only. A host whose Node.js
-// cannot be installed is skipped, and not written. `npm test -- hosts` runs those that install in seconds, without a browser.
+// the adapter contract on a production build, direct and behind a proxy that ends TLS, and the example in Chromium. Before,
+// the package is installed in a new application of the framework, and in those of lib/new-applications.mjs. With --resume
+// hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md. Rows with
+// `contractOnly`, other versions of a framework, run their types and the direct contract only. A host whose Node.js cannot be
+// installed is skipped, and not written. `npm test -- hosts` runs those that install in seconds, without a browser.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -13,6 +14,7 @@ import { startBrowser, visitExample } from './lib/host-browser.mjs'
 import { cache, contractOf, hash, install, nodeProgram, sourceOf } from './lib/host-install.mjs'
 import { toMatrix } from './lib/host-matrix.mjs'
 import { hosts } from './lib/hosts.mjs'
+import { furtherApplications, quickApplications, toInstallationSteps } from './lib/new-applications.mjs'
 import { freePort } from './lib/ports.mjs'
 import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
@@ -147,6 +149,7 @@ function stepsOf(context, result) {
     return { ...provider.env, APP_BASE_URL: base }
   }
   const steps = [
+    ...(context.quick ? [] : toInstallationSteps(name, context)),
     ['installs', () => install(context)],
     ...each('the types of the example resolve', types, 'example'),
     ...each('the tests of the adapter pass', tests, 'contract'),
@@ -212,7 +215,7 @@ async function testHost(name, { quick, resume, ...context }) {
   const program = await Promise.resolve(nodeProgram(name)).catch(({ message }) => {
     console.log(`skipped ${name}: Node.js ${hosts[name].node} cannot be installed\n${message}`)
   })
-  const steps = stepsOf({ ...context, folder, name, program }, result)
+  const steps = stepsOf({ ...context, folder, name, program, quick }, result)
   if (!program) return { ...counts, skipped: steps.length }
   await runSteps(name, steps, counts)
   if (counts.failed === 0 && !quick) {
@@ -223,20 +226,27 @@ async function testHost(name, { quick, resume, ...context }) {
   return counts
 }
 
+/** Installs the package in an application that has no other tests, and returns the counts. */
+async function testInstallation(name, options) {
+  const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
+  await runSteps(`new application ${name}`, toInstallationSteps(name, options), counts)
+  return counts
+}
+
 /**
- * Runs hosts, two at a time.
+ * Runs hosts, and installs in new applications, two at a time.
  *
- * @param {{ only?: string[], resume?: boolean, quick?: boolean }} [what] names of hosts, all if empty; `quick`: only those that
- *   install in seconds, without a browser
+ * @param {{ only?: string[], resume?: boolean, quick?: boolean }} [what] names of hosts and of further applications, all if
+ *   empty; `quick`: only those that install in seconds, without a browser
  * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
  */
 export async function testHosts({ only = [], resume = false, quick = false } = {}) {
-  const unknown = only.filter((name) => !(name in hosts))
-  if (unknown.length > 0)
-    throw new Error(`no host ${unknown.join(', ')}; known: ${Object.keys(hosts).join(', ')}`)
-  const names = Object.keys(hosts).filter(
-    (name) => (only.length === 0 || only.includes(name)) && (!quick || hosts[name].quick),
-  )
+  const known = [...Object.keys(hosts), ...furtherApplications]
+  const unknown = only.filter((name) => !known.includes(name))
+  if (unknown.length > 0) throw new Error(`no host ${unknown.join(', ')}; known: ${known.join(', ')}`)
+  const isSelected = (name) => only.length === 0 || only.includes(name)
+  const names = Object.keys(hosts).filter((name) => isSelected(name) && (!quick || hosts[name].quick))
+  const applications = (quick ? quickApplications : furtherApplications).filter(isSelected)
   const { startDevProvider } = await import('../packages/dev-provider/dist/index.js')
   const contracts = await import('../packages/idp-client/dist/testing.js')
   const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -245,11 +255,13 @@ export async function testHosts({ only = [], resume = false, quick = false } = {
   const browser = quick ? undefined : await startBrowser(provider)
   try {
     const tarball = await withProgress('hosts: packs idp-client', () => pack('packages/idp-client', cache))
-    const run = (name) => testHost(name, { browser, contracts, provider, tarball, quick, resume })
-    const waiting = [...names]
+    const waiting = [
+      ...applications.map((name) => () => testInstallation(name, { quick, tarball })),
+      ...names.map((name) => () => testHost(name, { browser, contracts, provider, tarball, quick, resume })),
+    ]
     const work = async () => {
-      for (let name = waiting.shift(); name; name = waiting.shift()) {
-        const { failures, ...own } = await run(name)
+      for (let run = waiting.shift(); run; run = waiting.shift()) {
+        const { failures, ...own } = await run()
         for (const [key, count] of Object.entries(own)) counts[key] += count
         counts.failures.push(...failures)
       }

@@ -9,7 +9,7 @@ import { fromRoot, must } from './run.mjs'
 /** Folder of all installations. */
 export const cache = fromRoot('e2e/hosts/.cache')
 /** The library's own dependencies, in the versions of this repository. */
-const ownDependencies = ['cookie-es', 'jose', 'oauth4webapi']
+export const ownDependencies = ['cookie-es', 'jose', 'oauth4webapi']
 
 /** Returns the name of the folder of a host's example. */
 export const sourceOf = (name) => hosts[name].application ?? name
@@ -41,6 +41,10 @@ function toManifest({ dependencies, devDependencies, ...manifest }, versions = {
   }
 }
 
+/** Returns the manifest of a host's applications, without the library. */
+export const readManifest = (name) =>
+  toManifest(readJson(`examples/${sourceOf(name)}/package.json`), hosts[name].versions)
+
 const programs = new Map()
 
 /** Returns the path of Node for a host, which is installed if it needs a later major version than the running one. */
@@ -69,7 +73,7 @@ async function installNode(version) {
 export async function install({ name, folder, program, tarball }) {
   const source = sourceOf(name)
   const { files = {}, versions } = hosts[name]
-  const manifest = toManifest(readJson(`examples/${source}/package.json`), versions)
+  const manifest = readManifest(name)
   const lock = readFileSync(fromRoot(`examples/${source}/package-lock.json`))
   const stamp = hash(JSON.stringify(manifest), lock)
   const stampFile = join(folder, 'installed')
