@@ -1,9 +1,10 @@
 // npm run test:hosts [-- host... | -- --resume | -- --write]: installs, builds and runs the applications of every framework:
 // the adapter contract on a production build, direct and behind a proxy that ends TLS, and the example in Chromium. Before,
 // the package is installed in a new application of the framework, and in those of lib/new-applications.mjs. With --resume
-// hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md. Rows with
-// `contractOnly`, other versions of a framework, run their types and the direct contract only. A host whose Node.js cannot be
-// installed is skipped, and not written. `npm test -- hosts` runs those that install in seconds, without a browser.
+// hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md. Hosts with
+// `basePath` run the contract once more, built below that path. Rows with `contractOnly`, other versions of a framework, run
+// their types and the contract without proxy only. A host whose Node.js cannot be installed is skipped, and not written.
+// `npm test -- hosts` runs those that install in seconds, without a browser.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -58,7 +59,7 @@ function fingerprint(name) {
 const resolved = (args, folder) =>
   args.map((arg) => (arg.startsWith('node_modules/') ? join(folder, arg) : arg))
 
-const node = (args, { name, folder, program, application }) =>
+const node = (args, { name, folder, program, application, env }) =>
   must(program, resolved(args, folder), {
     cwd: join(folder, application),
     env: {
@@ -67,6 +68,7 @@ const node = (args, { name, folder, program, application }) =>
       NUXT_TELEMETRY_DISABLED: '1',
       ASTRO_TELEMETRY_DISABLED: '1',
       ...hosts[name].env,
+      ...env,
     },
   })
 
@@ -102,16 +104,17 @@ async function runCases(cases, host) {
 async function contract({ cases, place, configured = true, context, result }) {
   const { name, folder, program, provider } = context
   const proxy = place === 'proxy' ? 'https://app.example.test' : undefined
+  const path = place === 'basePath' ? hosts[name].basePath : ''
   const env = (base) => {
     if (!configured) return {}
-    provider.registerApp(proxy ?? base)
+    provider.registerApp((proxy ?? base) + path)
     // Behind the proxy the base URL is that of each request.
     const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
     return { ...provider.env, ...address, IDP_SECRET: secret }
   }
   await running({ name, folder, program, application: 'contract', env }, async (base) => {
     const failed = await runCases(cases, {
-      url: proxy ?? base,
+      url: (proxy ?? base) + path,
       ...(proxy ? { listensAt: base } : {}),
       secret,
       styles: hosts[name].styles ?? ['ambient', 'explicit'],
@@ -134,11 +137,11 @@ async function visitByHttp(base) {
 
 function stepsOf(context, result) {
   const { browser, contracts, folder, name, program, provider } = context
-  const { build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
+  const { basePath, build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
   /** One step for all commands; none without commands. */
-  const each = (title, commands, application) => {
+  const each = (title, commands, application, env = {}) => {
     const run = async () => {
-      for (const args of commands) await node(args, { name, folder, program, application })
+      for (const args of commands) await node(args, { name, folder, program, application, env })
     }
     return commands.length === 0 ? [] : [[title, run]]
   }
@@ -159,7 +162,18 @@ function stepsOf(context, result) {
       () => contract({ cases, place: 'direct', context, result }),
     ],
   ]
-  if (contractOnly) return steps
+  const belowPath = basePath
+    ? [
+        ...each(`the contract application builds below ${basePath}`, build, 'contract', {
+          CONTRACT_BASE_PATH: basePath,
+        }),
+        [
+          `passes the contract below ${basePath}`,
+          () => contract({ cases, place: 'basePath', context, result }),
+        ],
+      ]
+    : []
+  if (contractOnly) return [...steps, ...belowPath]
   return [
     ...steps,
     [
@@ -171,6 +185,7 @@ function stepsOf(context, result) {
       () =>
         contract({ cases: unconfiguredContract, place: 'unconfigured', configured: false, context, result }),
     ],
+    ...belowPath,
     ...each('the example builds', build, 'example'),
     [
       browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',

@@ -20,6 +20,8 @@ import { toOtherVersions } from './other-versions.mjs'
  * @property {string[]} start arguments of Node that start either application. Paths beginning with `node_modules/` are
  *   in the folder above
  * @property {('ambient' | 'explicit')[]} [styles] how its operations can be called; default: without request and with it
+ * @property {string} [basePath] the contract is run once more with the contract application below this path; its build gets the
+ *   path in `CONTRACT_BASE_PATH`, for the configuration of the framework
  * @property {boolean} [contractOnly] whether only the types, the tests of the adapter and the direct place of the contract are run:
  *   another version of a framework
  * @property {Record<string, string | null>} [files] of both applications, or of `example/` or `contract/`, in place of
@@ -270,6 +272,7 @@ const main = {
     entry: 'idp-client/astro',
     frameworks: ['astro', '@astrojs/node'],
     quick: false,
+    basePath: '/shop',
     types: [['node_modules/astro/astro.js', 'check']],
     build: [['node_modules/astro/astro.js', 'build']],
     start: ['dist/server/entry.mjs'],

@@ -13,6 +13,7 @@ const hostLayers = [
   'errors',
   'log',
   'http',
+  'config/framework-base.ts',
   'engine',
   'all-features',
   'root',

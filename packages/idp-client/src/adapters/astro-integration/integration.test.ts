@@ -9,8 +9,8 @@ import idp from './integration.ts'
 /** Runs the set-up of a project, and returns what the integration has added to it. */
 function setUp(
   options?: IntegrationOptions,
-  { command = 'build', files = {}, checkOrigin }: ProjectOptions = {},
-): { sources: (id: string) => string | undefined; mounted: unknown[]; root: string } {
+  { command = 'build', files = {}, base = '/', checkOrigin }: ProjectOptions = {},
+): { sources: (id: string) => string | undefined; defined: object; mounted: unknown[]; root: string } {
   const root = mkdtempSync(join(tmpdir(), 'idp-astro-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(root, path, '..'), { recursive: true })
@@ -18,9 +18,11 @@ function setUp(
   }
   const mounted: unknown[] = []
   const plugins: VirtualPlugin[] = []
+  const defined = {}
   const context: SetupContext = {
     command,
     config: {
+      base,
       root: pathToFileURL(`${root}/`),
       srcDir: pathToFileURL(`${root}/src/`),
       security: checkOrigin === undefined ? undefined : { checkOrigin },
@@ -31,6 +33,7 @@ function setUp(
     updateConfig: ({ security, vite }) => {
       mounted.push(security)
       plugins.push(...vite.plugins)
+      Object.assign(defined, vite.define)
     },
   }
   idp(options).hooks['astro:config:setup'](context)
@@ -40,6 +43,7 @@ function setUp(
       const resolved = plugin?.resolveId(id)
       return resolved && plugin?.load(resolved)
     },
+    defined,
     mounted,
     root,
   }
@@ -48,6 +52,7 @@ function setUp(
 interface ProjectOptions {
   readonly command?: SetupContext['command']
   readonly files?: Readonly<Record<string, string>>
+  readonly base?: string
   readonly checkOrigin?: boolean
 }
 
@@ -88,6 +93,14 @@ describe('the integration of Astro', () => {
         message: expect.stringContaining('export const idp = new IdpClient()'),
       }),
     )
+  })
+
+  test('gives the base path to code of the server and of pages', () => {
+    expect(setUp({}, { base: '/shop' }).defined).toEqual({
+      'process.env.FRAMEWORK_PUBLIC_BASE_PATH': '"/shop"',
+      'process.env.NEXT_PUBLIC_BASE_PATH': '"/shop"',
+    })
+    expect(setUp().defined).toEqual({})
   })
 
   test('gives the development server the variables of .env, and a build none', () => {

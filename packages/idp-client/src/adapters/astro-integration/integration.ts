@@ -17,13 +17,17 @@ export interface IntegrationOptions extends OriginCheckOptions {
 export interface SetupContext {
   readonly command: 'dev' | 'build' | 'preview' | 'sync'
   readonly config: {
+    readonly base: string
     readonly root: URL
     readonly srcDir: URL
     readonly security?: { readonly checkOrigin?: boolean | undefined } | undefined
   }
   addMiddleware(middleware: { order: 'pre'; entrypoint: string }): void
   injectRoute(route: { pattern: string; entrypoint: URL; prerender: false }): void
-  updateConfig(config: { security: { checkOrigin: false }; vite: { plugins: VirtualPlugin[] } }): unknown
+  updateConfig(config: {
+    security: { checkOrigin: false }
+    vite: { define: Readonly<Record<string, string>>; plugins: VirtualPlugin[] }
+  }): unknown
 }
 
 /** The used part of what the hook `astro:config:done` gets. */
@@ -82,6 +86,19 @@ function findClient(
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
+/**
+ * Returns what the bundler puts in place of the variables of the base path, in code of the server and in that of pages, which
+ * reads the second name first.
+ */
+function defineBasePath(base: string): Readonly<Record<string, string>> {
+  if (base === '/') return {}
+  const value = JSON.stringify(base)
+  return {
+    'process.env.FRAMEWORK_PUBLIC_BASE_PATH': value,
+    'process.env.NEXT_PUBLIC_BASE_PATH': value,
+  }
+}
+
 /** Serves modules from their sources. */
 function virtualModules(sources: ReadonlyMap<string, string>): VirtualPlugin {
   return {
@@ -106,7 +123,7 @@ export const onRequest = sequence(idp.onRequest, checkOrigin(${JSON.stringify(op
  * The integration for Astro 5 and later: mounts the client and the auth routes in front of the middleware of the application,
  * types `Astro.locals.idpSession`, and exports the client as `idp` from `virtual:idp-client`. Astro's check of form posts would
  * reject back-channel logout and `response_mode=form_post`: it is replaced by `checkOrigin` behind the auth routes, unless the
- * application has switched it off. `astro dev` gets the variables of `.env`.
+ * application has switched it off. The base path is that of the configuration. `astro dev` gets the variables of `.env`.
  *
  * @example
  * // astro.config.mjs
@@ -126,7 +143,10 @@ export default function idp({ client, trustedOrigins = [] }: IntegrationOptions 
           [CLIENT, source],
           [MIDDLEWARE, toMiddleware(checked)],
         ])
-        updateConfig({ security: { checkOrigin: false }, vite: { plugins: [virtualModules(sources)] } })
+        updateConfig({
+          security: { checkOrigin: false },
+          vite: { define: defineBasePath(config.base), plugins: [virtualModules(sources)] },
+        })
         addMiddleware({ order: 'pre', entrypoint: MIDDLEWARE })
         injectRoute({
           pattern: '/auth/[...route]',

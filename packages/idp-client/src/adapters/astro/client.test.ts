@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
-import type { AstroOptions, FrameworkRequest, SessionData } from './index.ts'
+import type { AstroOptions, FrameworkRequest, LogEvent, SessionData } from './index.ts'
 import { ALL, checkOrigin, IdpClient } from './index.ts'
 
 const client = (options: AstroOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
@@ -132,6 +132,23 @@ describe('guards', () => {
     const response = await idp.onRequest(context, async () => ALL(context))
     expect(response.status).toBe(404)
   })
+})
+
+test.each([
+  ['/shop', {}, ['FRAMEWORK_PUBLIC_BASE_PATH=/shop']],
+  ['/shop/', { FRAMEWORK_PUBLIC_BASE_PATH: '/shop' }, []],
+  ['/', {}, []],
+])('the base %j of Astro with %j is reported once: %j', async (base, variables, named) => {
+  onTestFinished(() => void vi.unstubAllEnvs())
+  for (const [name, value] of Object.entries({ ...variables, BASE_URL: base })) vi.stubEnv(name, value)
+  const events: LogEvent[] = []
+  const idp = client({ logger: (event) => events.push(event) })
+  // A build may lack the variables of the server.
+  await idp.onRequest(toContext(new Request(APP), true), page)
+  expect(events).toEqual([])
+  await idp.onRequest(toContext(new Request(APP)), page)
+  await idp.onRequest(toContext(new Request(APP)), page)
+  expect(events.map((event) => /FRAMEWORK\w+=[^, ]+/.exec(JSON.stringify(event))?.[0])).toEqual(named)
 })
 
 test('[F3] checkOrigin behind onRequest rejects forms of other origins, but not the posts of the provider', async () => {

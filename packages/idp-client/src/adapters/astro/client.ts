@@ -1,4 +1,5 @@
 import { allFeatures } from '../../all-features.ts'
+import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
@@ -77,6 +78,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       })
       return next()
     }
+    // Astro's bundler puts `base` of its configuration here.
+    reportFrameworkBase(this.application.settings, import.meta.env?.BASE_URL)
     // A rewrite runs the middleware again, inside the first run.
     if (hasSession(property) && openBinding(locals)) return next()
     return this.serve(context, async () => {
