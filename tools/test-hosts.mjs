@@ -72,7 +72,7 @@ const node = (args, { name, folder, program, application, env }) =>
     },
   })
 
-/** Runs `work` while an application runs, at its address. */
+/** Runs `work` while an application runs, with its address and its server. */
 async function running({ name, folder, program, application, env }, work) {
   const port = await freePort()
   const base = `http://127.0.0.1:${port}`
@@ -84,7 +84,7 @@ async function running({ name, folder, program, application, env }, work) {
   })
   try {
     await untilAnswers(`${base}/`, server)
-    await work(base)
+    await work(base, server)
   } catch (error) {
     throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)
   } finally {
@@ -147,9 +147,13 @@ function stepsOf(context, result) {
   }
   const { adapterContract, lateWriteContract, unconfiguredContract } = contracts
   const cases = [...adapterContract, ...lateWriteContract]
-  const example = (base) => {
-    provider.registerApp(base)
-    return { ...provider.env, APP_BASE_URL: base }
+  /** Runs the example; `env` changes its variables. */
+  const runExample = (env, work) => {
+    const toEnv = (base) => {
+      provider.registerApp(base)
+      return { ...provider.env, APP_BASE_URL: base, ...env }
+    }
+    return running({ name, folder, program, application: 'example', env: toEnv }, work)
   }
   const steps = [
     ...(context.quick ? [] : toInstallationSteps(name, context)),
@@ -190,9 +194,10 @@ function stepsOf(context, result) {
     [
       browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',
       () =>
-        running({ name, folder, program, application: 'example', env: example }, async (base) => {
+        runExample({}, async (base) => {
           await (browser ? visitExample(browser, base) : visitByHttp(base))
-          if (browser && hosts[name].visit) await (await import(visitOf(name))).visit(browser, base)
+          if (browser && hosts[name].visit)
+            await (await import(visitOf(name))).visit(browser, base, runExample)
           result.browser = browser ? 'passed' : 'not run'
         }),
     ],

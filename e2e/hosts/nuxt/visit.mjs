@@ -61,8 +61,47 @@ async function requestAtOnce(contexts, base) {
   await Promise.all(requests)
 }
 
-/** Visits the example with the module as two users. */
-export async function visit(browser, base) {
+/** Variables of an application that is not configured. */
+const unconfigured = {
+  APP_BASE_URL: undefined,
+  IDP_DOMAIN: undefined,
+  IDP_CLIENT_ID: undefined,
+  IDP_CLIENT_SECRET: undefined,
+}
+
+const isUnavailable = /The sign-in is not available/
+
+/** Without a configuration users are not told what is missing, but the log is; pages for everyone are shown. */
+async function requestUnconfigured(base, server) {
+  const get = async (path, accept) => {
+    const response = await fetch(base + path, { headers: { accept } })
+    return { status: response.status, body: await response.text() }
+  }
+  const page = await get('/account', 'text/html')
+  match(page.body, isUnavailable)
+  for (const { body, status } of [page, await get('/account', 'application/json')]) {
+    equal(status, 500)
+    ok(!/IDP_|configuration/i.test(body), body)
+  }
+  match(server.output(), /cause: InvalidConfigurationError.*IDP_DOMAIN/s)
+  equal((await get('/', 'text/html')).status, 200)
+}
+
+/** If the browser cannot find out whether a user is signed in, it says so instead of the page, until it can. */
+async function navigateWithoutProfile(context, base) {
+  const page = await context.newPage()
+  await page.goto(base)
+  await context.route('**/auth/profile', (route) => route.abort())
+  await page.getByRole('link', { name: 'Account' }).click()
+  await page.getByText(isUnavailable).waitFor()
+  equal(await page.locator('#user').count(), 0)
+  await context.unroute('**/auth/profile')
+  await page.goto(`${base}/account`)
+  await page.getByRole('button', { name: /alice/i }).waitFor()
+}
+
+/** Visits the example with the module as two users. `runExample` runs it once more, with other variables. */
+export async function visit(browser, base, runExample) {
   const [alice, bob, nobody] = await Promise.all([1, 2, 3].map(() => browser.newContext()))
   try {
     const seen = observe(alice)
@@ -80,6 +119,8 @@ export async function visit(browser, base) {
     await page.getByText('Signed out').waitFor()
     await requestAtOnce([[alice, ''], ...contexts.slice(1)], base)
     equal(seen.errors.join('\n'), '', 'errors in the console')
+    await navigateWithoutProfile(nobody, base)
+    await runExample(unconfigured, requestUnconfigured)
   } finally {
     await Promise.all([alice, bob, nobody].map((context) => context.close()))
   }

@@ -18,7 +18,14 @@ declare module '#imports' {
     readonly payload: object
     runWithContext<T>(run: () => T): T
   }
+  export interface ErrorProperties {
+    readonly cause: unknown
+    readonly fatal: boolean
+    readonly message: string
+    readonly statusCode: number
+  }
   export function computed<T>(getter: () => T): import('vue').ComputedRef<T>
+  export function createError(properties: ErrorProperties): Error
   export function defineNuxtPlugin(setup: (app: NuxtApp) => Promise<object>): object
   export function defineNuxtRouteMiddleware(middleware: (to: PageRoute) => Promise<unknown>): object
   export function navigateTo(to: string, options: { readonly external: boolean }): unknown
