@@ -55,8 +55,8 @@ const at = (path: string): string => site.url + path
 const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in', exact: true })
 const welcome = (page: Page) => page.getByRole('heading', { name: 'Server-side login' })
 const isProvider = (url: URL): boolean => url.origin === provider.origin
-const pathOf = (response: Response): string => new URL(response.url()).pathname
-const answersOf = (path: string): Response[] => visitor.responses.filter((one) => pathOf(one) === path)
+const toPath = (response: Response): string => new URL(response.url()).pathname
+const findResponses = (path: string): Response[] => visitor.responses.filter((one) => toPath(one) === path)
 
 async function logOut(page: Page): Promise<void> {
   await page.getByRole('banner').getByRole('link', { name: 'Log out' }).click()
@@ -221,7 +221,7 @@ describe('tabs and history', () => {
   test('going back to a finished login redirects to the page', async () => {
     const page = await arrive()
     await signIn(page, at('/profile'), 'alice')
-    const callback = answersOf('/auth/callback')[0]?.url() ?? ''
+    const callback = findResponses('/auth/callback')[0]?.url() ?? ''
     const exchanges = provider.count('token')
     await page.goto(callback)
     expect(page.url()).toBe(at('/profile'))
@@ -280,7 +280,7 @@ describe('logins that fail', () => {
     await page.goto(at('/profile'))
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
-    expect(answersOf('/auth/callback')[0]?.status()).toBe(400)
+    expect(findResponses('/auth/callback')[0]?.status()).toBe(400)
     expect(await accessibilityProblems(page)).toEqual([])
     expect(await ourCookies(visitor, site.url)).toEqual([])
     await page.getByRole('link', { name: 'Try again' }).click()
@@ -298,7 +298,7 @@ describe('logins that fail', () => {
     await forget(visitor, site.url)
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
-    expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 302])
+    expect(findResponses('/auth/callback').map((response) => response.status())).toEqual([400, 302])
     expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
   })
 
@@ -313,11 +313,11 @@ describe('logins that fail', () => {
     const restarted = page.waitForRequest((request) => request.url().includes('restarted=1'))
     await enterAs(page, 'alice')
     await restarted
-    await expect.poll(() => answersOf('/auth/callback').length, { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => findResponses('/auth/callback').length, { timeout: 30_000 }).toBe(2)
     await page.getByRole('heading', { name: 'This login is no longer valid' }).waitFor()
     // This is how the page of the first callback starts the login again.
     expect(await page.locator('meta[http-equiv=refresh]').count()).toBe(0)
-    expect(answersOf('/auth/callback').map((response) => response.status())).toEqual([400, 400])
+    expect(findResponses('/auth/callback').map((response) => response.status())).toEqual([400, 400])
   })
 })
 
@@ -332,7 +332,7 @@ describe('form_post', () => {
     const page = await arrive()
     await signIn(page, `${posting.url}/profile`, 'alice')
     await page.getByRole('main').getByText('Alice Anderson').waitFor()
-    const [callback] = answersOf('/auth/callback')
+    const [callback] = findResponses('/auth/callback')
     expect(callback?.request().method()).toBe('POST')
     expect(callback?.status()).toBe(303)
     expect(visitor.responses.filter((one) => one.url().includes('code='))).toEqual([])
@@ -354,7 +354,7 @@ describe('form_post', () => {
     await forget(visitor, posting.url)
     await enterAs(page, 'alice')
     await page.waitForURL(`${posting.url}/profile`)
-    expect(answersOf('/auth/callback').map((one) => one.status())).toEqual([400, 400, 303])
+    expect(findResponses('/auth/callback').map((one) => one.status())).toEqual([400, 400, 303])
     expect(await ourCookies(visitor, posting.url)).toEqual(['__session'])
   })
 })
@@ -370,7 +370,7 @@ describe('requests of the Next.js router', () => {
   async function openHome(page: Page): Promise<void> {
     await page.goto(at('/'))
     await expect
-      .poll(() => new Set(visitor.responses.filter(isPageSegment).map(pathOf)), { timeout: 30_000 })
+      .poll(() => new Set(visitor.responses.filter(isPageSegment).map(toPath)), { timeout: 30_000 })
       .toEqual(new Set(pages.filter((path) => !['/', '/legacy'].includes(path))))
   }
 
@@ -379,7 +379,7 @@ describe('requests of the Next.js router', () => {
     const asked = provider.count('authorize')
     await openHome(page)
     for (const response of visitor.responses.filter(isPrefetch))
-      expect([pathOf(response), await response.headerValue('set-cookie')]).toEqual([pathOf(response), null])
+      expect([toPath(response), await response.headerValue('set-cookie')]).toEqual([toPath(response), null])
     expect(await ourCookies(visitor, site.url)).toEqual([])
     expect(provider.count('authorize')).toBe(asked)
   })
@@ -402,7 +402,7 @@ describe('requests of the Next.js router', () => {
     await page.evaluate("window.next.router.push('/auth/login?returnTo=%2Fclient')")
     await enterAs(page, 'alice')
     await page.waitForURL(at('/client'))
-    const [byRouter, byBrowser] = answersOf('/auth/login')
+    const [byRouter, byBrowser] = findResponses('/auth/login')
     expect(byRouter?.status()).toBe(403)
     expect(await byRouter?.headerValue('set-cookie')).toBeNull()
     expect(byBrowser?.status()).toBe(302)

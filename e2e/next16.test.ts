@@ -10,7 +10,7 @@ import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
-import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
+import { buildNext, copyFixture, startNext } from './fixtures/support/next-application.ts'
 import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
 import type { Visitor } from './support/visitor.ts'
@@ -25,8 +25,8 @@ const running: RunningNext[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  cached = await copyOf('next16', 'next16-turbopack')
-  plain = await copyOf('next16', 'next16-webpack')
+  cached = await copyFixture('next16', 'next16-turbopack')
+  plain = await copyFixture('next16', 'next16-webpack')
   // No variable of ours is set: a build needs none.
   await buildNext(cached, 'turbopack', { FIXTURE_CACHE_COMPONENTS: '1' })
   await buildNext(plain, 'webpack')
@@ -51,7 +51,7 @@ async function start(folder: string, variables: Variables = {}): Promise<Running
   return server
 }
 
-function hostOf({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
+function toContractHost({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
   const signIn: ContractHost['signIn'] = (authorizationUrl, person) =>
     provider.login(authorizationUrl, person)
   return { url, secret: SECRET, styles, signIn }
@@ -72,7 +72,7 @@ describe('App Router behind the proxy', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = hostOf(await start(plain), ['ambient', 'explicit'])
+    host = toContractHost(await start(plain), ['ambient', 'explicit'])
   })
 
   test.each(adapterContract)('$title', ({ run }) => run(host))
@@ -82,7 +82,7 @@ describe('App Router behind middleware.ts on the edge runtime', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    const folder = await copyOf('next16', 'next16-edge')
+    const folder = await copyFixture('next16', 'next16-edge')
     const proxy = await readFile(`${folder}/proxy.ts`, 'utf8')
     await writeFile(
       `${folder}/middleware.ts`,
@@ -90,7 +90,7 @@ describe('App Router behind middleware.ts on the edge runtime', () => {
     )
     await rm(`${folder}/proxy.ts`)
     await buildNext(folder, 'turbopack')
-    host = hostOf(await start(folder), ['ambient', 'explicit'])
+    host = toContractHost(await start(folder), ['ambient', 'explicit'])
   })
 
   test.each(adapterContract)('$title', ({ run }) => run(host))
@@ -100,7 +100,7 @@ describe('Pages Router behind the proxy and a rewrite', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = hostOf(await start(cached, { FIXTURE_STYLE: 'pages' }), ['explicit'])
+    host = toContractHost(await start(cached, { FIXTURE_STYLE: 'pages' }), ['explicit'])
   })
 
   // Next hides router headers from the proxy and spells the query anew, unless skipProxyUrlNormalize is set.
@@ -124,7 +124,7 @@ describe('auth routes as a catch-all route handler', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = hostOf(await start(plain, { FIXTURE_STYLE: 'mounted' }), ['ambient', 'explicit'])
+    host = toContractHost(await start(plain, { FIXTURE_STYLE: 'mounted' }), ['ambient', 'explicit'])
   })
 
   // Requests for the application itself need a proxy, and Next responds to one kind of prefetch before a proxy sees it.
@@ -163,7 +163,7 @@ describe.each([
   beforeAll(async () => {
     const server = await startNext(plain, 'start', () => ({ FIXTURE_STYLE: style }))
     running.push(server)
-    host = hostOf(server, styles)
+    host = toContractHost(server, styles)
   })
 
   test.each(unconfiguredContract)('$title', ({ run }) => run(host))
@@ -375,7 +375,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
 
   beforeAll(async () => {
     browser = await startChromium({ provider })
-    const folder = mode === 'start' ? cached : await copyOf('next16', 'next16-dev')
+    const folder = mode === 'start' ? cached : await copyFixture('next16', 'next16-dev')
     server = await startNext(folder, mode, (url) => ({
       ...provider.env,
       IDP_SECRET: SECRET,

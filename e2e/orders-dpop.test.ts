@@ -118,7 +118,7 @@ describe('the API', () => {
     }
   }
 
-  const nonceOf = async (): Promise<string> => (await ask('/transfers', {})).nonce
+  const requestNonce = async (): Promise<string> => (await ask('/transfers', {})).nonce
 
   test('accepts a bound token for transfers with a proof that has its nonce, and each proof once', async () => {
     const accessToken = await token()
@@ -169,7 +169,7 @@ describe('the API', () => {
     ['one with a broken signature', (proof: string) => proof.replace(/[^.]*$/, 'AAAA')],
   ])('rejects as a proof: %s', async (_title, change) => {
     const accessToken = await token()
-    const claims = { htu: `${api.url}/transfers`, nonce: await nonceOf() }
+    const claims = { htu: `${api.url}/transfers`, nonce: await requestNonce() }
     const dpop = change(key.prove(accessToken, claims))
     const headers = { authorization: `DPoP ${accessToken}`, ...(dpop === undefined ? {} : { dpop }) }
     const { challenge, status } = await ask('/transfers', headers)
@@ -192,7 +192,7 @@ describe('the API', () => {
     ['with a key of another kind', {}, { jwk: otherCurve }],
   ])('refuses a proof %s', async (_title, claims, header) => {
     const accessToken = await token()
-    const right = { htu: `${api.url}/transfers`, nonce: await nonceOf() }
+    const right = { htu: `${api.url}/transfers`, nonce: await requestNonce() }
     const dpop = key.prove(accessToken, { ...right, ...claims }, header)
     const { challenge, status } = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
     expect([status, challenge]).toEqual([401, faulty('invalid_dpop_proof')])
@@ -205,7 +205,7 @@ describe('the API', () => {
     ['without the scope', { scope: 'openid' }, 403, 'DPoP error="insufficient_scope", scope="read:things"'],
   ])('rejects a token %s', async (_title, changes, status, challenge) => {
     const accessToken = await token(changes)
-    const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce: await nonceOf() })
+    const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce: await requestNonce() })
     const answer = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
     expect([answer.status, answer.challenge]).toEqual([status, challenge])
   })

@@ -13,8 +13,8 @@ import {
   dialogue,
   enterCode,
   pressTransfer,
+  readSecret,
   receipt,
-  secretOf,
   wrong,
 } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
@@ -73,7 +73,7 @@ describe('[J8] the transfer page', () => {
     site.complaints.announce(/invalid_grant/)
     await pressTransfer(page)
     await choose(page, 'Authenticator app')
-    const code = provider.mfa.totp(await secretOf(page))
+    const code = provider.mfa.totp(await readSecret(page))
     await enterCode(page, wrong(code))
     await page.getByRole('alert').filter({ hasText: 'This code is wrong.' }).waitFor()
     for (const name of ['Confirm', 'Cancel'])

@@ -15,7 +15,7 @@ import { startChromium } from './fixtures/support/chromium.ts'
 import { environment, freePort } from './fixtures/support/next-application.ts'
 import { enterAs } from './support/visitor.ts'
 import type { Step } from './support/walkthrough.ts'
-import { fromRoot, responds, stepsBelow, stepsOf, until, Walkthrough } from './support/walkthrough.ts'
+import { fromRoot, parseSteps, responds, stepsBelow, until, Walkthrough } from './support/walkthrough.ts'
 
 const QUICK_START = 'docs/guides/quick-start.md'
 const CACHE_COMPONENTS = 'docs/guides/cache-components.md'
@@ -118,7 +118,7 @@ afterAll(async () => {
 })
 
 /** Errors on the console of a page, and uncaught ones. */
-function errorsOf(page: Page): string[] {
+function collectErrors(page: Page): string[] {
   const errors: string[] = []
   page.on('console', (message) => {
     if (message.type() === 'error') errors.push(message.text())
@@ -133,7 +133,7 @@ async function newPage(): Promise<Page> {
 
 test('[J1] the README begins with the quick start for Next.js 16', () => {
   const beginning = readFileSync(fromRoot('README.md'), 'utf8').split(/^## /m, 1)[0] ?? ''
-  expect(stepsOf(beginning)).toEqual(stepsBelow(QUICK_START, 'Next.js 16'))
+  expect(parseSteps(beginning)).toEqual(stepsBelow(QUICK_START, 'Next.js 16'))
 })
 
 describe('an unmodified create-next-app', () => {
@@ -142,7 +142,7 @@ describe('an unmodified create-next-app', () => {
 
   beforeAll(async () => {
     page = await newPage()
-    errors = errorsOf(page)
+    errors = collectErrors(page)
   })
 
   async function show(path: string, text: string | RegExp): Promise<void> {
@@ -280,7 +280,7 @@ describe('an unmodified create-next-app', () => {
 
 /** Without the configuration, which the template has already, and the first page, which it shares with the quick start. */
 function pagesAboutCacheComponents(): Step[] {
-  const steps = stepsOf(readFileSync(fromRoot(CACHE_COMPONENTS), 'utf8'))
+  const steps = parseSteps(readFileSync(fromRoot(CACHE_COMPONENTS), 'utf8'))
   return steps.filter((step) => step.kind === 'file' && /^app\/\w+\//.test(step.path))
 }
 
@@ -293,7 +293,7 @@ describe.each([
     const page = await newPage()
     // Browsers ask every site for an icon, which the sections leave out.
     await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }))
-    const errors = errorsOf(page)
+    const errors = collectErrors(page)
     await page.goto(url)
     await page.getByText('Log in').waitFor()
     await page.goto(`${url}/account`)

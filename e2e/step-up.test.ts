@@ -15,8 +15,8 @@ import {
   enterCode,
   openTransfer,
   pressTransfer,
+  readSecret,
   receipt,
-  secretOf,
   wrong,
 } from './support/money.ts'
 import type { Visitor } from './support/visitor.ts'
@@ -104,7 +104,7 @@ describe('on the page', () => {
     expect(recoveryCode).not.toBe('')
     await dialogue(page).getByText(recoveryCode).waitFor()
     expect(await accessibilityProblems(page)).toEqual([])
-    const code = provider.mfa.totp(await secretOf(page))
+    const code = provider.mfa.totp(await readSecret(page))
     announceRefusal()
     await enterCode(page, wrong(code))
     await alert(page, 'This code is wrong.').waitFor()

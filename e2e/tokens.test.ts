@@ -3,7 +3,7 @@ import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint } from './fixtures/next16/lib/fingerprint.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
-import { buildNext, copyOf, startNext } from './fixtures/support/next-application.ts'
+import { buildNext, copyFixture, startNext } from './fixtures/support/next-application.ts'
 import { SECRET } from './fixtures/support/visitor.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
 
@@ -15,7 +15,7 @@ const running: RunningNext[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  folder = await copyOf('next16', 'next16-tokens')
+  folder = await copyFixture('next16', 'next16-tokens')
   await buildNext(folder, 'turbopack')
 })
 

@@ -28,7 +28,7 @@ const finished = [
  * Rows of the table: `| ID | Section | Requirement | Owner | Proof |`. A proof names a test file in
  * backticks, several are separated by `<br>`.
  */
-export function rowsOf(text) {
+export function parseRows(text) {
   const lines = text.split('\n').map((line, index) => ({ line, number: index + 1 }))
   return lines
     .filter(({ line }) => /^\|\s*[A-Z]\d+\s*\|/.test(line))
@@ -45,7 +45,7 @@ export function rowsOf(text) {
 /**
  * Returns the problems of the rows of a table.
  *
- * @param {ReturnType<typeof rowsOf>} rows
+ * @param {ReturnType<typeof parseRows>} rows
  * @param {(path: string) => string | null} read text of a test file, null if there is none
  */
 export function rowProblems(rows, read, table) {
@@ -96,7 +96,7 @@ export const tagged = (text, id) => idsIn(text).includes(id)
 const calledName = ({ callee, name, object }) => name ?? calledName(callee ?? object ?? { name: '' })
 
 /** Titles of the tests of a module, and of the groups around them. */
-function titlesOf(path, text) {
+function findTitles(path, text) {
   const titles = []
   const { program } = parseSync(path, text)
   new Visitor({
@@ -114,17 +114,17 @@ function titlesOf(path, text) {
 
 /** Ids with a number in the titles of a test file that are those of no row. */
 export function titleProblems(path, text, known) {
-  const ids = new Set(titlesOf(path, text).flatMap(idsIn))
+  const ids = new Set(findTitles(path, text).flatMap(idsIn))
   return [...ids]
     .filter((id) => /\d/.test(id) && !known.has(id))
     .map((id) => `${path} has the id ${id} in a title, which is that of no row: add a row, or remove the id`)
 }
 
 /** Reads one table, prints what is open in it, and returns what is wrong with it. */
-function checkTable(table, problemsOf) {
+function checkTable(table, findProblems) {
   if (!existsSync(fromRoot(table)))
     return { ids: [], problems: [`${table} does not exist`], proven: 0, total: 0 }
-  const rows = rowsOf(readText(table))
+  const rows = parseRows(readText(table))
   const open = rows.filter((row) => row.proof.toLowerCase() === 'open')
   for (const owner of new Set(open.map((row) => row.owner))) {
     console.log(`note: open for "${owner}": ${open.filter((row) => row.owner === owner).length}`)
@@ -133,7 +133,7 @@ function checkTable(table, problemsOf) {
   const empty = rows.length === 0 ? [`${table} has no rows`] : []
   return {
     ids: rows.map(({ id }) => id),
-    problems: [...empty, ...problemsOf(rows, read, table)],
+    problems: [...empty, ...findProblems(rows, read, table)],
     proven: rows.length - open.length,
     total: rows.length,
   }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { conformanceProblems, rowProblems, rowsOf, tagged, titleProblems } from './check-conformance.mjs'
+import { conformanceProblems, parseRows, rowProblems, tagged, titleProblems } from './check-conformance.mjs'
 
 const table = (...rows) =>
   ['| ID | Section | Requirement | Owner | Proof |', '|---|---|---|---|---|', ...rows].join('\n')
 const files = { 'a/login.test.ts': "test('[S001, U5a] logs in', () => {})" }
-const problems = (...rows) => conformanceProblems(rowsOf(table(...rows)), (path) => files[path] ?? null)
+const problems = (...rows) => conformanceProblems(parseRows(table(...rows)), (path) => files[path] ?? null)
 
 test('a proof must exist and contain the id', () => {
   expect(problems('| S001 | a | b | Later | `a/login.test.ts` › logs in |')).toEqual([])
@@ -36,7 +36,7 @@ test('tags are whole ids', () => {
 })
 
 test('the findings have their own ids, with gaps', () => {
-  const rows = rowsOf(table('| A1 | a | b | Later | open |', '| J3 | a | b | Later | `a/login.test.ts` |'))
+  const rows = parseRows(table('| A1 | a | b | Later | open |', '| J3 | a | b | Later | `a/login.test.ts` |'))
   expect(rowProblems(rows, (path) => files[path] ?? null, 'findings.md')).toEqual([
     expect.stringContaining('findings.md:4 J3 names a/login.test.ts, where no test title carries [J3]'),
   ])

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { fencesOf } from './lib/markdown.mjs'
+import { parseFences } from './lib/markdown.mjs'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 
 const languages = new Map([
@@ -40,11 +40,11 @@ const compilerOptions = {
  * @returns {{ files: { path: string, text: string, lines: number[] }[], problems: string[] }} `lines`
  *   has the line of the page for each line of the file
  */
-export function snippetsOf(page, text) {
+export function findSnippets(page, text) {
   const files = []
   const problems = []
   const taken = new Set()
-  for (const fence of fencesOf(text)) {
+  for (const fence of parseFences(text)) {
     const extension = languages.get(fence.language)
     if (extension === undefined) continue
     if (/\bno-check\b/.test(fence.info)) {
@@ -79,7 +79,7 @@ const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+)/
  * Returns the name of the example whose files a page prints, `undefined` for other pages. Files of other examples have their path
  * in the repository.
  */
-export const exampleOf = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
+export const findExample = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
 
 /**
  * Compares the snippets of a page that name a file with the files of its example.
@@ -88,7 +88,7 @@ export const exampleOf = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(pa
  * @returns {string[]} a problem for each snippet that is not a consecutive part of its file
  */
 export function misquoted(page, text, readFile) {
-  return fencesOf(text).flatMap(({ code, line }) => {
+  return parseFences(text).flatMap(({ code, line }) => {
     const path = FILE_LINE.exec(code)?.[1]
     if (path === undefined) return []
     const quoted = code.split('\n').slice(1).join('\n').trim()
@@ -138,13 +138,15 @@ function pages() {
 }
 
 if (isMain(import.meta)) {
-  const [quoting, compiled] = [pages().filter(exampleOf), pages().filter((page) => !exampleOf(page))]
-  const all = [...new Set(compiled)].map((page) => ({ page, ...snippetsOf(page, readText(page)) }))
+  const [quoting, compiled] = [pages().filter(findExample), pages().filter((page) => !findExample(page))]
+  const all = [...new Set(compiled)].map((page) => ({ page, ...findSnippets(page, readText(page)) }))
   const work = all.filter(({ files }) => files.length > 0)
   const problems = all.flatMap((item) => item.problems)
   for (const page of quoting) {
-    const fileOf = (path) => (path.startsWith('examples/') ? path : `examples/${exampleOf(page)}/${path}`)
-    const readFile = (path) => (existsSync(fromRoot(fileOf(path))) ? readText(fileOf(path)) : null)
+    const toExampleFile = (path) =>
+      path.startsWith('examples/') ? path : `examples/${findExample(page)}/${path}`
+    const readFile = (path) =>
+      existsSync(fromRoot(toExampleFile(path))) ? readText(toExampleFile(path)) : null
     problems.push(...misquoted(page, readText(page), readFile))
   }
   const next = async () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { exampleOf, located, misquoted, snippetsOf } from './check-docs.mjs'
-import { anchorsOf, fencesOf, linksOf, sectionOf, stepsOf } from './lib/markdown.mjs'
+import { findExample, findSnippets, located, misquoted } from './check-docs.mjs'
+import { findAnchors, findLinks, findSection, parseFences, parseSteps } from './lib/markdown.mjs'
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
 
@@ -14,11 +14,11 @@ test('fences keep their code, their position and their nesting', () => {
     '  npm test',
     '  ```',
   ].join('\n')
-  expect(fencesOf(text)).toEqual([
+  expect(parseFences(text)).toEqual([
     { language: 'ts', info: '', line: 4, code: 'const a = 1\n\nuse(a)' },
     { language: 'sh', info: '', line: 10, code: 'npm test' },
   ])
-  expect(fencesOf(['````md', fence('ts', 'x'), '````'].join('\n'))).toHaveLength(1)
+  expect(parseFences(['````md', fence('ts', 'x'), '````'].join('\n'))).toHaveLength(1)
 })
 
 test('named snippets become files, a second one of the same name a variant', () => {
@@ -28,7 +28,7 @@ test('named snippets become files, a second one of the same name a variant', () 
     fence('tsx', 'const a = 1'),
     fence('sh', 'npm test'),
   ].join('\n')
-  const { files, problems } = snippetsOf('a.md', text)
+  const { files, problems } = findSnippets('a.md', text)
   expect(files.map((file) => file.path)).toEqual(['lib/idp.ts', 'lib/idp.line-6.ts', 'snippet-10.tsx'])
   expect(files[2].text).toBe('const a = 1\nexport {}\n')
   expect(problems).toEqual([])
@@ -36,13 +36,13 @@ test('named snippets become files, a second one of the same name a variant', () 
 
 test('a continued snippet belongs to the one before it, and keeps its position', () => {
   const text = [fence('ts', 'const a = 1'), 'prose', fence('ts continued', 'use(a)')].join('\n')
-  const { files } = snippetsOf('a.md', text)
+  const { files } = findSnippets('a.md', text)
   expect(files).toEqual([{ path: 'snippet-2.ts', text: 'const a = 1\nuse(a)\nexport {}\n', lines: [2, 6] }])
 })
 
 test('an unchecked snippet requires a reason', () => {
-  expect(snippetsOf('a.md', fence('ts no-check', 'x')).problems).toHaveLength(1)
-  expect(snippetsOf('a.md', fence('ts no-check="a grammar, not a program"', 'x')).problems).toEqual([])
+  expect(findSnippets('a.md', fence('ts no-check', 'x')).problems).toHaveLength(1)
+  expect(findSnippets('a.md', fence('ts no-check="a grammar, not a program"', 'x')).problems).toEqual([])
 })
 
 test('compiler messages point into the page', () => {
@@ -60,8 +60,8 @@ test('links and anchors are parsed like a renderer does', () => {
     fence('md', '[no](y.md)'),
     '![i](z.png)',
   ].join('\n')
-  expect(linksOf(text).map((link) => link.to)).toEqual(['./b.md#c', 'z.png'])
-  expect(anchorsOf(text)).toEqual(['sign-in-fast', 'sign-in-fast-1'])
+  expect(findLinks(text).map((link) => link.to)).toEqual(['./b.md#c', 'z.png'])
+  expect(findAnchors(text)).toEqual(['sign-in-fast', 'sign-in-fast-1'])
 })
 
 test('a section ends at the next heading of its level, and lists its steps in order', () => {
@@ -75,12 +75,12 @@ test('a section ends at the next heading of its level, and lists its steps in or
     '## Two',
     fence('sh', 'npm start'),
   ].join('\n')
-  expect(stepsOf(sectionOf(text, 'One'))).toEqual([
+  expect(parseSteps(findSection(text, 'One'))).toEqual([
     { kind: 'run', commands: '# a comment, no heading\nnpm test' },
     { kind: 'file', path: 'a.ts', text: '// file: a.ts\nexport const a = 1\n' },
   ])
-  expect(stepsOf(sectionOf(text, 'Two'))).toHaveLength(1)
-  expect(() => sectionOf(text, 'Three')).toThrow('Three')
+  expect(parseSteps(findSection(text, 'Two'))).toHaveLength(1)
+  expect(() => findSection(text, 'Three')).toThrow('Three')
 })
 
 test('a snippet that names a file of an example is a part of that file', () => {
@@ -93,6 +93,6 @@ test('a snippet that names a file of an example is a part of that file', () => {
     'x.md:7 differs from b.html of the example',
   ])
   expect(misquoted('x.md', text, () => null)).toHaveLength(2)
-  expect(exampleOf('docs/guides/hosts/react-router.md')).toBe('react-router')
-  expect(exampleOf('docs/guides/quick-start.md')).toBeUndefined()
+  expect(findExample('docs/guides/hosts/react-router.md')).toBe('react-router')
+  expect(findExample('docs/guides/quick-start.md')).toBeUndefined()
 })

@@ -53,7 +53,7 @@ function loadedWith(outputs, name, seen = new Set()) {
  *   after minification and gzip, with dependencies, without the host packages; `bytes` and `modules` load with the
  *   entry, `lazyBytes` when first used
  */
-export async function contentsOf(file, conditions) {
+export async function measureEntry(file, conditions) {
   const result = await build({
     ...bundleOptions,
     entryPoints: [file],
@@ -69,15 +69,15 @@ export async function contentsOf(file, conditions) {
   )
   const loaded = [...loadedWith(outputs, entryName)]
   const first = loaded.map((name) => fromRoot(`${folder}/${name}`))
-  const sizeOf = (files) =>
+  const sumSizes = (files) =>
     files.reduce((sum, output) => sum + gzipSync(output.contents, { level: 9 }).length, 0)
   const packages = Object.keys(result.metafile.inputs)
-    .map(packageOf)
+    .map(toPackageName)
     .filter((name) => name !== null)
   const imports = Object.values(result.metafile.outputs).flatMap((output) => output.imports)
   return {
-    bytes: sizeOf(result.outputFiles.filter(({ path }) => first.includes(path))),
-    lazyBytes: sizeOf(result.outputFiles.filter(({ path }) => !first.includes(path))),
+    bytes: sumSizes(result.outputFiles.filter(({ path }) => first.includes(path))),
+    lazyBytes: sumSizes(result.outputFiles.filter(({ path }) => !first.includes(path))),
     modules: new Set(loaded.flatMap((name) => Object.keys(outputs[name].inputs))).size,
     packages: [...new Set(packages)].sort(),
     external: [...new Set(imports.filter((item) => item.external).map((item) => item.path))].sort(),
@@ -136,7 +136,7 @@ export function entryProblems(entry, runtime, contents) {
   return problems.map((problem) => `${entry} (${runtime}) ${problem}`)
 }
 
-function packageOf(input) {
+function toPackageName(input) {
   const match = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(input)
   return match?.[1] ?? null
 }
@@ -153,7 +153,7 @@ if (isMain(import.meta)) {
   for (const [entry, target] of entries) {
     for (const [runtime, conditions] of Object.entries(runtimes)) {
       if (['./express', ...buildEntries].includes(entry) && runtime === 'other') continue
-      const contents = await contentsOf(target.default, conditions).catch((error) => error)
+      const contents = await measureEntry(target.default, conditions).catch((error) => error)
       if (contents instanceof Error) {
         problems.push(`${entry} (${runtime}) does not bundle: ${contents.message}`)
         continue

@@ -14,7 +14,7 @@ const base = 'packages/idp-client/src'
  * @param {string} path of the module; its extension tells the language
  * @returns {{ specifier: string, typeOnly: boolean, line: number }[]} in the order of the text
  */
-export function importsOf(path, text) {
+export function findImports(path, text) {
   const { program, errors } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
   const found = []
@@ -38,7 +38,7 @@ export function importsOf(path, text) {
  */
 export function violations(path, text) {
   const isBarrel = posix.basename(path).startsWith('index.') && !entries.includes(path)
-  const imports = importsOf(path, text).flatMap((item) => {
+  const imports = findImports(path, text).flatMap((item) => {
     const message = importProblem(path, item)
     return message === null ? [] : [`${base}/${path}:${item.line} ${message}`]
   })
@@ -56,10 +56,10 @@ function moduleProblem(from, to, typeOnly) {
   if (to.startsWith('..')) return `leaves the source folder: ${to}`
   if ((to.endsWith('index.ts') || to === 'public.ts') && !entries.includes(from))
     return `imports the barrel ${to}: import the module itself`
-  const layer = layerOf(from)
+  const layer = toLayer(from)
   const rule = layers[layer]
   if (rule === undefined) return `lies in no known layer: add ${layer} to tools/rules/layers.mjs`
-  const goal = layerOf(to)
+  const goal = toLayer(to)
   if (goal === layer) {
     return rule.siblings === false && from !== to
       ? `imports its sibling ${to}: shared steps belong into tokens/`
@@ -84,7 +84,7 @@ function packageProblem(from, specifier, typeOnly) {
 }
 
 /** Returns the longest folder that is a layer of its own, or the first folder where none is. */
-function layerOf(path) {
+function toLayer(path) {
   if (path in rootModules) return rootModules[path]
   const parts = path.split('/')
   const nested = parts.slice(0, 2).join('/')
@@ -95,7 +95,7 @@ function layerOf(path) {
 export function circularLayers(rules) {
   const left = new Map(
     Object.entries(rules).map(([name, { values, types = [] }]) => {
-      const goals = [...values, ...types].map((entry) => (entry in rules ? entry : layerOf(entry)))
+      const goals = [...values, ...types].map((entry) => (entry in rules ? entry : toLayer(entry)))
       return [name, goals.filter((goal) => goal !== name)]
     }),
   )

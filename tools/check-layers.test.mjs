@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { circularLayers, importsOf, violations } from './check-layers.mjs'
+import { circularLayers, findImports, violations } from './check-layers.mjs'
 import { filesBelow, readJson, readText } from './lib/files.mjs'
 
 test('imports of every form are found, types are distinguished from values', () => {
@@ -17,7 +17,7 @@ test('imports of every form are found, types are distinguished from values', () 
     "export const from = 'not an import'",
   ].join('\n')
   expect(
-    importsOf('module.ts', text).map(({ line, specifier, typeOnly }) => [line, specifier, typeOnly]),
+    findImports('module.ts', text).map(({ line, specifier, typeOnly }) => [line, specifier, typeOnly]),
   ).toEqual([
     [1, './a.ts', true],
     [3, './b.ts', false],
@@ -89,7 +89,7 @@ test('the dependencies of the package are those that its modules import or augme
   const specifiers = modules.flatMap((file) => {
     const text = readText(file)
     const augmented = [...text.matchAll(/^declare module '([^']+)'/gm)].map(([, name]) => name)
-    return [...importsOf(file, text).map(({ specifier }) => specifier), ...augmented]
+    return [...findImports(file, text).map(({ specifier }) => specifier), ...augmented]
   })
   const packages = specifiers.filter((name) => !/^(?:[.#]|node:|idp-client\b)/.test(name))
   const names = packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)[0])

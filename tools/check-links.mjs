@@ -4,20 +4,20 @@ import { existsSync } from 'node:fs'
 import { posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { anchorsOf, linksOf, sourcePathsOf } from './lib/markdown.mjs'
+import { findAnchors, findLinks, findSourcePaths } from './lib/markdown.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
-function targetOf(page, to) {
+function resolveTarget(page, to) {
   const [file] = to.split('#')
   return file === '' ? page : posix.join(posix.dirname(page), decodeURIComponent(file))
 }
 
 function linkProblem(page, text, to) {
-  const path = targetOf(page, to)
+  const path = resolveTarget(page, to)
   const anchor = to.split('#')[1]
   if (path.startsWith('..') || !existsSync(fromRoot(path))) return `links to ${to}, which does not exist`
   if (!anchor || !path.endsWith('.md')) return null
-  const anchors = anchorsOf(path === page ? text : readText(path))
+  const anchors = findAnchors(path === page ? text : readText(path))
   return anchors.includes(anchor) ? null : `links to ${to}: ${path} has no such heading`
 }
 
@@ -26,7 +26,7 @@ const SOURCE = 'packages/idp-client/src'
 
 /** Problems of the paths in backticks on a page, which are below the source folder. `exists` gets the whole path. */
 export function pathProblems(page, text, exists) {
-  return sourcePathsOf(text)
+  return findSourcePaths(text)
     .filter(({ path }) => !exists(posix.join(SOURCE, path)))
     .map(({ line, path }) => `${page}:${line} names ${path}, which does not exist below ${SOURCE}`)
 }
@@ -35,11 +35,11 @@ if (isMain(import.meta)) {
   const pages = filesBelow('', (path) => path.endsWith('.md'))
   const links = pages.flatMap((page) => {
     const text = readText(page)
-    const relative = linksOf(text).filter(({ to }) => !/^(?:[a-z]+:|\/\/)/i.test(to))
+    const relative = findLinks(text).filter(({ to }) => !/^(?:[a-z]+:|\/\/)/i.test(to))
     return relative.map(({ to, line }) => ({
       page,
       line,
-      path: targetOf(page, to),
+      path: resolveTarget(page, to),
       problem: linkProblem(page, text, to),
     }))
   })

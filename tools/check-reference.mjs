@@ -4,7 +4,7 @@ import { llmsProblems } from './generate-llms.mjs'
 import { choices, errorsPage, optionsPage } from './generate-reference.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
-import { loadSource, marked, rowsOf } from './lib/reference.mjs'
+import { loadSource, marked, parseRows } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 const page = (name) => `docs/reference/${name}.md`
@@ -46,7 +46,7 @@ const values = {
 /** `text` is the page about variables. */
 export function variableProblems(text, { optionRows, variableNames }) {
   const path = page('env')
-  const rows = rowsOf(text).filter(({ cells }) => 'Variable' in cells)
+  const rows = parseRows(text).filter(({ cells }) => 'Variable' in cells)
   const names = rows.map(({ cells }) => firstMark(cells['Variable']))
   const options = Object.entries(optionRows)
   const pairs = options.flatMap(([option, { variable }]) => (variable ? [`${variable} ${option}`] : []))
@@ -71,7 +71,7 @@ export function variableProblems(text, { optionRows, variableNames }) {
 export function routeProblems(text, { table, resolve }) {
   const path = page('routes')
   const { settings } = resolve({ logger: () => {} }, {})
-  const rows = rowsOf(text).filter(({ cells }) => 'Default path' in cells)
+  const rows = parseRows(text).filter(({ cells }) => 'Default path' in cells)
   const kinds = {
     'on-navigation': 'navigations',
     'on-own-navigation': 'navigations, not cross-site',
@@ -112,7 +112,7 @@ const eventNames = (source) => [...source.matchAll(/^ {2}readonly ([A-Z_]+):/gm)
 /** `source` is the text of the log module, whose union of events exists as a type only. */
 export function eventProblems(text, source) {
   const known = eventNames(source)
-  const rows = rowsOf(text).filter(({ cells }) => 'Level' in cells)
+  const rows = parseRows(text).filter(({ cells }) => 'Level' in cells)
   const members = rows.flatMap(({ cells }) =>
     marked(cells['Further properties'])
       .slice(0, cells['Further properties'].includes(':') ? 1 : undefined)
@@ -125,7 +125,7 @@ export function eventProblems(text, source) {
 
 /** Numbers in the page about limits: those of options and those of constants. `read` gives the text of a module. */
 export function limitProblems(text, { optionRows }, read) {
-  return rowsOf(text)
+  return parseRows(text)
     .filter(({ cells }) => 'Set by' in cells)
     .flatMap(({ line, cells }) => {
       const [first = '', constant] = marked(cells['Set by'])
@@ -167,7 +167,7 @@ async function problemsOfReference() {
   const log = readSource('log/log.ts')
   const events = eventNames(log)
   const limits = ['MAX_COOKIE_BYTES']
-  const constants = rowsOf(text.limits).flatMap(({ cells }) => marked(cells['Set by'] ?? '').slice(1))
+  const constants = parseRows(text.limits).flatMap(({ cells }) => marked(cells['Set by'] ?? '').slice(1))
   const variables = [...source.variableNames]
   const exported = ['DEFAULT_ID_TOKEN_CLAIMS']
   const known = new Set([

@@ -10,7 +10,7 @@ import {
   variableProblems,
 } from './check-reference.mjs'
 import { readJson, readText } from './lib/files.mjs'
-import { loadSource, rowsOf } from './lib/reference.mjs'
+import { loadSource, parseRows } from './lib/reference.mjs'
 import { fromRoot } from './lib/run.mjs'
 
 const source = await loadSource()
@@ -20,7 +20,7 @@ const log = readText('packages/idp-client/src/log/log.ts')
 describe('a table of the documentation', () => {
   test('rows have their line and the headings of their columns', () => {
     const text = 'x\n| A | B |\n|---|---|\n| 1 | `a \\| b` |\n\n| C |\n|---|\n| 2 |\n'
-    expect(rowsOf(text)).toEqual([
+    expect(parseRows(text)).toEqual([
       { line: 4, cells: { A: '1', B: '`a \\| b`' } },
       { line: 8, cells: { C: '2' } },
     ])
@@ -144,7 +144,7 @@ test('[S259] the release policy names the versions that the packages require', (
     .filter((file) => existsSync(fromRoot(file)))
     .map((file) => Object.entries(readJson(file).dependencies ?? {}))
   /** Major versions that consumers install, an alias such as `npm:express@5.3.0` included. */
-  const majorsOf = (peer) =>
+  const toMajors = (peer) =>
     manifests.flat().flatMap(([name, version]) => {
       const [, aliased = name, major] = /^(?:npm:(.*)@)?(\d+)\./.exec(version) ?? []
       return aliased === peer ? [major] : []
@@ -155,7 +155,7 @@ test('[S259] the release policy names the versions that the packages require', (
     ['Express', 'express'],
     ['React', 'react'],
   ]) {
-    const majors = new Set(majorsOf(peer))
+    const majors = new Set(toMajors(peer))
     expect(majors.size).toBeGreaterThan(1)
     for (const major of majors) expect(line(name)).toMatch(new RegExp(`\\b${major}\\b`))
   }

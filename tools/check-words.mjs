@@ -31,8 +31,8 @@ const kernel = new TextlintKernel()
 const { default: markdown } = createRequire(import.meta.url)('@textlint/textlint-plugin-markdown')
 
 // Inside a comment a line may begin with asterisks or slashes.
-const patternOf = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
-const terms = phrases.map(([phrase, instead]) => [patternOf(phrase), instead])
+const toPattern = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
+const terms = phrases.map(([phrase, instead]) => [toPattern(phrase), instead])
 const firstWords = openings.map(([word, instead]) => [`(?<=^[\\s*/]+)(?:${word})(?![\\w-])`, instead])
 
 /** Phrases in the prose of a Markdown page; code is left out. */
@@ -48,7 +48,7 @@ export async function phrasesInPage(path, text) {
 
 /** Phrases in the comments of a module, and in its strings of several words. */
 export function phrasesInModule(path, text) {
-  const { comments, strings } = proseOf(path, text)
+  const { comments, strings } = extractProse(path, text)
   const find = (ranges, list) =>
     ranges.flatMap(([start, end]) =>
       list.flatMap(([pattern, instead]) =>
@@ -62,7 +62,7 @@ export function phrasesInModule(path, text) {
 }
 
 /** Start and end of each comment and string; line comments that follow each other are one comment. */
-function proseOf(path, text) {
+function extractProse(path, text) {
   const { comments, errors, program } = parseSync(path, text, path.endsWith('.js') ? { lang: 'jsx' } : {})
   if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
   const joined = []

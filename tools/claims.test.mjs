@@ -29,14 +29,14 @@ const augment = (entry) => `declare module '${entry}' { interface User { departm
 /** Without the augmentation the claim is `unknown`, which is not a string. */
 const use = 'export const department = (user: U): string | undefined => user.department\n'
 
-const fileOf = (entry) => `${entry.replaceAll('/', '-')}.ts`
+const toFileName = (entry) => `${entry.replaceAll('/', '-')}.ts`
 
 beforeAll(() => app.install())
 afterAll(() => app.remove())
 
 describe('custom claims in an application with one entry', () => {
   test.each(Object.entries(readers))('[G3] %s', async (entry, read) => {
-    const name = fileOf(entry)
+    const name = toFileName(entry)
     expect(await app.compile({ [name]: `${read}\n${augment(entry)}${use}` })).toBe('')
     const without = await app.compile({ [`without-${name}`]: `${read}\n${use}` })
     expect(without).toContain("Type 'unknown' is not assignable to type 'string | undefined'")
@@ -61,7 +61,7 @@ describe('custom claims in an application with one entry', () => {
 describe('custom claims in a program with several entries', () => {
   test.each(Object.keys(readers))('[G3] an augmentation of %s reaches every entry', async (entry) => {
     const files = { 'claims.ts': `export type { User } from '${entry}'\n${augment(entry)}` }
-    for (const [other, read] of Object.entries(readers)) files[`by-${fileOf(other)}`] = `${read}\n${use}`
+    for (const [other, read] of Object.entries(readers)) files[`by-${toFileName(other)}`] = `${read}\n${use}`
     expect(await app.compile(files)).toBe('')
   })
 })

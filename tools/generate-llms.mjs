@@ -1,8 +1,8 @@
 // node tools/generate-llms.mjs: writes llms.txt, the list of all pages and what each is for, from README.md.
 import { writeFileSync } from 'node:fs'
 import { filesBelow, readText } from './lib/files.mjs'
-import { linksOf } from './lib/markdown.mjs'
-import { rowsOf } from './lib/reference.mjs'
+import { findLinks } from './lib/markdown.mjs'
+import { parseRows } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 const file = 'llms.txt'
@@ -16,15 +16,15 @@ Start with [README.md](README.md). Every ts and tsx snippet of these pages is co
 `
 
 /** The groups of the section "Documentation" of README.md as text: a heading, and a line for each page. */
-function groupsOf(readme) {
+function toSections(readme) {
   const section = readme.split('\n## Documentation\n')[1]?.split('\n## ')[0] ?? ''
   return section
     .split('\n### ')
     .slice(1)
     .map((group) => {
-      const lines = rowsOf(group).flatMap(({ cells }) => {
+      const lines = parseRows(group).flatMap(({ cells }) => {
         const [need, pages] = Object.values(cells)
-        return linksOf(pages)
+        return findLinks(pages)
           .filter(({ to }) => to.endsWith('.md'))
           .map(({ to }) => `- [${/^# (.+)$/m.exec(readText(to))?.[1]}](${to}): ${need}`)
       })
@@ -32,7 +32,7 @@ function groupsOf(readme) {
     })
 }
 
-const llmsText = () => [head, ...groupsOf(readText('README.md'))].join('\n')
+const llmsText = () => [head, ...toSections(readText('README.md'))].join('\n')
 
 /** Returns the problems of the file: out of date, or a page that README.md does not name. */
 export function llmsProblems() {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { scenarios } from '../interop/scenarios/index.mjs'
-import { tableOf, withTable } from '../interop/support/results.mjs'
+import { toTable, withTable } from '../interop/support/results.mjs'
 import { fromRoot } from './lib/run.mjs'
 
 const text = readFileSync(fromRoot('docs/providers/interop.md'), 'utf8')
@@ -37,7 +37,7 @@ describe('the results of npm run interop', () => {
       '| login | ok | failed |',
       '| CIBA | not offered: no CIBA | not offered: no CIBA |',
     ].join('\n')
-    expect(tableOf(outcomes)).toBe(table)
+    expect(toTable(outcomes)).toBe(table)
     const page = '# Results\n\n## One\n\nold\n\n## Two\n\nother\n'
     expect(withTable(page, 'One', table)).toBe(`# Results\n\n## One\n\n${table}\n\n## Two\n\nother\n`)
     expect(withTable(page, 'Two', table)).toBe(`# Results\n\n## One\n\nold\n\n## Two\n\n${table}\n`)

@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
 import { filesBelow } from './lib/files.mjs'
 import { startBrowser, visitExample } from './lib/host-browser.mjs'
-import { cache, contractOf, hash, install, nodeProgram, sourceOf } from './lib/host-install.mjs'
+import { cache, hash, install, nodeProgram, toContractName, toExampleName } from './lib/host-install.mjs'
 import { toMatrix } from './lib/host-matrix.mjs'
 import { hosts } from './lib/hosts.mjs'
 import { furtherApplications, quickApplications, toInstallationSteps } from './lib/new-applications.mjs'
@@ -37,14 +37,14 @@ const production = {
 }
 
 /** Returns the module with the further steps of a host's example in Chromium. */
-const visitOf = (name) => pathToFileURL(fromRoot(`e2e/hosts/${contractOf(name)}/visit.mjs`)).href
+const toVisitModule = (name) => pathToFileURL(fromRoot(`e2e/hosts/${toContractName(name)}/visit.mjs`)).href
 
 /** Returns a hash of everything that the result of a host depends on. */
 function fingerprint(name) {
   const folders = [
     'packages/idp-client/dist',
-    `examples/${sourceOf(name)}`,
-    `e2e/hosts/${contractOf(name)}`,
+    `examples/${toExampleName(name)}`,
+    `e2e/hosts/${toContractName(name)}`,
     'e2e/hosts/support',
   ]
   const files = folders
@@ -135,7 +135,7 @@ async function visitByHttp(base) {
   if (api.status !== 401) throw new Error(`/api/me responds with ${api.status}`)
 }
 
-function stepsOf(context, result) {
+function toSteps(context, result) {
   const { browser, contracts, folder, name, program, provider } = context
   const { basePath, build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
   /** One step for all commands; none without commands. */
@@ -197,7 +197,7 @@ function stepsOf(context, result) {
         runExample({}, async (base) => {
           await (browser ? visitExample(browser, base) : visitByHttp(base))
           if (browser && hosts[name].visit)
-            await (await import(visitOf(name))).visit(browser, base, runExample)
+            await (await import(toVisitModule(name))).visit(browser, base, runExample)
           result.browser = browser ? 'passed' : 'not run'
         }),
     ],
@@ -213,7 +213,7 @@ function earlierResult(name) {
   return result.fingerprint === fingerprint(name) ? result : undefined
 }
 
-function versionsOf(name, folder, program) {
+function readVersions(name, folder, program) {
   const version = (each) =>
     JSON.parse(readFileSync(join(folder, 'node_modules', each, 'package.json'), 'utf8')).version
   const frameworks = hosts[name].frameworks.map((each) => [each, version(each)])
@@ -235,11 +235,11 @@ async function testHost(name, { quick, resume, ...context }) {
   const program = await Promise.resolve(nodeProgram(name)).catch(({ message }) => {
     console.log(`skipped ${name}: Node.js ${hosts[name].node} cannot be installed\n${message}`)
   })
-  const steps = stepsOf({ ...context, folder, name, program, quick }, result)
+  const steps = toSteps({ ...context, folder, name, program, quick }, result)
   if (!program) return { ...counts, skipped: steps.length }
   await runSteps(name, steps, counts)
   if (counts.failed === 0 && !quick) {
-    const versions = versionsOf(name, folder, program)
+    const versions = readVersions(name, folder, program)
     const complete = { ...result, versions, fingerprint: fingerprint(name) }
     writeFileSync(resultFile(name), JSON.stringify(complete, null, 2))
   }

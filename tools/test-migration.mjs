@@ -59,7 +59,7 @@ const source = (name, side) => fromRoot(`examples/migration/${name}/${side}`)
 async function installOnce(names, { home, tarball }) {
   const manifest = { private: true, dependencies: {}, devDependencies: {} }
   for (const name of names) {
-    const { dependencies, devDependencies } = manifestOf(source(name, 'after'))
+    const { dependencies, devDependencies } = readManifest(source(name, 'after'))
     takeNewest(manifest.dependencies, dependencies)
     takeNewest(manifest.devDependencies, devDependencies)
   }
@@ -72,7 +72,7 @@ function takeNewest(all, more) {
     if (all[name] === undefined || newer.compare(version, all[name]) > 0) all[name] = version
 }
 
-const manifestOf = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 
 async function install(folder, manifest, tarball) {
   const { dependencies } = manifest
@@ -93,7 +93,7 @@ async function testApplication({ name, side, home, tarball, own }, counts) {
       env: { ...quiet, ...application.public, ...env },
     })
   const steps = [
-    ...(own ? [['installs', () => install(folder, manifestOf(folder), tarball)]] : []),
+    ...(own ? [['installs', () => install(folder, readManifest(folder), tarball)]] : []),
     ['builds, types included', () => node(application.build)],
     ['a user logs in, and every difference of the guide is there', () => visit({ name, side, folder, root })],
   ]

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { contentsOf, workerBytes } from '../../tools/check-entries.mjs'
+import { measureEntry, workerBytes } from '../../tools/check-entries.mjs'
 import { workerBudgets } from '../../tools/rules/entries.mjs'
 import { createExpressProduct } from '../lib/express.mjs'
 import { percentile } from '../lib/measure.mjs'
@@ -133,7 +133,7 @@ async function measureEntries() {
   const rows = []
   for (const [entry, target] of Object.entries(JSON.parse(manifest).exports)) {
     if (!target.default) continue
-    const { bytes, lazyBytes } = await contentsOf(target.default, ['node'])
+    const { bytes, lazyBytes } = await measureEntry(target.default, ['node'])
     rows.push({
       name: entry.replace('.', 'idp-client'),
       'with the import, kB gzip': kilo(bytes),

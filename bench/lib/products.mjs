@@ -24,7 +24,7 @@ export const request = (path, cookie, init = {}) =>
 export const nextRequest = (path, cookie, init = {}) =>
   new NextRequest(origin + path, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
 
-function locationOf(response) {
+function getLocation(response) {
   const location = response.headers.get('location')
   if (!location) throw new Error(`bench: ${response.status} without a redirect`)
   return location
@@ -34,9 +34,9 @@ function locationOf(response) {
 const loginBy = (handle, make, paths) => async (provider) => {
   const cookies = new Cookies()
   const begun = cookies.take(await handle(make(paths.login)))
-  const query = provider.authorize(locationOf(begun))
+  const query = provider.authorize(getLocation(begun))
   const done = cookies.take(await handle(make(`${paths.callback}?${query}`, String(cookies))))
-  locationOf(done)
+  getLocation(done)
   return cookies
 }
 
@@ -118,9 +118,9 @@ export function createAuthJs() {
       const cookies = new Cookies()
       const body = new URLSearchParams({ callbackUrl: origin })
       const begun = cookies.take(await handle(request('/auth/signin/idp', '', { method: 'POST', body })))
-      const query = provider.authorize(locationOf(begun))
+      const query = provider.authorize(getLocation(begun))
       const done = cookies.take(await handle(request(`/auth/callback/idp?${query}`, String(cookies))))
-      if (locationOf(done).includes('error')) throw new Error(`bench: Auth.js: ${locationOf(done)}`)
+      if (getLocation(done).includes('error')) throw new Error(`bench: Auth.js: ${getLocation(done)}`)
       return cookies
     },
   }
@@ -168,7 +168,7 @@ export function createBetterAuth() {
       const done = cookies.take(
         await auth.handler(request(`/api/auth/callback/idp?${query}`, String(cookies))),
       )
-      if (locationOf(done).includes('error')) throw new Error(`bench: better-auth: ${locationOf(done)}`)
+      if (getLocation(done).includes('error')) throw new Error(`bench: better-auth: ${getLocation(done)}`)
       return cookies
     },
   }

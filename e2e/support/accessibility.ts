@@ -12,7 +12,7 @@ function findProblems(): string[] {
     const labels = 'labels' in control ? [...(control.labels as NodeListOf<HTMLLabelElement>)] : []
     return labels.map((label) => label.textContent).join('')
   }
-  const nameOf = (control: Element): string => {
+  const getName = (control: Element): string => {
     const references = (control.getAttribute('aria-labelledby') ?? '').split(/\s+/).filter(Boolean)
     const own = control.matches('input, select, textarea') ? '' : control.textContent
     const parts = [
@@ -32,7 +32,7 @@ function findProblems(): string[] {
     'a[href], button, input:not([type=hidden]), select, textarea, nav, fieldset, meter',
   )) {
     if (control.matches('nav') && all('nav').length === 1) continue
-    if (nameOf(control) === '') problems.push(`no name: ${control.outerHTML.slice(0, 80)}`)
+    if (getName(control) === '') problems.push(`no name: ${control.outerHTML.slice(0, 80)}`)
   }
   for (const image of all('img:not([alt])')) problems.push(`no alt: ${image.outerHTML.slice(0, 80)}`)
   for (const row of all('tr')) if (!row.querySelector('th')) problems.push('a table row without a heading')

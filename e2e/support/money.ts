@@ -34,7 +34,7 @@ export async function enterCode(page: Page, code: string): Promise<void> {
 }
 
 /** The secret that stands below the QR code. */
-export async function secretOf(page: Page): Promise<string> {
+export async function readSecret(page: Page): Promise<string> {
   const text = await dialogue(page).getByText('Secret:').textContent()
   return (text ?? '').replace(/^Secret:|\s/g, '')
 }

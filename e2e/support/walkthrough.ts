@@ -13,11 +13,11 @@ export type Step =
   | { readonly kind: 'run'; readonly commands: string }
   | { readonly kind: 'file'; readonly path: string; readonly text: string }
 
-export const stepsOf: (text: string) => Step[] = markdown.stepsOf
+export const parseSteps: (text: string) => Step[] = markdown.parseSteps
 
 /** The steps below a heading of a page. */
 export function stepsBelow(page: string, heading: string): Step[] {
-  return stepsOf(markdown.sectionOf(readFileSync(fromRoot(page), 'utf8'), heading))
+  return parseSteps(markdown.findSection(readFileSync(fromRoot(page), 'utf8'), heading))
 }
 
 /** Commands that do not end: the development provider and the application itself. */

@@ -64,7 +64,7 @@ function createApplication(idp) {
 
   app.get('/token', idp.withApiAuthRequired(), async (_req, res) => {
     const { token, expiresAt } = await idp.getAccessToken()
-    res.json({ subject: subjectOf(token), expiresAt })
+    res.json({ subject: decodeSubject(token), expiresAt })
   })
 
   app.get('/devices', idp.withApiAuthRequired(), async (_req, res) => {
@@ -107,7 +107,7 @@ function page(session) {
 }
 
 /** The user that an access token was issued for; the API would verify it, this page only shows it. */
-function subjectOf(token) {
+function decodeSubject(token) {
   const payload = Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')
   return payload.startsWith('{') ? JSON.parse(payload).sub : undefined
 }

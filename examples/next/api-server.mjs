@@ -87,7 +87,7 @@ function refusal(bound, error) {
 const faultsOfKeySet = new Set(['ERR_JWKS_TIMEOUT', 'ERR_JWKS_INVALID', 'ERR_JOSE_GENERIC'])
 
 /** Returns the claims of a token, or null if it is not valid for this API. */
-async function claimsOf(token) {
+async function verifyToken(token) {
   const { issuer, keys } = await discover()
   try {
     // A signature alone is not enough: the token must come from our provider, for this API, as an access token.
@@ -111,7 +111,7 @@ async function authorize({ headers, method }, url, onlyBound) {
   const bound = scheme.toLowerCase() === 'dpop'
   if (onlyBound && !bound) return missingProof
   if (!token) return missing
-  const claims = await claimsOf(token)
+  const claims = await verifyToken(token)
   if (claims === null) return refusal(bound, 'invalid_token')
   if (bound) {
     const request = { proof: headers.dpop, method, url, token }

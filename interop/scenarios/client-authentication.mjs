@@ -53,7 +53,7 @@ const assertionScenario = ({ title, needs = [], register, algorithm }) => ({
   },
 })
 
-function jwksOf(kind, ...keyIds) {
+function createJwks(kind, ...keyIds) {
   const keys = keyIds.map(() => assertionKey(kind))
   const { privatePem } = keys[keys.length - 1]
   const publicKeys = keys.map(({ publicJwk }, index) => ({
@@ -85,33 +85,33 @@ export const clientAuthentication = [
   assertionScenario({
     title: 'RSA key registered as JWKS without key id',
     algorithm: 'RS256',
-    register: () => jwksOf('RSA', undefined),
+    register: () => createJwks('RSA', undefined),
   }),
   assertionScenario({
     title: 'RSA key registered as JWKS with key id, none sent',
     algorithm: 'RS256',
-    register: () => jwksOf('RSA', 'first'),
+    register: () => createJwks('RSA', 'first'),
   }),
   assertionScenario({
     title: 'second RSA key of a JWKS, named by its key id',
     algorithm: 'RS256',
-    register: () => ({ ...jwksOf('RSA', 'first', 'second'), keyId: 'second' }),
+    register: () => ({ ...createJwks('RSA', 'first', 'second'), keyId: 'second' }),
   }),
   assertionScenario({
     title: 'P-256 key registered as JWKS with key id',
     algorithm: 'ES256',
-    register: () => ({ ...jwksOf('EC', 'elliptic'), keyId: 'elliptic' }),
+    register: () => ({ ...createJwks('EC', 'elliptic'), keyId: 'elliptic' }),
   }),
   assertionScenario({
     title: 'Ed25519 key registered as JWKS with key id',
     needs: ['EdDSA'],
     algorithm: 'EdDSA',
-    register: () => ({ ...jwksOf('EdDSA', 'edwards'), keyId: 'edwards' }),
+    register: () => ({ ...createJwks('EdDSA', 'edwards'), keyId: 'edwards' }),
   }),
   {
     title: 'login by private_key_jwt, the token endpoint as audience',
     async run(context) {
-      const { privatePem, jwks } = jwksOf('RSA', undefined)
+      const { privatePem, jwks } = createJwks('RSA', undefined)
       const requests = await authenticateEverywhere(context, {
         client: { method: 'private_key_jwt', algorithm: 'RS256', jwks },
         variables: { IDP_CLIENT_ASSERTION_SIGNING_KEY: privatePem },

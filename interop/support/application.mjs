@@ -24,8 +24,8 @@ export const hosts = {
 function readReports(programs) {
   const lines = programs.flatMap((program) => program.output().split('\n'))
   const reports = lines.filter((line) => /^\{"(?:event|request)":/.test(line)).map((line) => JSON.parse(line))
-  const rowsOf = (kind) => reports.flatMap((report) => (report[kind] ? [report[kind]] : []))
-  return { events: rowsOf('event'), requests: rowsOf('request') }
+  const findReports = (kind) => reports.flatMap((report) => (report[kind] ? [report[kind]] : []))
+  return { events: findReports('event'), requests: findReports('request') }
 }
 
 /**

@@ -6,7 +6,7 @@ const page = fromRoot('docs/providers/interop.md')
 const cell = (text) => text.replaceAll('|', '\\|')
 
 /** `ok` and the like for each host; what a server does not offer is said once, with the reason. */
-function rowOf(title, hostNames, outcomes) {
+function toRow(title, hostNames, outcomes) {
   const cells = hostNames.map((host) => {
     const { outcome, reason } = outcomes.find((row) => row.title === title && row.host === host)
     return reason ? `${outcome}: ${reason}` : outcome
@@ -19,13 +19,13 @@ function rowOf(title, hostNames, outcomes) {
  *
  * @param {{ title: string, host: string, outcome: string, reason?: string }[]} outcomes of every scenario on every host
  */
-export function tableOf(outcomes) {
+export function toTable(outcomes) {
   const hostNames = [...new Set(outcomes.map(({ host }) => host))]
   const titles = [...new Set(outcomes.map(({ title }) => title))]
   return [
     `| Scenario | ${hostNames.join(' | ')} |`,
     `|---|${hostNames.map(() => '---|').join('')}`,
-    ...titles.map((title) => rowOf(title, hostNames, outcomes)),
+    ...titles.map((title) => toRow(title, hostNames, outcomes)),
   ].join('\n')
 }
 
@@ -39,5 +39,5 @@ export function withTable(text, heading, table) {
 
 /** Writes what a provider has shown into `docs/providers/interop.md`. */
 export function writeResults(heading, outcomes) {
-  writeFileSync(page, withTable(readFileSync(page, 'utf8'), heading, tableOf(outcomes)))
+  writeFileSync(page, withTable(readFileSync(page, 'utf8'), heading, toTable(outcomes)))
 }

@@ -68,7 +68,7 @@ function fetchTrusting(ca) {
     })
 }
 
-const pathOf = (location, base) => new URL(location ?? '', base).pathname
+const toPath = (location, base) => new URL(location ?? '', base).pathname
 
 /** Without a session, pages lead to the login and APIs refuse. */
 export async function expectDenied(base, { pages, apis }, ca) {
@@ -79,7 +79,7 @@ export async function expectDenied(base, { pages, apis }, ca) {
       answer.status >= 300 && answer.status < 400,
       `${page} responds with ${answer.status} without a session`,
     )
-    equal(pathOf(answer.location, base), '/auth/login', `${page} leads to the login`)
+    equal(toPath(answer.location, base), '/auth/login', `${page} leads to the login`)
   }
   for (const api of [...apis, '/auth/profile']) {
     equal((await browser.get(api)).status, 401, `${api} without a session`)
@@ -98,7 +98,7 @@ export async function expectLogin(base, { pages, apis, greeting }, provider, { c
   equal(origin, base, 'the provider sends the browser back to the address that it used')
   const back = await browser.get(pathname + search)
   equal(back.status, 302, `callback responds with ${back.status}: ${back.text.slice(0, 300)}`)
-  equal(pathOf(back.location, base), returnTo, 'the callback leads back')
+  equal(toPath(back.location, base), returnTo, 'the callback leads back')
 
   const profile = await browser.get('/auth/profile')
   equal(profile.status, 200, 'profile')

@@ -23,14 +23,14 @@ export async function bundle(plan, wanted) {
   return [...files].map(([path, contents]) => ({ path, contents }))
 }
 
-const sourceOf = (plan) => (file) => fromRoot(`${plan.folder}/src/${file}`)
+const toSourcePath = (plan) => (file) => fromRoot(`${plan.folder}/src/${file}`)
 
 /** Options of rolldown for every bundle of a package. */
 function inputOptions(plan, wanted, plugins) {
   const outside = [...plan.external, ...dependencyNames(readJson(`${plan.folder}/package.json`))]
   return {
     cwd: fromRoot(plan.folder),
-    input: Object.fromEntries(Object.entries(wanted).map(([out, file]) => [out, sourceOf(plan)(file)])),
+    input: Object.fromEntries(Object.entries(wanted).map(([out, file]) => [out, toSourcePath(plan)(file)])),
     external: (id) =>
       id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
     platform: 'neutral',
@@ -57,7 +57,7 @@ const outputOptions = {
 }
 
 /** Contents by path. */
-const contentsOf = (output) =>
+const toContents = (output) =>
   new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]))
 
 async function bundleShared(plan, wanted) {
@@ -67,12 +67,12 @@ async function bundleShared(plan, wanted) {
     ...outputOptions,
     codeSplitting: {
       includeDependenciesRecursively: false,
-      groups: groupsOf(plan, wanted, graph, sourceOf(plan)),
+      groups: createGroups(plan, wanted, graph, toSourcePath(plan)),
     },
   })
   await bundled.close()
   refuseCycles(plan, wanted, output)
-  const files = contentsOf(output)
+  const files = toContents(output)
   for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
   for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
   return files
@@ -80,7 +80,7 @@ async function bundleShared(plan, wanted) {
 
 /** Plugin that loads other modules in place of some. */
 function replacing(plan, replaced) {
-  const source = sourceOf(plan)
+  const source = toSourcePath(plan)
   const files = new Map(Object.entries(replaced).map(([file, other]) => [source(file), source(other)]))
   return {
     name: 'replacing',
@@ -94,7 +94,7 @@ async function bundleSelfContained(plan, [entry, file]) {
   )
   const { output } = await bundled.generate(outputOptions)
   await bundled.close()
-  return contentsOf(output)
+  return toContents(output)
 }
 
 /** Which modules load together with a given one. */
@@ -115,7 +115,7 @@ export function moduleGraph() {
   return { plugin, loadedWith }
 }
 
-export function groupsOf(plan, wanted, graph, source) {
+export function createGroups(plan, wanted, graph, source) {
   const sets = (names) =>
     names.filter((name) => wanted[name]).map((name) => graph.loadedWith(source(wanted[name])))
   let core

@@ -5,7 +5,7 @@ import { Browser, expectClosed, expectDenied, expectLogin } from './app-visit.mj
 import { startConnectProxy } from './connect-proxy.mjs'
 import { expectTwoRealms } from './edge-visit.mjs'
 import { readText } from './files.mjs'
-import { fencesOf, sectionOf, stepsOf } from './markdown.mjs'
+import { findSection, parseFences, parseSteps } from './markdown.mjs'
 import { startNginx } from './nginx-front.mjs'
 import { freePort } from './ports.mjs'
 import { fromRoot, must } from './run.mjs'
@@ -127,7 +127,7 @@ function nextConsumer(name, more = [], paths = nextPaths) {
 /** The files that sections of the quick start print; a later section has no proxy beside its own files. */
 function filesOfGuide(...sections) {
   const guide = readText('docs/guides/quick-start.md')
-  const steps = sections.flatMap((section) => stepsOf(sectionOf(guide, section)))
+  const steps = sections.flatMap((section) => parseSteps(findSection(guide, section)))
   return steps.filter(({ kind, path }) => kind === 'file' && path !== 'proxy.ts')
 }
 
@@ -177,7 +177,7 @@ async function serve({ folder, provider }, args, work) {
 /** The client of the page about networks, where the only way to the provider is a proxy. */
 async function throughProxy({ folder, provider }) {
   const page = 'docs/guides/deploy/network.md'
-  const { code } = fencesOf(readText(page)).find(({ language }) => language === 'js')
+  const { code } = parseFences(readText(page)).find(({ language }) => language === 'js')
   mkdirSync(join(folder, 'lib'), { recursive: true })
   writeFileSync(join(folder, 'lib/idp.js'), code)
   const proxy = await startConnectProxy()
@@ -191,11 +191,11 @@ async function throughProxy({ folder, provider }) {
   }
 }
 
-/** nginx as the page about it configures it; `baseUrlOf` gives the value of APP_BASE_URL. */
-async function behindNginx({ folder, provider }, baseUrlOf) {
+/** nginx as the page about it configures it; `toBaseUrl` gives the value of APP_BASE_URL. */
+async function behindNginx({ folder, provider }, toBaseUrl) {
   const [port, upstream] = [await freePort(), await freePort()]
   const base = `https://127.0.0.1:${port}`
-  const env = { ...provider.env, ...quiet, APP_BASE_URL: baseUrlOf(base), PORT: String(upstream) }
+  const env = { ...provider.env, ...quiet, APP_BASE_URL: toBaseUrl(base), PORT: String(upstream) }
   await running({ folder, args: nextStart, env, base: `http://127.0.0.1:${upstream}` }, async () => {
     const { ca, stop } = await startNginx({ port, upstream })
     try {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
-import { groupsOf, moduleGraph } from './bundle.mjs'
+import { createGroups, moduleGraph } from './bundle.mjs'
 import { bin, fromRoot, runNode } from './run.mjs'
 
 /**
@@ -45,7 +45,7 @@ async function bundleDeclarations(plan, entries, emitted, target) {
     entryFileNames: '[name].d.ts',
     chunkFileNames: 'shared/[name].d.ts',
     minifyInternalExports: false,
-    codeSplitting: { groups: groupsOf(plan, entries, graph, source) },
+    codeSplitting: { groups: createGroups(plan, entries, graph, source) },
   })
   await bundled.close()
 }

@@ -58,7 +58,7 @@ export function optionDocs(source, isGroup) {
       if (type !== 'TSPropertySignature') continue
       const path = prefix + (computed ? `[${key.name}]` : key.name)
       docs.set(path, parseDocstring(commentBefore(start, comments, source)))
-      if (isGroup(path)) visit(membersOf(typeAnnotation.typeAnnotation, types), `${path}.`)
+      if (isGroup(path)) visit(findMembers(typeAnnotation.typeAnnotation, types), `${path}.`)
     }
   }
   visit(types.get('IdpClientOptions'), '')
@@ -66,7 +66,7 @@ export function optionDocs(source, isGroup) {
 }
 
 /** The members of `Name | undefined` or `{ … } | undefined`. */
-function membersOf(node, types) {
+function findMembers(node, types) {
   const alternatives = node.type === 'TSUnionType' ? node.types : [node]
   return alternatives.flatMap(({ members, typeName }) => members ?? types.get(typeName?.name) ?? [])
 }

@@ -12,10 +12,10 @@ export const cache = fromRoot('e2e/hosts/.cache')
 export const ownDependencies = ['cookie-es', 'jose', 'oauth4webapi']
 
 /** Returns the name of the folder of a host's example. */
-export const sourceOf = (name) => hosts[name].application ?? name
+export const toExampleName = (name) => hosts[name].application ?? name
 
 /** Returns the name of the folder of the contract application that a host runs. */
-export const contractOf = (name) => hosts[name].contract ?? sourceOf(name)
+export const toContractName = (name) => hosts[name].contract ?? toExampleName(name)
 
 /** Returns a hash of some texts. */
 export const hash = (...parts) => {
@@ -43,7 +43,7 @@ function toManifest({ dependencies, devDependencies, ...manifest }, versions = {
 
 /** Returns the manifest of a host's applications, without the library. */
 export const readManifest = (name) =>
-  toManifest(readJson(`examples/${sourceOf(name)}/package.json`), hosts[name].versions)
+  toManifest(readJson(`examples/${toExampleName(name)}/package.json`), hosts[name].versions)
 
 const programs = new Map()
 
@@ -71,7 +71,7 @@ async function installNode(version) {
 
 /** Installs the framework if its lockfile changed, the library always, and copies both applications. */
 export async function install({ name, folder, program, tarball }) {
-  const source = sourceOf(name)
+  const source = toExampleName(name)
   const { files = {}, versions } = hosts[name]
   const manifest = readManifest(name)
   const lock = readFileSync(fromRoot(`examples/${source}/package-lock.json`))
@@ -98,7 +98,7 @@ export async function install({ name, folder, program, tarball }) {
   }
   const copies = [
     [`examples/${source}`, 'example'],
-    [`e2e/hosts/${contractOf(name)}`, 'contract'],
+    [`e2e/hosts/${toContractName(name)}`, 'contract'],
     ['e2e/hosts/support', 'contract/support'],
   ]
   for (const target of ['example', 'contract']) rmSync(join(folder, target), { recursive: true, force: true })

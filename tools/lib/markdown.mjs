@@ -4,7 +4,7 @@
  * @returns {{ language: string, info: string, code: string, line: number }[]} `line` is that of the
  *   first line of code
  */
-export function fencesOf(text) {
+export function parseFences(text) {
   const fences = []
   let open = null
   for (const [index, line] of text.split('\n').entries()) {
@@ -28,7 +28,7 @@ export function fencesOf(text) {
 }
 
 /** Targets of inline links and images outside code, with their line. */
-export function linksOf(text) {
+export function findLinks(text) {
   let fenced = false
   return text.split('\n').flatMap((line, index) => {
     if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
@@ -42,7 +42,7 @@ export function linksOf(text) {
 }
 
 /** Paths of folders and of source files in backticks outside fences (`lib/`, `http/chunks.ts`), with their line. */
-export function sourcePathsOf(text) {
+export function findSourcePaths(text) {
   let fenced = false
   return text.split('\n').flatMap((line, index) => {
     if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
@@ -55,7 +55,7 @@ export function sourcePathsOf(text) {
 }
 
 /** Anchor that a heading gets: the rule of the common renderers. */
-export function anchorsOf(text) {
+export function findAnchors(text) {
   let fenced = false
   const counts = new Map()
   return text.split('\n').flatMap((line) => {
@@ -78,7 +78,7 @@ export function anchorsOf(text) {
  *
  * @throws when there is no such heading
  */
-export function sectionOf(text, heading) {
+export function findSection(text, heading) {
   const lines = text.split('\n')
   const levels = headingLevels(lines)
   const start = lines.findIndex((line, index) => levels[index] > 0 && line.replace(/^#+\s+/, '') === heading)
@@ -102,8 +102,8 @@ function headingLevels(lines) {
  *
  * @returns {({ kind: 'run', commands: string } | { kind: 'file', path: string, text: string })[]}
  */
-export function stepsOf(section) {
-  return fencesOf(section).flatMap(({ language, code }) => {
+export function parseSteps(section) {
+  return parseFences(section).flatMap(({ language, code }) => {
     if (language === 'sh') return [{ kind: 'run', commands: code }]
     const path = /^\/\/ file: (\S+)/.exec(code)?.[1]
     return path === undefined ? [] : [{ kind: 'file', path, text: `${code}\n` }]

@@ -31,13 +31,13 @@ export const contrasts = {
     },
     {
       row: 'Values of `error.code`',
-      ask: async ({ browser }) => pathOf(await browser().request('/auth/callback')),
+      ask: async ({ browser }) => toPath(await browser().request('/auth/callback')),
       before: '/login-failed?code=missing_state',
       after: '/login-failed?code=MISSING_STATE',
     },
     {
       row: 'A callback whose transaction is missing',
-      ask: async ({ browser }) => pathOf(await browser().request('/auth/callback?code=c&state=unknown')),
+      ask: async ({ browser }) => toPath(await browser().request('/auth/callback?code=c&state=unknown')),
       before: '/login-failed?code=invalid_state',
       after: '/login-failed?code=UNKNOWN_STATE',
     },
@@ -74,7 +74,7 @@ export const contrasts = {
     },
     {
       row: '`withPageAuthRequired` without `returnTo`',
-      ask: async ({ browser }) => pathOf(await browser().request('/settings')),
+      ask: async ({ browser }) => toPath(await browser().request('/settings')),
       before: '/auth/login',
       after: '/auth/login?returnTo=%2Fsettings',
     },
@@ -115,7 +115,7 @@ export const contrasts = {
     },
     {
       row: '`withPageAuthRequired` without `returnTo`',
-      ask: async ({ browser }) => pathOf(await browser().request('/account')),
+      ask: async ({ browser }) => toPath(await browser().request('/account')),
       before: '/api/auth/login?returnTo=%2Faccount',
       after: '/api/auth/login?returnTo=%2Faccount',
     },
@@ -170,7 +170,7 @@ export const contrasts = {
     },
     {
       row: 'A protected page without a session',
-      ask: async ({ browser }) => pathOf(await browser().request('/orders')),
+      ask: async ({ browser }) => toPath(await browser().request('/orders')),
       before: '/api/auth/signin?callbackUrl=%2Forders',
       after: '/auth/login?returnTo=%2Forders',
     },
@@ -258,7 +258,7 @@ export const contrasts = {
 const fetched = { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty', 'sec-fetch-site': 'same-origin' }
 
 /** Path and query of a redirect. */
-function pathOf({ status, location, text }) {
+function toPath({ status, location, text }) {
   if (location === null) return `${status} ${text.slice(0, 60)}`
   const { pathname, search } = new URL(location, 'http://app.example')
   return pathname + search

@@ -32,7 +32,7 @@ export function unifiedDiff(before, after) {
   return stdout.slice(stdout.indexOf('\n@@') + 1).replace(/^(@@ .* @@).*$/gm, '$1')
 }
 
-function diffOf(example, oldPath, newPath) {
+function createDiff(example, oldPath, newPath) {
   const at = (side, path) => fromRoot(join(folder, example, side, path))
   const body = unifiedDiff(at('before', oldPath), at('after', newPath))
   const name = (side, path) => (existsSync(at(side, path)) ? `${side}/${path}` : '/dev/null')
@@ -43,7 +43,7 @@ function diffOf(example, oldPath, newPath) {
 export const withDiffs = (text) =>
   text.replace(marker, (_whole, example, oldPath, newPath = oldPath) => {
     const second = newPath === oldPath ? '' : ` -> ${newPath}`
-    return `<!-- diff: ${example} ${oldPath}${second} -->\n\`\`\`diff\n${diffOf(example, oldPath, newPath)}\`\`\``
+    return `<!-- diff: ${example} ${oldPath}${second} -->\n\`\`\`diff\n${createDiff(example, oldPath, newPath)}\`\`\``
   })
 
 /** Files of an example that differ, as paths inside its folders. */

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readText } from './files.mjs'
-import { fencesOf } from './markdown.mjs'
+import { parseFences } from './markdown.mjs'
 import { must } from './run.mjs'
 
 const page = 'docs/guides/deploy/nginx.md'
@@ -14,8 +14,8 @@ const page = 'docs/guides/deploy/nginx.md'
 const program = existsSync('/usr/sbin/nginx') ? '/usr/sbin/nginx' : 'nginx'
 
 /** The configuration of the page, with the addresses and files of this run. A text that is not there is an error. */
-function configurationOf(changes) {
-  const fence = fencesOf(readText(page)).find(({ language }) => language === 'nginx')
+function readConfiguration(changes) {
+  const fence = parseFences(readText(page)).find(({ language }) => language === 'nginx')
   return Object.entries(changes).reduce((text, [documented, actual]) => {
     if (!text.includes(documented)) throw new Error(`${page}: the configuration has no ${documented}`)
     return text.replace(documented, actual)
@@ -35,7 +35,7 @@ export async function startNginx({ port, upstream }) {
     ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=127.0.0.1'],
     ...['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', certificate],
   ])
-  const server = configurationOf({
+  const server = readConfiguration({
     'server 127.0.0.1:3000;': `server 127.0.0.1:${upstream};`,
     'listen 443 ssl;': `listen 127.0.0.1:${port} ssl;`,
     'server_name shop.example.com;': 'server_name 127.0.0.1;',

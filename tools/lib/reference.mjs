@@ -64,14 +64,14 @@ export const required = {
  *
  * @returns {{ line: number, cells: Record<string, string> }[]}
  */
-export function rowsOf(text) {
+export function parseRows(text) {
   const rows = []
   let headings = null
   for (const [index, line] of text.split('\n').entries()) {
     if (!line.startsWith('|')) headings = null
-    else if (headings === null) headings = cellsOf(line)
+    else if (headings === null) headings = parseCells(line)
     else if (!/^\|[\s:|-]+\|\s*$/.test(line)) {
-      const cells = cellsOf(line)
+      const cells = parseCells(line)
       const named = headings.map((heading, at) => [heading, cells[at] ?? ''])
       rows.push({ line: index + 1, cells: Object.fromEntries(named) })
     }
@@ -79,7 +79,7 @@ export function rowsOf(text) {
   return rows
 }
 
-const cellsOf = (line) =>
+const parseCells = (line) =>
   line
     .split(/(?<!\\)\|/)
     .slice(1, -1)

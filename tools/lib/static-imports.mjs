@@ -16,7 +16,7 @@ export function withStaticImports(file, text) {
   const { program } = parseSync(file, text)
   const replacements = new Map()
   const names = []
-  const nameOf = (source) => {
+  const toModuleName = (source) => {
     if (!names.includes(source)) names.push(source)
     return `loaded${names.indexOf(source)}`
   }
@@ -24,14 +24,14 @@ export function withStaticImports(file, text) {
   new Visitor({
     ImportExpression: (node) => {
       if (isOwn(node) && !replacements.has(node.start))
-        replacements.set(node.start, [node.end, `Promise.resolve(${nameOf(node.source.value)})`])
+        replacements.set(node.start, [node.end, `Promise.resolve(${toModuleName(node.source.value)})`])
     },
     // `const { a } = await import('./module.ts')` needs no other export of the module.
     VariableDeclarator: ({ id, init }) => {
       const found = plainNames(id)
       if (!found || init?.type !== 'AwaitExpression' || !isOwn(init.argument)) return
       const { argument } = init
-      const module = nameOf(argument.source.value)
+      const module = toModuleName(argument.source.value)
       const picked = found.map((name) => `${name}: ${module}.${name}`).join(', ')
       replacements.set(argument.start, [argument.end, `{ ${picked} }`])
     },

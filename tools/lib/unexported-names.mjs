@@ -80,17 +80,17 @@ export function unexportedNames(folder, entries) {
     const source = load(join(dirname(module.file), from.source.replace(/\.js$/, '.d.ts')))
     return find(source, source.exported.get(from.name))
   }
-  const keyOf = ({ module, name }) => `${module.file}#${name}`
+  const toKey = ({ module, name }) => `${module.file}#${name}`
   const exported = entries.flatMap((entry) => {
     const module = load(join(folder, `${entry}.d.ts`))
     return [...module.exported.values()].flatMap((name) => find(module, name) ?? [])
   })
-  const seen = new Map(exported.map((place) => [keyOf(place), place]))
+  const seen = new Map(exported.map((place) => [toKey(place), place]))
   const exportedKeys = new Set(seen.keys())
   for (const { module, name } of seen.values()) {
     for (const other of module.declared.get(name).flatMap(namesIn)) {
       const place = find(module, other)
-      if (place && !seen.has(keyOf(place))) seen.set(keyOf(place), place)
+      if (place && !seen.has(toKey(place))) seen.set(toKey(place), place)
     }
   }
   return [...seen].flatMap(([key, { name }]) => (exportedKeys.has(key) ? [] : [name])).sort()

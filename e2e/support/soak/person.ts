@@ -39,14 +39,14 @@ function parse(text: string): Record<string, unknown> {
   }
 }
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-function codeOf(body: Record<string, unknown>): string | undefined {
+function toErrorCode(body: Record<string, unknown>): string | undefined {
   const { error } = body
   const nested = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
-  return textOf(nested) ?? textOf(body['code'])
+  return toText(nested) ?? toText(body['code'])
 }
 
 /** A user with a browser that sends any number of parallel requests. */
@@ -72,9 +72,9 @@ export class Person {
       return {
         status: response.status,
         pid: pid === null ? undefined : Number(pid),
-        code: codeOf(body),
-        because: textOf(body['because']),
-        said: textOf(body['said']),
+        code: toErrorCode(body),
+        because: toText(body['because']),
+        said: toText(body['said']),
         body,
         location: response.headers.get('location'),
       }
