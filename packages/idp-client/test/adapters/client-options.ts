@@ -1,4 +1,4 @@
-import type { IdpClientOptions } from '../../src/index.ts'
+import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
 
 export const SECRET = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
@@ -12,6 +12,14 @@ export const clientOptions: IdpClientOptions = {
   secret: SECRET,
   appBaseUrl: APP,
   logger: () => {},
+}
+
+/** Returns the base paths that notices in the log report as missing. */
+export function missingBasePaths(events: readonly LogEvent[]): string[] {
+  return events.flatMap((event) => {
+    const [, base] = /FRAMEWORK_PUBLIC_BASE_PATH=([^,]+),/.exec('message' in event ? event.message : '') ?? []
+    return base === undefined ? [] : [base]
+  })
 }
 
 /** Seconds since the last use: too short for a further write, or long enough. */

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
+import { APP, clientOptions, missingBasePaths, signedIn } from '../../../test/adapters/client-options.ts'
+import type { LogEvent } from '../../log/log.ts'
 import type { FrameworkRequest, SessionData } from './index.ts'
 import { action, IdpClient, loader } from './index.ts'
 
@@ -122,4 +123,46 @@ test('the module of auth/* responds 404 to paths that are no auth routes', async
   expect([loader().status, action().status]).toEqual([404, 404])
   const args = toArguments('/auth/profile')
   expect((await client().middleware(args, async () => loader())).status).toBe(401)
+})
+
+describe('a basename of React Router that the base path does not name', () => {
+  /** Returns the reported base paths after a request for a path that React Router has matched with a route. */
+  async function visit(path: string, route: Partial<FrameworkRequest>): Promise<string[]> {
+    // Each visit is one of another process: notices come once in each.
+    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    const events: LogEvent[] = []
+    const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
+    await idp.middleware({ ...toArguments(path), ...route }, async () => new Response('page'))
+    return missingBasePaths(events)
+  }
+
+  test.each([
+    ['/shop/account', { pattern: '/account', params: {} }],
+    ['/shop/', { pattern: '/', params: {} }],
+    ['/shop/auth/login', { pattern: '/auth/*', params: { '*': 'login' } }],
+  ])('is reported for %s, which is %j', async (path, route) => {
+    expect(await visit(path, route)).toEqual(['/shop'])
+  })
+
+  test.each([
+    ['/account', { pattern: '/account', params: {} }],
+    ['/', { pattern: '/', params: {} }],
+    ['/auth/other', { pattern: '/auth/*', params: { '*': 'other' } }],
+    ['/shop/orders/7', { pattern: '/orders/:id', params: { id: '7' } }],
+    ['/de/account', { pattern: '/:lang?/account', params: { lang: 'de' } }],
+    ['/shop/account.data', { pattern: '/account', params: {} }],
+    ['/shop/a%20b', { pattern: '*', params: { '*': 'a b' } }],
+    ['/shop/account', {}],
+  ])('is not known for %s, which is %j', async (path, route) => {
+    expect(await visit(path, route)).toEqual([])
+  })
+
+  test.each(['/shop/account', '/SHOP/account'])(
+    'is not reported for %s if the base path names it',
+    async (path) => {
+      vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/shop')
+      onTestFinished(() => void vi.unstubAllEnvs())
+      expect(await visit(path, { pattern: '/account', params: {} })).toEqual([])
+    },
+  )
 })

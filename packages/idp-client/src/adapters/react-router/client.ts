@@ -6,6 +6,7 @@ import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { reportBasename } from './basename.ts'
 
 /** Request type of this entry: the arguments of middleware, loaders and actions of React Router. */
 export interface FrameworkRequest {
@@ -14,6 +15,9 @@ export interface FrameworkRequest {
   readonly context: object
   /** URL of the page; since React Router 7.14. */
   readonly url?: URL
+  /** Path of the matched route below the `basename`, such as `/auth/*`; since React Router 7.15. */
+  readonly pattern?: string
+  readonly params?: Readonly<Record<string, string | undefined>>
 }
 /** Response type of this entry: a response that a loader or action returns, or its headers. */
 export type FrameworkResponse = WebTarget
@@ -64,8 +68,10 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * Responds to requests for the auth routes; passes any other request to the routes, inside the ambient scope, and adds
    * the cookies to their response. Bound to the instance.
    */
-  readonly middleware = async (args: FrameworkRequest, next: () => Promise<Response>): Promise<Response> =>
-    this.serve(args, next)
+  readonly middleware = async (args: FrameworkRequest, next: () => Promise<Response>): Promise<Response> => {
+    await reportBasename(this.application.settings, args)
+    return this.serve(args, next)
+  }
 
   /**
    * Returns the session of a request for a page. Without a session, or with one that does not meet the requirements, throws

@@ -1,7 +1,14 @@
-import { describe, expect, test } from 'vitest'
-import { APP, clientOptions, SECRET, signedIn } from '../../../test/adapters/client-options.ts'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  APP,
+  clientOptions,
+  missingBasePaths,
+  SECRET,
+  signedIn,
+} from '../../../test/adapters/client-options.ts'
 import { redirect } from '../../../test/support/sveltekit.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
+import type { LogEvent } from '../../log/log.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import type { FrameworkRequest, SessionData, SvelteKitOptions } from './index.ts'
 import { checkOrigin, IdpClient } from './index.ts'
@@ -337,4 +344,18 @@ test('[F3] checkOrigin behind handle rejects forms of other origins, but not the
   expect((await send('/transfer')).status).toBe(403)
   const callback = await send('/auth/callback')
   expect(await callback.text()).toContain('UNKNOWN_STATE')
+})
+
+test.each([
+  ['/shop', ['/shop']],
+  ['', []],
+])('paths.base of SvelteKit, %j, is reported if the base path does not name it', (base, expected) => {
+  // As SvelteKit's Vite plugin defines it in what it bundles.
+  vi.stubGlobal('__SVELTEKIT_PATHS_BASE__', base)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  // Notices come once in each process.
+  Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+  const events: LogEvent[] = []
+  client({ logger: (event) => events.push(event) })
+  expect(missingBasePaths(events)).toEqual(expected)
 })

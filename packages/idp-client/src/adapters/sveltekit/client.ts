@@ -7,6 +7,7 @@ import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
+import { reportPathsBase } from './paths-base.ts'
 import type { EventCookies } from './redirects.ts'
 import { withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
@@ -66,6 +67,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       toPath: ({ url }) => url.pathname + url.search,
     })
     this.#sessionName = sessionName
+    reportPathsBase(this.application.settings)
   }
 
   /**

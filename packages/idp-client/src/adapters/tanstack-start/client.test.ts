@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest'
-import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { APP, clientOptions, missingBasePaths, signedIn } from '../../../test/adapters/client-options.ts'
+import type { LogEvent } from '../../log/log.ts'
 import type { SessionData } from './index.ts'
 import { IdpClient } from './index.ts'
 
@@ -83,4 +85,39 @@ test('the cookies of an update are on the response', async () => {
   const next = new Request(APP, { headers: { cookie: cookie.split(';', 1)[0] ?? '' } })
   expect(await idp.getSession(next)).toMatchObject({ value: 'new' })
   expect(response.headers.get('cache-control')).toContain('no-store')
+})
+
+describe('a base path of TanStack Start that the configuration does not name', () => {
+  /** Returns the reported base paths after a redirect to the login, in a context of TanStack Start. */
+  async function visit(context: object): Promise<string[]> {
+    const key = Symbol.for('tanstack-start:start-storage-context')
+    onTestFinished(() => void Reflect.deleteProperty(globalThis, key))
+    const storage = new AsyncLocalStorage()
+    Reflect.set(globalThis, key, storage)
+    // Notices come once in each process.
+    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    const events: LogEvent[] = []
+    const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
+    const handler = async (): Promise<unknown> => storage.run(context, () => idp.requireLogin())
+    expect((await run(idp, new Request(`${APP}/shop/account`), handler)).status).toBe(302)
+    return missingBasePaths(events)
+  }
+
+  test.each([
+    // From `base` of Vite, and from `router.basepath` of the plugin.
+    ['shop', ['/shop']],
+    ['/shop', ['/shop']],
+    ['/', []],
+    ['', []],
+    [undefined, []],
+  ])('is read from the router: %j', async (basepath, expected) => {
+    expect(await visit({ handlerType: 'router', getRouter: async () => ({ basepath }) })).toEqual(expected)
+  })
+
+  test('is not read in a call of a server function, for which TanStack Start creates no router', async () => {
+    const getRouter = (): never => {
+      throw new Error('creates a router')
+    }
+    expect(await visit({ handlerType: 'serverFn', getRouter })).toEqual([])
+  })
 })

@@ -7,6 +7,7 @@ import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { reportBasepath } from './basepath.ts'
 
 /** Request type of this entry: the Web standard's, which middleware and server routes get. */
 export type FrameworkRequest = Request
@@ -85,6 +86,7 @@ export class IdpClient extends WebHostClient {
     const path = headers.has('x-tsr-serverfn') || !url ? '/' : url.pathname + url.search
     const { response, session } = await guard(exchange, undefined, () => path)
     if (session) return session
+    await reportBasepath(this.application.settings)
     throw toDocumentRedirect(response)
   }
 
