@@ -11,7 +11,10 @@ declare module '#imports' {
     readonly fullPath: string
   }
   export interface NuxtApp {
-    readonly $router: { readonly currentRoute: { readonly value: PageRoute } }
+    readonly $router: {
+      readonly currentRoute: { readonly value: PageRoute }
+      resolve(path: string): { readonly href: string }
+    }
     readonly $userSession: unknown
     readonly hooks: { hookOnce(name: string, run: () => void): unknown }
     readonly isHydrating?: boolean

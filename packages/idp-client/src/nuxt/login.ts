@@ -1,4 +1,4 @@
-import { createError, defineNuxtRouteMiddleware } from '#imports'
+import { createError, defineNuxtRouteMiddleware, useNuxtApp } from '#imports'
 import { fetchUser } from '../browser/current-user.ts'
 import type { User } from '../session/model/session-data.ts'
 import { readRequestUser } from './request-user.ts'
@@ -23,10 +23,11 @@ async function readUser(): Promise<User | null | undefined> {
  * the browser shows the page.
  */
 const middleware: object = defineNuxtRouteMiddleware(async ({ fullPath }) => {
+  const { $router } = useNuxtApp()
   const { login, user } = useUserSession()
   if (user.value) return undefined
   const current = await readUser().catch(fail)
-  return current === null ? login(fullPath) : undefined
+  return current === null ? login($router.resolve(fullPath).href) : undefined
 })
 
 export default middleware

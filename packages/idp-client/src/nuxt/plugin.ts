@@ -14,15 +14,14 @@ interface PublicOptions {
 /** The plugin of the application: transfers the user from the server to the browser, in the payload of the page. */
 const plugin: object = defineNuxtPlugin(async (app) => {
   const config = useRuntimeConfig()
-  const { baseURL } = config.app
   const { routes } = config.public['idp'] as PublicOptions
   const payload: { idpUser?: User | null | undefined } = app.payload
   // The browser requests the user itself if the server could not read it, and reports the failure.
   if (import.meta.server) payload.idpUser = await readRequestUser().catch(() => undefined)
-  const page = createPage({ basePath: baseURL, routes, user: payload.idpUser })
+  const page = createPage({ basePath: config.app.baseURL, routes, user: payload.idpUser })
   if (!import.meta.server) announcePage(page)
   const logoutUrl = page.urls.locate(routes.logout ?? '/auth/logout')
-  return { provide: { userSession: createUserSession({ app, baseUrl: baseURL, logoutUrl, page }) } }
+  return { provide: { userSession: createUserSession({ app, logoutUrl, page }) } }
 })
 
 export default plugin

@@ -19,22 +19,21 @@ export interface UserSession {
   /** Requests the profile route again; resolves after the response, never rejects. No effect on the server. */
   readonly fetch: () => Promise<void>
   /**
-   * Sends the browser to the login, and afterwards to a path of the application; default: the current page. Can be the handler
-   * of an event: `@click="login"`.
+   * Sends the browser to the login, and afterwards to a path of the application, such as `/orders`, with or without the base URL.
+   * Default, also for anything but a path: the current page. Can be the handler of an event: `@click="login"`.
    */
   readonly login: (returnTo?: string | Event) => Promise<unknown>
   /**
-   * Sends the browser to the logout, and afterwards to a path of the application; default: the base URL. Register the URL of
-   * another page at the provider.
+   * Sends the browser to the logout, and afterwards to a path of the application, as `login` does. Default, also for anything
+   * but a path: `APP_BASE_URL`. Register the URL of another page at the provider.
    */
   readonly logout: (returnTo?: string | Event) => Promise<unknown>
 }
 
-/** An application of Nuxt, its page in the browser or on the server, and its URLs. */
+/** An application of Nuxt, its page in the browser or on the server, and the URL of its logout. */
 export interface Application {
   readonly app: NuxtApp
   readonly page: Page
-  readonly baseUrl: string
   readonly logoutUrl: string
 }
 
@@ -43,9 +42,22 @@ interface FollowedSession extends UserSession {
   readonly follow: () => void
 }
 
+/** Returns whether the argument of `login` or `logout` is a path, and not the URL of another site or an event. */
+function isPath(returnTo: unknown): returnTo is string {
+  if (typeof returnTo !== 'string') return false
+  // Browsers remove tabs and line breaks, and take a backslash for a slash.
+  if (/^\/(?![/\\\t\n\r])/.test(returnTo)) return true
+  if (import.meta.dev) {
+    // biome-ignore lint/suspicious/noConsole: for developers, who would only see that another page follows.
+    console.warn('idp-client: login() and logout() ignore what is not a path such as /orders.')
+  }
+  return false
+}
+
 /** Creates the user session of an application: one for each request on the server, one for each page in a browser. */
-export function createUserSession({ app, baseUrl, logoutUrl, page }: Application): FollowedSession {
-  const { current, refresh, subscribe } = page.store.entry(page.urls.profile)
+export function createUserSession({ app, logoutUrl, page }: Application): FollowedSession {
+  const { store, urls } = page
+  const { current, refresh, subscribe } = store.entry(urls.profile)
   const state = shallowRef(current())
   let isFollowed = false
 
@@ -64,11 +76,11 @@ export function createUserSession({ app, baseUrl, logoutUrl, page }: Application
     else start()
   }
 
-  async function leave(url: string, path?: string | Event): Promise<unknown> {
-    const target =
-      typeof path === 'string' ? withQuery(url, { returnTo: baseUrl.replace(/\/$/, '') + path }) : url
+  async function leave(url: string, returnTo?: string): Promise<unknown> {
+    const target = returnTo === undefined ? url : withQuery(url, { returnTo })
     return app.runWithContext(() => navigateTo(target, { external: true }))
   }
+  const currentPath = (): string => app.$router.resolve(app.$router.currentRoute.value.fullPath).href
 
   return {
     user: computed(() => state.value.user),
@@ -76,9 +88,8 @@ export function createUserSession({ app, baseUrl, logoutUrl, page }: Application
     isLoading: computed(() => state.value.isLoading),
     error: computed(() => state.value.error),
     fetch: async () => (import.meta.server ? undefined : refresh()),
-    login: (path) =>
-      leave(page.urls.login, typeof path === 'string' ? path : app.$router.currentRoute.value.fullPath),
-    logout: (path) => leave(logoutUrl, path),
+    login: (returnTo) => leave(urls.login, urls.locate(isPath(returnTo) ? returnTo : currentPath())),
+    logout: (returnTo) => leave(logoutUrl, isPath(returnTo) ? urls.locate(returnTo) : undefined),
     follow,
   }
 }
