@@ -96,6 +96,20 @@ describe('a rewrite', () => {
     expect(response.headers.get('cache-control')).toContain('no-store')
   })
 
+  test('works between two clients, but not as a second mount of one', async () => {
+    const [idp, other] = [client(), client({ sessionName: 'other' })]
+    const context = await signedInContext()
+    const mount = (given: Context, next: () => Promise<Response>): Promise<Response> =>
+      idp.onRequest(given, () => other.onRequest(given, next))
+    await mount(context, () => mount(rewritten(context), () => mount(rewritten(context), page)))
+    expect(Object.keys(context.locals)).toEqual(['idpSession', 'other'])
+    const twice = mount(context, () => mount(rewritten(context), () => other.onRequest(context, page)))
+    await expect(twice).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      message: expect.stringMatching(/mounted twice, keep one: integrations: \[idp\(\)\] .* or export const/),
+    })
+  })
+
   test('returns to the requested page after a login', async () => {
     const idp = client()
     const context = toContext(new Request(`${APP}/page?tab=a`))

@@ -30,9 +30,10 @@ export interface AstroOptions extends IdpClientOptions {
   sessionName?: string
 }
 
-/** The line that mounts the middleware, and the line without which Astro renders a page at build time. */
-export const MOUNT =
-  'export const onRequest = idp.onRequest in src/middleware.ts, and export const prerender = false in the page.'
+const REQUEST_TIME = 'Write export const prerender = false in a page that Astro prerenders.'
+
+/** The lines that mount the middleware, and the line without which Astro renders a page at build time. */
+export const MOUNT: string = `integrations: [idp()] in astro.config, or export const onRequest = idp.onRequest in src/middleware.ts. ${REQUEST_TIME}`
 
 /**
  * OpenID Connect for Astro 5 and later. Construct it once per process; it holds no state of any user. Inside `onRequest`
@@ -72,7 +73,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const { locals } = context
     const property = { locals, name: this.#sessionName, client: this }
     if (context.isPrerendered) {
-      const detail = `A prerendered page has no session. Page guards and locals need ${MOUNT}`
+      const detail = `A prerendered page has no session. ${REQUEST_TIME}`
       await defineSession(property, async () => {
         throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
       })
@@ -80,8 +81,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     }
     // Astro's bundler puts `base` of its configuration here.
     reportFrameworkBase(this.application.settings, import.meta.env?.BASE_URL)
-    // A rewrite runs the middleware again, inside the first run.
-    if (hasSession(property) && openBinding(locals)) return next()
+    // A rewrite runs the middleware again inside the first run, with another request; a second mount has the same one.
+    if (hasSession(property) && openBinding(locals) && !openBinding(context.request)) return next()
     return this.serve(context, async () => {
       await defineSession(property, () => this.getSession(context))
       return next()
