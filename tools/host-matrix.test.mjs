@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { adapterFolder, adapterLines, countCodeLines, toMatrix } from './lib/host-matrix.mjs'
+import { toExampleName } from './lib/host-install.mjs'
+import {
+  adapterFolder,
+  adapterLines,
+  countCodeLines,
+  countUserLines,
+  exampleLines,
+  toMatrix,
+} from './lib/host-matrix.mjs'
 import { hosts } from './lib/hosts.mjs'
 
 test('code lines have neither comments nor empty lines', () => {
@@ -27,4 +35,19 @@ const folders = new Set(Object.values(hosts).map(adapterFolder))
 
 test.each([...folders])('the client of %s has at most 70 code lines', (folder) => {
   expect(adapterLines(folder).client).toBeLessThanOrEqual(70)
+})
+
+test('users write pages and modules, but of files of the starter only the lines that name the client', () => {
+  const text =
+    "import { a } from 'framework'\nimport { idp } from './idp'\n\nexport default { a, idp }\nexport { a }\n"
+  expect(countUserLines('examples/a/src/routes/index.tsx', text)).toBe(4)
+  expect(countUserLines('examples/a/src/entry-server.tsx', text)).toBe(2)
+})
+
+const examples = new Set(Object.keys(hosts).map(toExampleName))
+
+test.each([...examples])('the example of %s has at most 60 lines that a user writes', (name) => {
+  const lines = exampleLines(name)
+  expect(lines).toBeGreaterThan(0)
+  expect(lines).toBeLessThanOrEqual(60)
 })

@@ -1,3 +1,3 @@
 import { defineConfig } from '@solidjs/start/config'
 
-export default defineConfig({ server: { plugins: ['./src/plugin.ts'] } })
+export default defineConfig({ server: { plugins: ['./src/idp.ts'] } })

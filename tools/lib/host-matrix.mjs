@@ -18,6 +18,35 @@ export function countCodeLines(text) {
   return withoutBlocks.split('\n').filter((line) => line.trim() !== '' && !/^\s*\/\//.test(line)).length
 }
 
+/** Manifests, and what installing, building and starting an example creates. */
+const isProjectFile = (path) =>
+  /\/(?:\.|build\/)|\.(?:gen\.ts|jsonc)$|\/(?:package(?:-lock)?|tsconfig)\.json$/.test(path)
+
+/** Files that the starters of frameworks create: configurations, documents, entries, types of the application. */
+const isStarterFile = (path) =>
+  /\/(?:[\w-]+\.config\.\w+|app\.(?:d\.ts|html|tsx)|entry-(?:client|server)\.tsx|(?:__)?root\.tsx|router\.tsx)$/.test(
+    path,
+  )
+
+/** Lines that a user adds to those files: they name the client or a file of it, or permit its middleware. */
+const isAddedLine = (line) => /idp|v8_middleware/i.test(line)
+
+/** Returns the number of code lines of a file of an example that a user writes. */
+export const countUserLines = (path, text) =>
+  isStarterFile(path) ? text.split('\n').filter(isAddedLine).length : countCodeLines(text)
+
+/**
+ * Returns the number of code lines that a user of a framework writes for its example: pages, routes, modules, and the lines that
+ * are added to files of the framework's starter.
+ *
+ * @param {string} name of a folder in `examples`
+ */
+export const exampleLines = (name) =>
+  filesBelow(`examples/${name}`, (path) => !isProjectFile(path)).reduce(
+    (sum, path) => sum + countUserLines(path, readText(path)),
+    0,
+  )
+
 /** Folders whose other modules are the base of several hosts. */
 const bases = new Set(['node', 'web'])
 

@@ -1,5 +1,6 @@
 import { query } from '@solidjs/router'
-import { getEvent, idp } from './idp'
+import { getEvent } from 'vinxi/http'
+import { idp } from './idp'
 
 export const getUser = query(async () => {
   'use server'

@@ -1,5 +1,6 @@
 import { query } from '@solidjs/router'
-import { getRequest, idp } from './idp'
+import { getWebRequest } from '@solidjs/start/http'
+import { idp } from './idp'
 
 export const getUser = query(async () => {
   'use server'
@@ -9,7 +10,7 @@ export const getUser = query(async () => {
 
 export const requireUser = query(async (returnTo: string) => {
   'use server'
-  const { response, session } = await idp.requireLogin(getRequest(), { returnTo })
+  const { response, session } = await idp.requireLogin(getWebRequest(), { returnTo })
   if (response) throw response
   return { sub: session.user.sub }
 }, 'requireUser')

@@ -8,9 +8,7 @@ function Home() {
   return (
     <>
       <p>{user ? 'Signed in' : 'Signed out'}</p>
-      <Link to="/account" preload={false}>
-        Account
-      </Link>{' '}
+      <Link to="/account">Account</Link>{' '}
       {user ? <a href="/auth/logout">Log out</a> : <a href="/auth/login">Log in</a>}
     </>
   )

@@ -7,6 +7,4 @@ export const route: RouteDefinition = {
   },
 }
 
-export default function NotFound() {
-  return <HttpStatusCode code={404} />
-}
+export default () => <HttpStatusCode code={404} />

@@ -1,3 +1,0 @@
-import { idp } from './idp'
-
-export default idp.plugin
