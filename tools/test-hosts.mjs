@@ -7,6 +7,7 @@
 // `npm test -- hosts` runs those that install in seconds, without a browser.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
@@ -110,7 +111,8 @@ async function contract({ cases, place, configured = true, context, result }) {
     provider.registerApp((proxy ?? base) + path)
     // Behind the proxy the base URL is that of each request.
     const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
-    return { ...provider.env, ...address, IDP_SECRET: secret }
+    const variable = path && hosts[name].basePathVariable ? { FRAMEWORK_PUBLIC_BASE_PATH: path } : {}
+    return { ...provider.env, ...address, ...variable, IDP_SECRET: secret }
   }
   await running({ name, folder, program, application: 'contract', env }, async (base) => {
     const failed = await runCases(cases, {
@@ -125,6 +127,27 @@ async function contract({ cases, place, configured = true, context, result }) {
   })
 }
 
+/** Waits until the server has logged that the variable with the base path is missing, after a request for a protected page. */
+async function reportMissingBasePath(context) {
+  const { name, folder, program, provider } = context
+  const { basePath } = hosts[name]
+  const expected = `Set FRAMEWORK_PUBLIC_BASE_PATH=${basePath},`
+  const env = (base) => ({
+    ...provider.env,
+    APP_BASE_URL: base,
+    IDP_SECRET: secret,
+    CONTRACT_LOG: '1',
+  })
+  await running({ name, folder, program, application: 'contract', env }, async (base, server) => {
+    await fetch(`${base}${basePath}/page`, { redirect: 'manual' })
+    const deadline = performance.now() + 30_000
+    while (!server.output().includes(expected)) {
+      if (performance.now() > deadline) throw new Error(`the log does not say: ${expected}`)
+      await delay(50)
+    }
+  })
+}
+
 /** The protected page of the example starts a login; everything else needs a browser. */
 async function visitByHttp(base) {
   const browser = new HttpBrowser(base)
@@ -135,9 +158,24 @@ async function visitByHttp(base) {
   if (api.status !== 401) throw new Error(`/api/me responds with ${api.status}`)
 }
 
+/** Returns the steps of a host with `basePath`; none without. */
+function toStepsBelowPath({ cases, context, each, result }) {
+  const { basePath, basePathVariable, build } = hosts[context.name]
+  if (!basePath) return []
+  return [
+    ...each(`the contract application builds below ${basePath}`, build, 'contract', {
+      CONTRACT_BASE_PATH: basePath,
+    }),
+    ...(basePathVariable
+      ? [[`reports ${basePath} without the variable`, () => reportMissingBasePath(context)]]
+      : []),
+    [`passes the contract below ${basePath}`, () => contract({ cases, place: 'basePath', context, result })],
+  ]
+}
+
 function toSteps(context, result) {
   const { browser, contracts, folder, name, program, provider } = context
-  const { basePath, build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
+  const { build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
   /** One step for all commands; none without commands. */
   const each = (title, commands, application, env = {}) => {
     const run = async () => {
@@ -166,17 +204,7 @@ function toSteps(context, result) {
       () => contract({ cases, place: 'direct', context, result }),
     ],
   ]
-  const belowPath = basePath
-    ? [
-        ...each(`the contract application builds below ${basePath}`, build, 'contract', {
-          CONTRACT_BASE_PATH: basePath,
-        }),
-        [
-          `passes the contract below ${basePath}`,
-          () => contract({ cases, place: 'basePath', context, result }),
-        ],
-      ]
-    : []
+  const belowPath = toStepsBelowPath({ cases, context, each, result })
   if (contractOnly) return [...steps, ...belowPath]
   return [
     ...steps,

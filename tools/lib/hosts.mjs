@@ -22,6 +22,8 @@ import { toOtherVersions } from './other-versions.mjs'
  * @property {('ambient' | 'explicit')[]} [styles] how its operations can be called; default: without request and with it
  * @property {string} [basePath] the contract is run once more with the contract application below this path; its build gets the
  *   path in `CONTRACT_BASE_PATH`, for the configuration of the framework
+ * @property {boolean} [basePathVariable] whether the library learns that path only from `FRAMEWORK_PUBLIC_BASE_PATH`, and logs if
+ *   the variable is missing
  * @property {boolean} [contractOnly] whether only the types, the tests of the adapter and the direct place of the contract are run:
  *   another version of a framework
  * @property {Record<string, string | null>} [files] of both applications, or of `example/` or `contract/`, in place of
@@ -66,6 +68,8 @@ const main = {
     entry: 'idp-client/react-router',
     frameworks: ['react-router'],
     quick: false,
+    basePath: '/shop',
+    basePathVariable: true,
     types: [
       ['node_modules/@react-router/dev/bin.js', 'typegen'],
       ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
@@ -96,6 +100,8 @@ const main = {
     entry: 'idp-client/tanstack-start',
     frameworks: ['@tanstack/react-start'],
     quick: false,
+    basePath: '/shop',
+    basePathVariable: true,
     // The build generates the tree of the routes.
     types: [
       ['node_modules/vite/bin/vite.js', 'build'],
@@ -185,6 +191,8 @@ const main = {
     entry: 'idp-client/sveltekit',
     frameworks: ['@sveltejs/kit', 'vite'],
     quick: false,
+    basePath: '/shop',
+    basePathVariable: true,
     types: [
       ['node_modules/@sveltejs/kit/svelte-kit.js', 'sync'],
       ['node_modules/svelte-check/bin/svelte-check', '--fail-on-warnings'],

@@ -16,13 +16,20 @@ const nuxt3Config = (modules) => `export default {
 }
 `
 
+const reactRouter8Config = "export default { basename: process.env.CONTRACT_BASE_PATH ?? '/' }\n"
+
 // The options of `svelte.config.js` are arguments of the plugin in version 3, and `$lib` is an alias of the application's own.
 const svelteKit3Config = `import adapter from '@sveltejs/adapter-node'
 import { sveltekit } from '@sveltejs/kit/vite'
 
 export default {
   plugins: [
-    sveltekit({ adapter: adapter(), alias: { $lib: 'src/lib' }, csrf: { trustedOrigins: ['*'] } }),
+    sveltekit({
+      adapter: adapter(),
+      alias: { $lib: 'src/lib' },
+      csrf: { trustedOrigins: ['*'] },
+      paths: { base: process.env.CONTRACT_BASE_PATH ?? '' },
+    }),
   ],
 }
 `
@@ -40,8 +47,8 @@ const changes = {
     },
     // Version 8 rejects the flag of version 7.
     files: {
-      'react-router.config.mjs': 'export default {}\n',
-      'react-router.config.ts': 'export default {}\n',
+      'react-router.config.mjs': reactRouter8Config,
+      'react-router.config.ts': reactRouter8Config,
     },
     types: [
       ['node_modules/@react-router/dev/bin.cjs', 'typegen'],

@@ -1,1 +1,4 @@
-export default { future: { v8_middleware: true } }
+export default {
+  basename: process.env.CONTRACT_BASE_PATH ?? '/',
+  future: { v8_middleware: true },
+}

@@ -8,7 +8,7 @@ export const toOptions = (variables) => ({
   ...contractHooks,
   trustProxy: variables.CONTRACT_PROXY === '1',
   processLasts: variables.CONTRACT_PROCESS_LASTS !== '0',
-  logger: () => {},
+  ...(variables.CONTRACT_LOG === '1' ? {} : { logger: () => {} }),
 })
 
 // Workers without Node.js compatibility have no `process`.
