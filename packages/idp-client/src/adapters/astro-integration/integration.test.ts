@@ -73,6 +73,40 @@ describe('the integration of Astro', () => {
     expect(sources('another')).toBeUndefined()
   })
 
+  test('adds pages for other paths of auth routes, and gives them to the client', () => {
+    const routes = { login: '/sign-in', callback: '/auth/back', logout: '/sign-out' }
+    const { mounted, sources } = setUp({ routes })
+    expect(mounted.slice(2)).toEqual(
+      ['/auth/[...route]', '/sign-in', '/sign-out'].map((pattern) => ({
+        pattern,
+        entrypoint: 'astro.js',
+        prerender: false,
+      })),
+    )
+    expect(sources(CLIENT)).toContain(`routes: ${JSON.stringify(routes)}`)
+  })
+
+  test.each([
+    [
+      { clientId: 'a' },
+      'clientId in astro.config is not a known option; the options are client, routes, trust',
+    ],
+    [{ client: true }, "Write client: './src/lib/idp'."],
+    [{ routes: { signin: '/a' } }, 'routes.signin in astro.config is not a known option'],
+    [{ routes: { login: 'sign-in' } }, 'routes.login in astro.config must be a path like /auth/name.'],
+    // A string includes each of its parts, so that it would allow further origins.
+    [{ trustedOrigins: 'https://pay.example' }, 'trustedOrigins in astro.config must be an array of origins'],
+    [
+      { trustedOrigins: ['https://pay.example/'] },
+      'trustedOrigins in astro.config must be an array of origins',
+    ],
+    [{ trustedOrigins: ['pay.example'] }, 'trustedOrigins in astro.config must be an array of origins'],
+  ])('rejects wrong options: %j', (options, message) => {
+    expect(() => idp(options as IntegrationOptions)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION', message: expect.stringContaining(message) }),
+    )
+  })
+
   test('checks no origins if the application has switched that off', () => {
     expect(setUp({}, { checkOrigin: true }).sources(MIDDLEWARE)).toContain('checkOrigin(')
     expect(setUp({}, { checkOrigin: false }).sources(MIDDLEWARE)).not.toContain('checkOrigin')

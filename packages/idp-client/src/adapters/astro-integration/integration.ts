@@ -1,8 +1,23 @@
 import { existsSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { fileURLToPath } from 'node:url'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import type { RoutesOptions } from '../../config/options.ts'
+import { assertOptions, findFile, invalid, toSlashes } from '../build-time/options.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
+
+const routeNames = Object.keys({
+  login: true,
+  logout: true,
+  callback: true,
+  profile: true,
+  accessToken: true,
+  connectAccount: true,
+  backChannelLogout: true,
+  mfaAuthenticators: true,
+  mfaChallenge: true,
+  mfaAssociate: true,
+  mfaVerify: true,
+} satisfies Record<keyof RoutesOptions, true>)
 
 /** Options of the integration. */
 export interface IntegrationOptions extends OriginCheckOptions {
@@ -11,6 +26,11 @@ export interface IntegrationOptions extends OriginCheckOptions {
    * otherwise a client that variables configure.
    */
   readonly client?: string
+  /**
+   * Paths of auth routes that differ from the defaults, without base path. A client of your own needs them in its option
+   * `routes` as well.
+   */
+  readonly routes?: RoutesOptions
 }
 
 /** The used part of what the hook `astro:config:setup` gets. */
@@ -54,8 +74,9 @@ export interface VirtualPlugin {
 const CLIENT = 'virtual:idp-client'
 const MIDDLEWARE = 'virtual:idp-client/middleware'
 
-const DEFAULT_CLIENT = `import { IdpClient } from 'idp-client/astro'
-export const idp = new IdpClient({ allowInsecureRequests: import.meta.env.DEV })
+/** Returns the source of a client that variables and these paths configure. */
+const toDefaultClient = (routes: RoutesOptions): string => `import { IdpClient } from 'idp-client/astro'
+export const idp = new IdpClient({ allowInsecureRequests: import.meta.env.DEV, routes: ${JSON.stringify(routes)} })
 `
 
 const TYPES = `declare module '${CLIENT}' {
@@ -68,11 +89,7 @@ declare namespace App {
 }
 `
 
-const toPath = (url: URL): string => fileURLToPath(url).replaceAll('\\', '/')
-
-/** Returns an existing file, whose path may lack its extension. */
-const findFile = (path: string): string | undefined =>
-  ['', '.ts', '.mts', '.js', '.mjs'].map((extension) => path + extension).find((file) => existsSync(file))
+const toPath = (url: URL): string => toSlashes(fileURLToPath(url))
 
 /** Returns the file with the application's client, `undefined` if it has none. Throws if it names one that does not exist. */
 function findClient(
@@ -82,8 +99,8 @@ function findClient(
   if (client === undefined) return findFile(`${toPath(srcDir)}lib/idp`)
   const file = findFile(toPath(new URL(client, root)))
   if (file) return file
-  const detail = `The option client of the integration names a file that does not exist. Write in it: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/astro'.`
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalid(`client in astro.config names ${client}, which does not exist. \
+Write in that file: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/astro'.`)
 }
 
 /**
@@ -119,6 +136,29 @@ export const onRequest = sequence(idp.onRequest, checkOrigin(${JSON.stringify(op
 `
 }
 
+const isOrigin = (value: unknown): boolean =>
+  typeof value === 'string' && /^[a-z][a-z\d+.-]*:\/\/[^/]+$/i.test(value)
+
+/** Throws `INVALID_CONFIGURATION` for wrong options. */
+function assertIntegrationOptions(options: IntegrationOptions): void {
+  assertOptions(options, {
+    place: 'astro.config',
+    prefix: '',
+    names: ['client', 'routes', 'trustedOrigins'],
+    routeNames,
+    client: './src/lib/idp',
+  })
+  const { trustedOrigins = [] } = options
+  if (Array.isArray(trustedOrigins) && trustedOrigins.every(isOrigin)) return
+  throw invalid("trustedOrigins in astro.config must be an array of origins like 'https://pay.example.com'.")
+}
+
+/** Returns the patterns of pages, which Astro wants for the auth routes. */
+function toPatterns(routes: RoutesOptions): readonly string[] {
+  const paths = Object.values(routes).filter((path) => path !== undefined && !path.startsWith('/auth/'))
+  return ['/auth/[...route]', ...new Set(paths)]
+}
+
 /**
  * The integration for Astro 5 and later: mounts the client and the auth routes in front of the middleware of the application,
  * types `Astro.locals.idpSession`, and exports the client as `idp` from `virtual:idp-client`. Astro's check of form posts would
@@ -129,7 +169,9 @@ export const onRequest = sequence(idp.onRequest, checkOrigin(${JSON.stringify(op
  * // astro.config.mjs
  * export default defineConfig({ output: 'server', adapter: node({ mode: 'standalone' }), integrations: [idp()] })
  */
-export default function idp({ client, trustedOrigins = [] }: IntegrationOptions = {}): Integration {
+export default function idp(options: IntegrationOptions = {}): Integration {
+  assertIntegrationOptions(options)
+  const { client, routes = {}, trustedOrigins = [] } = options
   return {
     name: 'idp-client',
     hooks: {
@@ -137,7 +179,7 @@ export default function idp({ client, trustedOrigins = [] }: IntegrationOptions 
         const variables = toPath(new URL('.env', config.root))
         if (command === 'dev' && existsSync(variables)) loadEnvFile(variables)
         const file = findClient(client, config)
-        const source = file ? `export { idp } from ${JSON.stringify(file)}\n` : DEFAULT_CLIENT
+        const source = file ? `export { idp } from ${JSON.stringify(file)}\n` : toDefaultClient(routes)
         const checked = config.security?.checkOrigin === false ? undefined : { trustedOrigins }
         const sources = new Map([
           [CLIENT, source],
@@ -148,11 +190,8 @@ export default function idp({ client, trustedOrigins = [] }: IntegrationOptions 
           vite: { define: defineBasePath(config.base), plugins: [virtualModules(sources)] },
         })
         addMiddleware({ order: 'pre', entrypoint: MIDDLEWARE })
-        injectRoute({
-          pattern: '/auth/[...route]',
-          entrypoint: new URL('./astro.js', import.meta.url),
-          prerender: false,
-        })
+        const entrypoint = new URL('./astro.js', import.meta.url)
+        for (const pattern of toPatterns(routes)) injectRoute({ pattern, entrypoint, prerender: false })
       },
       'astro:config:done': ({ injectTypes }) => {
         injectTypes({ filename: 'idp-client.d.ts', content: TYPES })

@@ -1,7 +1,6 @@
-import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { assertOptions, findFile, invalid, toSlashes } from '../build-time/options.ts'
 
 const routeNames = [
   'login',
@@ -56,38 +55,16 @@ export interface NuxtModule<Options> {
 /** Returns the path of a file beside this one. */
 const builtFile = (name: string): string => toSlashes(fileURLToPath(new URL(name, import.meta.url)))
 
-const toSlashes = (path: string): string => path.replaceAll('\\', '/')
-
-/** Returns an existing file, whose path may lack its extension. */
-function findFile(path: string): string | undefined {
-  return ['', '.ts', '.mts', '.js', '.mjs']
-    .map((extension) => path + extension)
-    .find((file) => existsSync(file))
-}
-
-function invalid(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-}
-
-function assertKnown(options: object, known: readonly string[], prefix: string): void {
-  const unknown = Object.keys(options).find((name) => !known.includes(name))
-  if (unknown === undefined) return
-  const names = known.map((name) => prefix + name).join(', ')
-  throw invalid(`${prefix}${unknown} in nuxt.config is not a known option; the options are ${names}.`)
-}
-
 /** Returns the options of the configuration, which those beside the name of the module override. */
 function readOptions(inline: ModuleOptions, configured: unknown): ModuleOptions {
   const options: ModuleOptions = { ...(configured as ModuleOptions | undefined), ...inline }
-  assertKnown(options, ['client', 'routes'], 'idp.')
-  const { client, routes = {} } = options
-  if (client !== undefined && typeof client !== 'string')
-    throw invalid("idp.client in nuxt.config must be a path. Write client: '~~/server/utils/idp'.")
-  assertKnown(routes, routeNames, 'idp.routes.')
-  for (const [name, path] of Object.entries(routes)) {
-    if (typeof path === 'string' && path.startsWith('/')) continue
-    throw invalid(`idp.routes.${name} in nuxt.config must be a path like /auth/name.`)
-  }
+  assertOptions(options, {
+    place: 'nuxt.config',
+    prefix: 'idp.',
+    names: ['client', 'routes'],
+    routeNames,
+    client: '~~/server/utils/idp',
+  })
   return options
 }
 
