@@ -11,6 +11,8 @@ export type CookieLines = Map<string, readonly string[]>
 interface OpenRequest {
   readonly binding: Binding
   readonly client: object
+  /** The line that mounts the middleware, for errors. */
+  readonly mountLine: string
   /** The same request in the middleware of another client, around this one. */
   readonly outer?: OpenRequest | undefined
 }
@@ -43,6 +45,11 @@ class Stamp extends Returned {
     const stamped = #state in hostObject ? hostObject : new Stamp(hostObject)
     return (stamped as Stamp).#state
   }
+
+  /** Returns the state of an object, without creating one. */
+  static peek(hostObject: object): HostState | undefined {
+    return #state in hostObject ? hostObject.#state : undefined
+  }
 }
 
 /**
@@ -70,26 +77,26 @@ export function hasResponded(hostRequest: object): boolean {
   return Stamp.get(hostRequest).hasResponse === true
 }
 
-/**
- * Makes a binding that of the request, until the returned function is called. Throws `INVALID_CONFIGURATION` if the
- * middleware of this client serves the request already.
- *
- * @param mount the line that mounts the middleware, for the error.
- */
+/** Throws `INVALID_CONFIGURATION` if the middleware of a client serves the request already. */
+export function assertNotServed(hostRequest: object, client: object): void {
+  for (let open = Stamp.peek(hostRequest)?.open; open; open = open.outer) {
+    if (open.client !== client) continue
+    const detail = `The middleware is mounted twice, keep one: ${open.mountLine}`
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+}
+
+/** Makes a binding that of the request, until the returned function is called. Throws if the client serves it already. */
 export function openRequest(
   hostRequest: object,
   binding: Binding,
   client: object,
-  mount: string,
+  mountLine: string,
 ): () => void {
+  assertNotServed(hostRequest, client)
   const state = Stamp.get(hostRequest)
-  for (let open = state.open; open; open = open.outer) {
-    if (open.client !== client) continue
-    const detail = `The middleware is mounted twice, keep one: ${mount}`
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
   const { open: outer } = state
-  state.open = { binding, client, outer }
+  state.open = { binding, client, mountLine, outer }
   return () => {
     state.open = outer
   }

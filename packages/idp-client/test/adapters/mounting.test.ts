@@ -221,16 +221,41 @@ async function errorOf(failing: Promise<unknown> | undefined): Promise<{ code: u
   return error
 }
 
-// The proxy of Next.js finds the same request.
-const repeatable = ['Next.js']
-
-describe.each(hosts.filter(({ name }) => !repeatable.includes(name)))('$name', ({ line, mount }) => {
+describe.each(hosts)('$name', ({ line, mount }) => {
   test('rejects a second mount, with the line to keep', async () => {
     const { serve } = await mount(clientOptions, '/page')
     const { code, message } = await errorOf(serve(() => serve(respond)))
     expect(code).toBe('INVALID_CONFIGURATION')
     expect(message).toContain('mounted twice')
     expect(message).toContain(line)
+  })
+})
+
+describe('Next.js', () => {
+  const idp = new NextClient(clientOptions)
+  const request = (): NextRequest => new Request(`${APP}/page`) as NextRequest
+
+  test('rejects a second mount that passes the request to no other middleware', async () => {
+    const page = request()
+    const { code, message } = await errorOf(idp.middleware(page, () => idp.middleware(page)))
+    expect(code).toBe('INVALID_CONFIGURATION')
+    expect(message).toContain('in proxy.ts')
+  })
+
+  test('serves a request again after the middleware has returned or thrown', async () => {
+    const page = request()
+    await expect(idp.middleware(page, () => Promise.reject(new Error('of the next one')))).rejects.toThrow()
+    for (const _time of ['first', 'second']) {
+      expect(await (await idp.middleware(page, respond)).text()).toBe('page')
+      expect((await idp.middleware(page)).headers.get('x-middleware-next')).toBe('1')
+    }
+  })
+
+  test('serves a request in the middleware of another client', async () => {
+    const page = request()
+    const other = new NextClient(clientOptions)
+    const response = await idp.middleware(page, () => other.middleware(page, respond))
+    expect(await response.text()).toBe('page')
   })
 })
 

@@ -1,16 +1,17 @@
 import type { NextRequest } from 'next/server.js'
 import { NextResponse } from 'next/server.js'
 import type { Application } from '../../engine.ts'
-import type { CookieJar } from '../../http/cookie-jar.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { assertNotServed, openRequest } from '../../http/host-state.ts'
 import { wantsJson } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { chain } from '../../lib/chain.ts'
+import { chain, conclude } from '../../lib/chain.ts'
 import { matchRoute, runRoute } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
-import { toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
+import { MOUNT, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -53,14 +54,30 @@ function continueRequest(request: Request): NextResponse {
   return response
 }
 
+/** A request that the middleware of a client serves. */
+interface Served {
+  readonly application: Application
+  readonly exchange: Exchange
+  readonly request: Request
+}
+
+/** Runs the rest of a middleware, inside which another call for the same request is a second mount. */
+function serve<T>({ application, exchange, request }: Served, rest: () => MaybePromise<T>): MaybePromise<T> {
+  // The middleware writes the cookies when it returns.
+  const binding = { exchange, commit: () => true }
+  return conclude(rest, openRequest(request, binding, application, MOUNT))
+}
+
 /** Passes a request on, to `next` if it is a function: Next.js passes its own event if the method is exported as proxy. */
-function continueTo(next: unknown, cookies: CookieJar, request: Request): MaybePromise<NextResponse> {
+function continueTo(next: unknown, served: Served): MaybePromise<NextResponse> {
+  const { exchange, request } = served
   const continued = continueRequest(request)
   // Written before `next` runs; the caller writes what `next` stages.
-  writeCookies(cookies, request, continued)
+  writeCookies(exchange.cookies, request, continued)
   if (typeof next !== 'function') return continued
-  return chain((next as NextStep)(request as NextRequest), (response) =>
-    response instanceof Response ? continueWith(continued, response) : continued,
+  return chain(
+    serve(served, () => (next as NextStep)(request as NextRequest)),
+    (response) => (response instanceof Response ? continueWith(continued, response) : continued),
   )
 }
 
@@ -70,16 +87,18 @@ export async function runMiddleware(
   request: Request,
   next?: unknown,
 ): Promise<NextResponse> {
+  assertNotServed(request, application)
   const route = matchRoute(application.settings, toRequestView(request))
   // Most requests need none of what follows.
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
     return continueRequest(request)
   const exchange = toExchange(request, true)
   const { cookies } = exchange
+  const served = { application, exchange, request }
   const response =
     route === null
-      ? chain(passThrough(application, exchange), () => continueTo(next, cookies, request))
-      : runRoute(application, route, exchange, request)
+      ? chain(passThrough(application, exchange), () => continueTo(next, served))
+      : serve(served, () => runRoute(application, route, exchange, request))
   return chain(response, (final) => {
     const complete = withStagedCookies(final, request, cookies)
     return complete.headers.has('set-cookie') ? repeatCookies(request, complete) : complete

@@ -26,7 +26,7 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
 }
 
 /** The line that mounts the middleware, for errors. */
-const MOUNT = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
+export const MOUNT = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
 
 /** The path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
 class NextRequestView extends WebRequestView {
