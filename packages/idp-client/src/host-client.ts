@@ -12,7 +12,7 @@ import { IdpClientBase } from './operations.ts'
 /** The properties of a framework that its guards need. */
 export interface GuardHost<Context> extends HostKinds {
   /** The line that mounts the middleware; if there is one, guards require it. */
-  readonly mount?: string | undefined
+  readonly mountLine?: string | undefined
   /** Returns whether the middleware serves the request. */
   isOpen(context: Context): boolean
   /** Returns path and query of a page, to return to after a login. */
@@ -62,14 +62,14 @@ export abstract class HostClient<
 
   /** @internal Creates the error for an operation or a guard outside the middleware. */
   protected requestMissing(name = 'The operation'): IdpError {
-    const { mount } = this.#host
-    const detail = `${name} needs the middleware in front of it: ${mount}`
-    return new IdpError('AMBIENT_REQUEST_MISSING', mount ? { detail } : {})
+    const { mountLine } = this.#host
+    const detail = `${name} needs the middleware in front of it: ${mountLine}`
+    return new IdpError('AMBIENT_REQUEST_MISSING', mountLine ? { detail } : {})
   }
 
   /** Returns the exchange of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
   async #toExchange(context: Context, guard: string): Promise<Exchange> {
-    if (this.#host.mount !== undefined && !this.#host.isOpen(context)) throw this.requestMissing(guard)
+    if (this.#host.mountLine !== undefined && !this.#host.isOpen(context)) throw this.requestMissing(guard)
     return (await this.bind(context)).exchange
   }
 }

@@ -50,8 +50,8 @@ export function reportAddress(config: AddressConfig, request: RequestView): void
 }
 
 /** The same of the path under which a host has mounted the auth routes. */
-export function reportMount({ appBaseUrl, basePath, log }: Config, { mount }: RequestView): void {
-  if (mount === undefined || mount === basePath) return
-  const isKnown = toUrls(appBaseUrl).some((url) => new URL(url).pathname === mount)
+export function reportMount({ appBaseUrl, basePath, log }: Config, { prefix }: RequestView): void {
+  if (prefix === undefined || prefix === basePath) return
+  const isKnown = toUrls(appBaseUrl).some((url) => new URL(url).pathname === prefix)
   if (!isKnown) log.once(MOUNTED, 'BASE_PATH_MISSING')
 }

@@ -19,7 +19,7 @@ export interface RequestView {
    */
   readonly path?: string
   /** The prefix that the host has removed from `path` (`/prefix`), without the locale. Absent: none, or unknown. */
-  readonly mount?: string
+  readonly prefix?: string
   /** Returns the URL-encoded body; rebuilds it if another parser has already consumed it. */
   form(): Promise<URLSearchParams>
   /** Returns the JSON object in the body, in the same way. Throws `INVALID_REQUEST` for anything else. */

@@ -27,14 +27,6 @@ export async function readText(chunks: AsyncIterable<Uint8Array> | null): Promis
   return text(concatenate(parts).bytes)
 }
 
-/** Reads a form from a stream of bytes. */
-export async function readForm(
-  contentType: string | null,
-  chunks: AsyncIterable<Uint8Array> | null,
-): Promise<URLSearchParams> {
-  return parseForm(contentType, await readText(chunks))
-}
-
 /** Yields the chunks of a Web stream, for runtimes whose streams are not async-iterable. */
 export async function* readChunks(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader()

@@ -42,8 +42,7 @@ class Stamp extends Returned {
   readonly #state: HostState = {}
 
   static get(hostObject: object): HostState {
-    const stamped = #state in hostObject ? hostObject : new Stamp(hostObject)
-    return (stamped as Stamp).#state
+    return Stamp.peek(hostObject) ?? (new Stamp(hostObject) as Stamp).#state
   }
 
   /** Returns the state of an object, without creating one. */
@@ -65,6 +64,14 @@ export function requestState(hostRequest: object, create: () => RequestState): R
 /** Returns the binding of the middleware that serves a request, or `undefined` outside a middleware. */
 export function openBinding(hostRequest: object): Binding | undefined {
   return Stamp.get(hostRequest).open?.binding
+}
+
+/** The line that mounts the middleware, of hosts without another one. */
+const MOUNT_LINE = 'idp.middleware'
+
+/** Returns the line that mounts the middleware which serves a request, for errors. */
+export function openMountLine(hostRequest: object): string {
+  return Stamp.peek(hostRequest)?.open?.mountLine ?? MOUNT_LINE
 }
 
 /** Notes that the response of the application to a request has left: no cookie can be added to it. */
@@ -91,7 +98,7 @@ export function openRequest(
   hostRequest: object,
   binding: Binding,
   client: object,
-  mountLine: string,
+  mountLine: string = MOUNT_LINE,
 ): () => void {
   assertNotServed(hostRequest, client)
   const state = Stamp.get(hostRequest)

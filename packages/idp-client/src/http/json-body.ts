@@ -1,5 +1,4 @@
 import { IdpError } from '../errors/base.ts'
-import { readText } from './form.ts'
 
 /** The JSON object of a request. Read its properties by name only: the client decides which ones it has. */
 export type JsonBody = { readonly [property: string]: unknown }
@@ -27,12 +26,4 @@ function tryParse(body: string): unknown {
 
 export function parseJson(contentType: string | null, body: string): JsonBody {
   return jsonBody(contentType, tryParse(body))
-}
-
-/** Reads a JSON object from a stream of bytes. */
-export async function readJson(
-  contentType: string | null,
-  chunks: AsyncIterable<Uint8Array> | null,
-): Promise<JsonBody> {
-  return parseJson(contentType, await readText(chunks))
 }

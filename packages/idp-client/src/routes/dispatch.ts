@@ -18,7 +18,7 @@ export function pathBelow(basePath: string, request: RequestView): string | null
   const full = request.path ?? request.url?.pathname ?? null
   if (full === null) return null
   // The host has already removed the base path; another one is part of the path.
-  if (basePath !== '' && request.mount?.endsWith(basePath)) return withoutSlash(full)
+  if (basePath !== '' && request.prefix?.endsWith(basePath)) return withoutSlash(full)
   const inside = full === basePath || full.startsWith(`${basePath}/`)
   if (request.path === undefined && basePath !== '' && !inside) return null
   const below = basePath !== '' && inside ? full.slice(basePath.length) : full

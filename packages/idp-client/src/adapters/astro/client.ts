@@ -33,7 +33,7 @@ export interface AstroOptions extends IdpClientOptions {
 const REQUEST_TIME = 'Write export const prerender = false in a page that Astro prerenders.'
 
 /** The lines that mount the middleware, and the line without which Astro renders a page at build time. */
-export const MOUNT: string = `integrations: [idp()] in astro.config, or export const onRequest = idp.onRequest in src/middleware.ts. ${REQUEST_TIME}`
+export const MOUNT_LINE: string = `integrations: [idp()] in astro.config, or export const onRequest = idp.onRequest in src/middleware.ts. ${REQUEST_TIME}`
 
 /**
  * OpenID Connect for Astro 5 and later. Construct it once per process; it holds no state of any user. Inside `onRequest`
@@ -51,7 +51,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: AstroOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: MOUNT,
+      mountLine: MOUNT_LINE,
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,
       // A rewrite replaces the request.

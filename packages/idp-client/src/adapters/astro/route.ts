@@ -1,7 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
 import { openBinding } from '../../http/host-state.ts'
 import type { FrameworkRequest, FrameworkResponse } from './client.ts'
-import { MOUNT } from './client.ts'
+import { MOUNT_LINE } from './client.ts'
 
 /**
  * The endpoint of `src/pages/auth/[...route].ts`. Astro runs the middleware for paths of existing pages only, and
@@ -10,6 +10,6 @@ import { MOUNT } from './client.ts'
 export function ALL({ locals }: FrameworkRequest): FrameworkResponse {
   if (openBinding(locals)) return new Response(null, { status: 404 })
   throw new IdpError('AMBIENT_REQUEST_MISSING', {
-    detail: `The auth routes need the middleware in front of them: ${MOUNT}`,
+    detail: `The auth routes need the middleware in front of them: ${MOUNT_LINE}`,
   })
 }

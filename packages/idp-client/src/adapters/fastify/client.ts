@@ -55,7 +55,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: FastifyClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'await app.register(idp.plugin)',
+      mountLine: 'await app.register(idp.plugin)',
       isResponse: isReply,
       toNode: (request, reply) => ({ request: request.raw, response: reply?.raw }),
     })

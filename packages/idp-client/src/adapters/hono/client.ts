@@ -22,9 +22,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 /** A guard: its handlers find the session in the variable of this name. */
 export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<Name, SessionData> }>
 
-/** The line that mounts the middleware. */
-const MOUNT = 'app.use(idp.middleware)'
-
 /** Options of the client of `idp-client/hono`. */
 export interface HonoClientOptions<Name extends string = 'idpSession'> extends IdpClientOptions {
   /** Name of the variable in which guards pass the session: `c.var.idpSession`. Default: `idpSession`. */
@@ -50,12 +47,12 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName, ...options }: HonoClientOptions<Name> = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: MOUNT,
+      mountLine: 'app.use(idp.middleware)',
       isContext,
       toRequest: (c) => c.req.raw,
       // Other middleware may replace the request of the context.
       toIdentity: (c) => c,
-      toView: ({ req }) => new HonoRequestView(req, MOUNT),
+      toView: ({ req }) => new HonoRequestView(req),
     })
     this.#sessionName = sessionName ?? 'idpSession'
   }

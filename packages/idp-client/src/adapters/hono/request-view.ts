@@ -1,8 +1,5 @@
 import type { HonoRequest } from 'hono'
 import { IdpError } from '../../errors/base.ts'
-import { parseForm } from '../../http/form.ts'
-import type { JsonBody } from '../../http/json-body.ts'
-import { parseJson } from '../../http/json-body.ts'
 import { WebRequestView } from '../web/binding.ts'
 
 const isText = (field: [string, unknown]): field is [string, string] => typeof field[1] === 'string'
@@ -16,7 +13,7 @@ async function readBody(req: HonoRequest): Promise<string | undefined> {
 }
 
 /** Returns the base path of the application that the current middleware belongs to, or `undefined` without one. */
-function toMount({ matchedRoutes, routeIndex }: HonoRequest): string | undefined {
+function toPrefix({ matchedRoutes, routeIndex }: HonoRequest): string | undefined {
   const route = matchedRoutes?.[routeIndex]
   if (route === undefined) return undefined
   const { basePath } = route
@@ -30,25 +27,19 @@ function toMount({ matchedRoutes, routeIndex }: HonoRequest): string | undefined
 /** The view of a request that an application below a base path gets, and whose body may have been read with `c.req`. */
 export class HonoRequestView extends WebRequestView {
   readonly path?: string
-  readonly mount?: string
+  readonly prefix?: string
   readonly #req: HonoRequest
 
-  constructor(req: HonoRequest, mountLine: string) {
-    super(req.raw, mountLine)
+  constructor(req: HonoRequest) {
+    super(req.raw)
     this.#req = req
-    const mount = toMount(req)
-    if (mount === undefined || !this.url.pathname.startsWith(mount)) return
-    this.path = this.url.pathname.slice(mount.length) || '/'
-    this.mount = mount
+    const prefix = toPrefix(req)
+    if (prefix === undefined || !this.url.pathname.startsWith(prefix)) return
+    this.path = this.url.pathname.slice(prefix.length) || '/'
+    this.prefix = prefix
   }
 
-  override async form(): Promise<URLSearchParams> {
-    const body = await readBody(this.#req)
-    return body === undefined ? super.form() : parseForm(this.headers.get('content-type'), body)
-  }
-
-  override async json(): Promise<JsonBody> {
-    const body = await readBody(this.#req)
-    return body === undefined ? super.json() : parseJson(this.headers.get('content-type'), body)
+  protected override async body(): Promise<string> {
+    return (await readBody(this.#req)) ?? super.body()
   }
 }

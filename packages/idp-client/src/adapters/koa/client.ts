@@ -54,7 +54,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: KoaClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'app.use(idp.middleware)',
+      mountLine: 'app.use(idp.middleware)',
       isContext,
       // Koa's request has the path before `koa-mount` and the result of a body parser.
       toNode: ({ request, res }) => ({ request, response: res }),

@@ -23,7 +23,7 @@ export type FrameworkResponse = NodeResponse | FastifyReply
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /** The line that mounts the client. */
-export const MOUNT = 'imports: [IdpModule.forRoot()] in the root module.'
+export const MOUNT_LINE = 'imports: [IdpModule.forRoot()] in the root module.'
 
 type ExpressMiddleware = (request: NodeRequest, response: NodeResponse, next: (error?: Error) => void) => void
 
@@ -59,7 +59,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: MOUNT,
+      mountLine: MOUNT_LINE,
       isResponse: isReply,
       toNode: (request, response) => ({
         request: 'raw' in request ? request.raw : request,

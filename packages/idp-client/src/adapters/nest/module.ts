@@ -4,7 +4,7 @@ import { HttpAdapterHost } from '@nestjs/core'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { PlatformServer } from './client.ts'
-import { IdpClient, MOUNT } from './client.ts'
+import { IdpClient, MOUNT_LINE } from './client.ts'
 
 /** Marks the host of an application that has the module. */
 const MOUNTED = Symbol('idp-client')
@@ -42,7 +42,7 @@ export class IdpModule {
   /** @internal Nest calls it after body parsers and global middleware, and before it mounts the middleware of modules. */
   configure(): void {
     if (MOUNTED in this.#host) {
-      const detail = `IdpModule is imported twice, so that an application would have two clients. Import it once: ${MOUNT}`
+      const detail = `IdpModule is imported twice, so that an application would have two clients. Import it once: ${MOUNT_LINE}`
       throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
     }
     Object.assign(this.#host, { [MOUNTED]: true })

@@ -53,7 +53,7 @@ export async function handlePagesApi(
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<void> {
-  const binding = bindNode(request, response, { path: toPath(request) })
+  const binding = bindNode(request, response, toPath(request))
   const result = await respond(application, binding.exchange, request)
   await binding.commit()
   await sendResponse(response, result)

@@ -11,7 +11,7 @@ import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
-import { MOUNT, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
+import { MOUNT_LINE, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -65,7 +65,7 @@ interface Served {
 function serve<T>({ application, exchange, request }: Served, rest: () => MaybePromise<T>): MaybePromise<T> {
   // The middleware writes the cookies when it returns.
   const binding = { exchange, commit: () => true }
-  return conclude(rest, openRequest(request, binding, application, MOUNT))
+  return conclude(rest, openRequest(request, binding, application, MOUNT_LINE))
 }
 
 /** Passes a request on, to `next` if it is a function: Next.js passes its own event if the method is exported as proxy. */

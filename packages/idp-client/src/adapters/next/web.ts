@@ -26,25 +26,25 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
 }
 
 /** The line that mounts the middleware, for errors. */
-export const MOUNT = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
+export const MOUNT_LINE = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
 
 /** The path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
 class NextRequestView extends WebRequestView {
   readonly path: string
-  readonly mount: string
+  readonly prefix: string
 
   constructor(request: NextRequest) {
-    super(request, MOUNT)
+    super(request)
     const { basePath, pathname } = request.nextUrl
     this.path = pathname
-    this.mount = basePath
+    this.prefix = basePath
   }
 }
 
 /** Returns the view of a `NextRequest` or any other Web request. */
 export function toRequestView(request: Request): RequestView {
   const isNextRequest = (request as Partial<NextRequest>).nextUrl !== undefined
-  return isNextRequest ? new NextRequestView(request as NextRequest) : new WebRequestView(request, MOUNT)
+  return isNextRequest ? new NextRequestView(request as NextRequest) : new WebRequestView(request)
 }
 
 /*

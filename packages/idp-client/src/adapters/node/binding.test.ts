@@ -171,7 +171,7 @@ describe('cookies on a Node response', () => {
       const { commit, exchange } = bindNode(request, response)
       expect(exchange.cookies.get('ours')).toBe('staged')
       expect(exchange.cookies.get('received')).toBe('r')
-      expect(bindNode(request, undefined, { path: '/elsewhere' }).exchange.slots).toBe(exchange.slots)
+      expect(bindNode(request, undefined, '/elsewhere').exchange.slots).toBe(exchange.slots)
       await commit()
       response.end()
     })

@@ -3,41 +3,30 @@ import type { Binding } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, mountPoint, toRequestView } from './request.ts'
+import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
 import { responseSink } from './response.ts'
 
 export type { NodeRequest } from './request.ts'
 export type { NodeResponse } from './response.ts'
 
-interface NodePlace {
-  /**
-   * Path of the request without the prefixes that the host manages; default: the path below the prefix that a router
-   * removed (`app.use('/prefix', ...)`).
-   */
-  readonly path?: string
-  /** The line that mounts the middleware, for errors. */
-  readonly mountLine?: string | undefined
-}
-
 /**
  * Binds a request of `node:http` or of a framework based on it, and the response for its cookies, if there is one. Each
  * part of a request is read once, regardless of how often it is bound.
+ *
+ * @param ownPath path of the request without the prefixes that the host manages; default: the path below the prefix that a
+ * router removed (`app.use('/prefix', ...)`).
  */
-export function bindNode(
-  request: NodeRequest,
-  response?: NodeResponse,
-  { mountLine, path: givenPath }: NodePlace = {},
-): Binding {
-  const path = givenPath ?? mountedPath(request)
-  const mount = givenPath === undefined ? mountPoint(request) : undefined
-  const place = { ...(path === undefined ? {} : { path }), ...(mount === undefined ? {} : { mount }) }
+export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?: string): Binding {
+  const path = ownPath ?? pathBelowPrefix(request)
+  const prefix = ownPath === undefined ? removedPrefix(request) : undefined
+  const place = { ...(path === undefined ? {} : { path }), ...(prefix === undefined ? {} : { prefix }) }
   const {
     cookies,
     request: view,
     slots,
   } = requestState(request, () => {
-    const created = toRequestView(request, mountLine)
+    const created = toRequestView(request)
     const cookie = created.headers.get('cookie')
     return { request: created, ...requestCookies(() => parseCookies(cookie)) }
   })

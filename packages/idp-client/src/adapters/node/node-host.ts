@@ -12,7 +12,7 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { passThrough } from '../../routes/pass-through.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { bindNode } from './binding.ts'
-import { NODE_MOUNT, requestTarget } from './request.ts'
+import { requestTarget } from './request.ts'
 
 /** Request and response of Node that a framework wraps. */
 export interface NodePair {
@@ -24,7 +24,7 @@ export interface NodePair {
 /** How a framework on `node:http` passes requests to its handlers. */
 export interface NodeHost<Context extends object, FrameworkResponse extends object> extends HostKinds {
   /** The line that mounts the middleware; if there is one, guards require it. */
-  readonly mount?: string
+  readonly mountLine?: string
   /** Returns what the framework wraps; the response is the one that the operation got, if any. */
   toNode(context: Context, response?: FrameworkResponse): NodePair
 }
@@ -68,9 +68,9 @@ export abstract class NodeHostClient<
     { next, send, binding: given }: Serving<Sent, Passed>,
   ): MaybePromise<Awaited<Sent> | Awaited<Passed>> {
     const { request, response: target } = this.#host.toNode(context, response)
-    const binding = given ?? bindNode(request, target, { mountLine: this.#host.mount })
+    const binding = given ?? bindNode(request, target)
     const { exchange } = binding
-    openRequest(request, binding, this, this.#host.mount ?? NODE_MOUNT)
+    openRequest(request, binding, this, this.#host.mountLine)
     return chain(dispatch(this.application, exchange, context), (routed) =>
       chain(routed ? undefined : passThrough(this.application, exchange), () =>
         chain(binding.commit(), () => (routed ? send(routed) : ambient.run(binding, next))),
@@ -104,9 +104,6 @@ export abstract class NodeHostClient<
       throw this.requestMissing()
     }
     const { request, response: target } = this.#host.toNode(context, response)
-    return (
-      (target ? undefined : openBinding(request)) ??
-      bindNode(request, target, { mountLine: this.#host.mount })
-    )
+    return (target ? undefined : openBinding(request)) ?? bindNode(request, target)
   }
 }

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { NodeRequest } from './request.ts'
-import { mountedPath, mountPoint, toRequestView } from './request.ts'
+import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 
 interface Given {
   readonly url?: string
@@ -91,20 +91,20 @@ test('all values of repeated headers are returned', () => {
 })
 
 test('the mount path is reported only for a path below it', () => {
-  expect(mountedPath(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe(
+  expect(pathBelowPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe(
     '/auth/login',
   )
-  expect(mountedPath(request({ url: '/app', originalUrl: '/app' }))).toBeUndefined()
-  expect(mountedPath(request({ url: '/app' }))).toBeUndefined()
+  expect(pathBelowPrefix(request({ url: '/app', originalUrl: '/app' }))).toBeUndefined()
+  expect(pathBelowPrefix(request({ url: '/app' }))).toBeUndefined()
 })
 
 test('[E4] the mount path of a router is reported if the host provides it', () => {
-  expect(mountPoint(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe('/app')
-  expect(mountPoint(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))).toBe('/a/b')
-  expect(mountPoint(request({ url: '/auth/login', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(mountPoint(request({ url: '/', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(mountPoint(request({ url: '/rewritten', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(mountPoint(request({ url: '/app' }))).toBeUndefined()
+  expect(removedPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe('/app')
+  expect(removedPrefix(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))).toBe('/a/b')
+  expect(removedPrefix(request({ url: '/auth/login', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(removedPrefix(request({ url: '/', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(removedPrefix(request({ url: '/rewritten', originalUrl: '/auth/login' }))).toBeUndefined()
+  expect(removedPrefix(request({ url: '/app' }))).toBeUndefined()
 })
 
 describe('the form of a request', () => {

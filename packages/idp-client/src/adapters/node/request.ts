@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
 import { parseForm, readText } from '../../http/form.ts'
+import { openMountLine } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
@@ -10,7 +11,7 @@ import { text } from '../../lib/utf8.ts'
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
   Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
-    /** URL before a router removed its mount prefix (Express, Connect). */
+    /** URL before a router removed its prefix (Express, Connect). */
     readonly originalUrl?: string
     /** The removed prefix, or the whole path if a pattern matched (`*`). */
     readonly baseUrl?: string
@@ -92,8 +93,6 @@ interface BodyKind<T> {
   readonly fromObject: (object: object) => T
   /** The kind of body that a body parser is for, for errors. */
   readonly name: string
-  /** The line that mounts the middleware. */
-  readonly mountLine: string
 }
 
 /** Returns the body from the result of a body parser, or `null` without one. */
@@ -112,7 +111,7 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
     if (parsed) return parsed
   }
   if (readableDidRead) {
-    const detail = `The body was read before, and is not the "body" of the request. Use a body parser for ${kind.name}, or mount the middleware first: ${kind.mountLine}`
+    const detail = `The body was read before, and is not the "body" of the request. Use a body parser for ${kind.name}, or mount the middleware first: ${openMountLine(request)}`
     throw new IdpError('INVALID_REQUEST', { detail })
   }
   // An abandoned stream must not destroy the connection, or the response would never arrive.
@@ -124,21 +123,19 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
 interface BodyRequest {
   readonly request: NodeRequest
   readonly contentType: string | null
-  readonly mountLine: string
 }
 
-function readForm({ contentType, mountLine, request }: BodyRequest): Promise<URLSearchParams> {
+function readForm({ contentType, request }: BodyRequest): Promise<URLSearchParams> {
   const fromString = (body: string): URLSearchParams => parseForm(contentType, body)
   const fromObject = (fields: object): URLSearchParams => fromString(toForm(fields).toString())
-  return readBody(request, { fromString, fromObject, name: 'forms', mountLine })
+  return readBody(request, { fromString, fromObject, name: 'forms' })
 }
 
-function readJson({ contentType, mountLine, request }: BodyRequest): Promise<JsonBody> {
+function readJson({ contentType, request }: BodyRequest): Promise<JsonBody> {
   return readBody(request, {
     fromString: (body) => parseJson(contentType, body),
     fromObject: (value) => jsonBody(contentType, value),
     name: 'JSON',
-    mountLine,
   })
 }
 
@@ -156,9 +153,9 @@ class NodeRequestView implements RequestView {
   private readonly request: NodeRequest
   private parsed: URL | undefined
 
-  constructor(request: NodeRequest, mountLine: string) {
+  constructor(request: NodeRequest) {
     const headers = new NodeHeaders(request)
-    const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type'), mountLine })
+    const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type') })
     this.headers = headers
     this.method = request.method ?? 'GET'
     this.form = lazy(() => readForm(toBody()))
@@ -172,21 +169,14 @@ class NodeRequestView implements RequestView {
   }
 }
 
-/** The line that mounts the middleware, of hosts without another one. */
-export const NODE_MOUNT = 'idp.middleware'
-
-/**
- * Converts a Node request for the operations. Never throws, regardless of the request's content.
- *
- * @param mountLine the line that mounts the middleware, for errors.
- */
-export function toRequestView(request: NodeRequest, mountLine: string = NODE_MOUNT): RequestView {
-  return new NodeRequestView(request, mountLine)
+/** Converts a Node request for the operations. Never throws, regardless of the request's content. */
+export function toRequestView(request: NodeRequest): RequestView {
+  return new NodeRequestView(request)
 }
 
-/** Returns the mount prefix of a router, or `undefined` if no router removed one. */
-export function mountPoint(request: NodeRequest): string | undefined {
-  const path = mountedPath(request)
+/** Returns the prefix that a router has removed, or `undefined` if none has. */
+export function removedPrefix(request: NodeRequest): string | undefined {
+  const path = pathBelowPrefix(request)
   if (path === undefined || path === '/') return undefined
   const whole = toPathname(request.originalUrl ?? '/')
   if (!whole.endsWith(path)) return undefined
@@ -194,10 +184,10 @@ export function mountPoint(request: NodeRequest): string | undefined {
 }
 
 /**
- * Returns the path below the mount prefix of a router, or `undefined` if no router removed one. A pattern that matches
+ * Returns the path below the prefix that a router has removed, or `undefined` if none has. A pattern that matches
  * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, which is not a prefix.
  */
-export function mountedPath(request: NodeRequest): string | undefined {
+export function pathBelowPrefix(request: NodeRequest): string | undefined {
   const { baseUrl, originalUrl, url } = request
   if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
   const pathname = toPathname(url)

@@ -29,7 +29,7 @@ export interface NitroApp {
   readonly h3App: { handler(event: FrameworkRequest): unknown }
 }
 
-const MOUNT =
+const MOUNT_LINE =
   "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts."
 
 /**
@@ -53,7 +53,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: MOUNT,
+      mountLine: MOUNT_LINE,
       isContext: (value) => 'node' in value && 'context' in value,
       toNode: ({ node: { req, res } }) => ({ request: req, response: res }),
     })

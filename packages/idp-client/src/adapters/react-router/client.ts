@@ -54,7 +54,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount:
+      mountLine:
         'export const middleware = [idp.middleware] in app/root.tsx, of React Router 7.9 or later; version 7 also needs future: { v8_middleware: true } in react-router.config.ts.',
       isContext: (value) => 'request' in value && 'context' in value,
       toRequest: ({ request }) => request,

@@ -61,7 +61,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: SvelteKitOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'export const handle = idp.handle in src/hooks.server.ts',
+      mountLine: 'export const handle = idp.handle in src/hooks.server.ts',
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,
       toPath: ({ url }) => url.pathname + url.search,

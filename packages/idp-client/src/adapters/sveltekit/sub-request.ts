@@ -4,7 +4,7 @@ import type { Binding, RequestHeaders } from '../../http/exchange.ts'
 import { openRequest } from '../../http/host-state.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { dispatch } from '../../routes/dispatch.ts'
-import { bindRequest, WEB_MOUNT, WebRequestView } from '../web/binding.ts'
+import { bindRequest, WebRequestView } from '../web/binding.ts'
 import { ambient } from '../web/web-host.ts'
 
 interface SubRequest {
@@ -56,7 +56,7 @@ export async function serveSubRequest(
 ): Promise<Response> {
   const { application, client, request } = subRequest
   const binding = bindSubRequest(subRequest)
-  const leave = openRequest(request, binding, client, WEB_MOUNT)
+  const leave = openRequest(request, binding, client)
   try {
     return (await dispatch(application, binding.exchange, request)) ?? (await ambient.run(binding, next))
   } finally {

@@ -58,7 +58,7 @@ export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mount: 'requestMiddleware: [createMiddleware().server(idp.middleware)] in src/start.ts',
+      mountLine: 'requestMiddleware: [createMiddleware().server(idp.middleware)] in src/start.ts',
       isContext: () => false,
       toRequest: (request) => request,
     })

@@ -3,40 +3,23 @@ import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { flushToHeaders, parseCookies } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
-import { readChunks, readForm } from '../../http/form.ts'
-import type { RequestState } from '../../http/host-state.ts'
-import { hasResponded, requestState } from '../../http/host-state.ts'
+import { parseForm, readChunks, readText } from '../../http/form.ts'
+import { hasResponded, openMountLine, requestState } from '../../http/host-state.ts'
 import type { JsonBody } from '../../http/json-body.ts'
-import { readJson } from '../../http/json-body.ts'
+import { parseJson } from '../../http/json-body.ts'
 import { noStore } from '../../http/responses.ts'
-
-/** Reads a clone, so that the application can still read the body. The line that mounts the middleware is for errors. */
-function readClonedChunks(request: Request, mount: string): AsyncIterable<Uint8Array> | null {
-  if (request.bodyUsed || request.body?.locked) {
-    const detail = `The body was read before. Mount the middleware first: ${mount}`
-    throw new IdpError('INVALID_REQUEST', { detail })
-  }
-  const { body } = request.clone()
-  return body && readChunks(body)
-}
-
-/** The line that mounts the middleware, of hosts without another one. */
-export const WEB_MOUNT = 'idp.middleware(request, next)'
 
 /** The view of a Web request. URL and body are read at their first use: most requests need neither. */
 export class WebRequestView implements RequestView {
   readonly headers: Headers
   readonly method: string
   readonly #request: Request
-  readonly #mount: string
   #url: URL | undefined
 
-  /** @param mount the line that mounts the middleware, for errors. */
-  constructor(request: Request, mount: string = WEB_MOUNT) {
+  constructor(request: Request) {
     this.headers = request.headers
     this.method = request.method
     this.#request = request
-    this.#mount = mount
   }
 
   get url(): URL {
@@ -44,26 +27,27 @@ export class WebRequestView implements RequestView {
     return this.#url
   }
 
+  /** Reads the body of a clone, so that the application can still read it. */
+  protected async body(): Promise<string> {
+    const request = this.#request
+    if (request.bodyUsed || request.body?.locked) {
+      const detail = `The body was read before. Mount the middleware first: ${openMountLine(request)}`
+      throw new IdpError('INVALID_REQUEST', { detail })
+    }
+    const { body } = request.clone()
+    return readText(body && readChunks(body))
+  }
+
   async form(): Promise<URLSearchParams> {
-    return readForm(this.headers.get('content-type'), readClonedChunks(this.#request, this.#mount))
+    return parseForm(this.headers.get('content-type'), await this.body())
   }
 
   async json(): Promise<JsonBody> {
-    return readJson(this.headers.get('content-type'), readClonedChunks(this.#request, this.#mount))
+    return parseJson(this.headers.get('content-type'), await this.body())
   }
 }
 
 type ToView = (request: Request) => RequestView
-
-function getState(request: Request, toView: ToView): RequestState {
-  return requestState(request, () => {
-    const view = toView(request)
-    const { cookies, slots } = requestCookies(() => parseCookies(view.headers.get('cookie')))
-    return { request: view, cookies, slots }
-  })
-}
-
-const toWebView: ToView = (request) => new WebRequestView(request)
 
 /** Target of cookies: a response that the application is going to send, or its headers. */
 export type WebTarget = Response | Headers
@@ -79,8 +63,19 @@ export function flushOnto(cookies: CookieJar, headers: Headers, older?: readonly
 }
 
 /** Returns the exchange of a Web request. All exchanges of one request share its cookies. */
-export function toExchange(request: Request, canWrite: boolean, toView: ToView = toWebView): Exchange {
-  const { cookies, request: view, slots } = getState(request, toView)
+export function toExchange(
+  request: Request,
+  canWrite: boolean,
+  toView: ToView = (given) => new WebRequestView(given),
+): Exchange {
+  const {
+    cookies,
+    request: view,
+    slots,
+  } = requestState(request, () => {
+    const created = toView(request)
+    return { request: created, ...requestCookies(() => parseCookies(created.headers.get('cookie'))) }
+  })
   return { request: view, cookies, slots, canWrite: () => canWrite }
 }
 

@@ -13,13 +13,13 @@ import { requestContext } from '../../lib/request-scope.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
 import type { WebTarget } from './binding.ts'
-import { bindDeferred, bindRequest, flushOnto, WEB_MOUNT, WebRequestView } from './binding.ts'
+import { bindDeferred, bindRequest, flushOnto, WebRequestView } from './binding.ts'
 import { continueResponse, withCookies } from './continue.ts'
 
 /** How a framework on Web `Request` and `Response` passes requests to its handlers. */
 export interface WebHost<Context extends object> {
   /** The line that mounts the middleware; if there is one, guards require it. */
-  readonly mount?: string
+  readonly mountLine?: string
   /** Recognizes a context of the framework among the arguments of an operation. */
   isContext(value: object): boolean
   /** Returns the Web request of a context. */
@@ -50,8 +50,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
   protected constructor(application: Application, host: WebHost<Context>) {
     const toPath = host.toPath ?? ((_context, { pathname, search }): string => pathname + search)
     super(application, {
-      mount: host.mount,
-      isContext: (value) => host.isContext(value),
+      ...host,
       isOpen: (context) => openBinding(this.#toIdentity(context)) !== undefined,
       toPath: (context, { request: { url } }) => (url ? toPath(context, url) : undefined),
     })
@@ -80,16 +79,16 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
     next?: (context: Context) => MaybePromise<Response>,
   ): MaybePromise<Response> {
     const request = this.#toRequest(context)
-    const { mount = WEB_MOUNT } = this.#host
-    if (typeof next !== 'function' && (next || this.#host.mount)) {
-      throw new IdpError('INVALID_ARGUMENTS', { detail: `Mount the middleware with next: ${mount}` })
+    const { mountLine = 'idp.middleware(request, next)' } = this.#host
+    if (typeof next !== 'function' && (next || this.#host.mountLine)) {
+      throw new IdpError('INVALID_ARGUMENTS', { detail: `Mount the middleware with next: ${mountLine}` })
     }
-    const view = this.#host.toView?.(context) ?? new WebRequestView(request, mount)
+    const view = this.#host.toView?.(context) ?? new WebRequestView(request)
     const binding = bindDeferred(request, view)
     const { exchange } = binding
     // Operations find the binding by the context and by its request.
     const keys = new Set([this.#toIdentity(context), request])
-    const leaves = [...keys].map((key) => openRequest(key, binding, this, mount))
+    const leaves = [...keys].map((key) => openRequest(key, binding, this, mountLine))
     const passOn = (): MaybePromise<Response> =>
       next ? this.#respondWith(binding, () => next(context)) : continueResponse(exchange.cookies)
     return conclude(
