@@ -185,10 +185,10 @@ function toSteps(context, result) {
   }
   const { adapterContract, lateWriteContract, unconfiguredContract } = contracts
   const cases = [...adapterContract, ...lateWriteContract]
-  /** Runs the example; `env` changes its variables. */
-  const runExample = (env, work) => {
+  /** Runs the example; `env` changes its variables, `path` is its base path. */
+  const runExample = (env, work, path = '') => {
     const toEnv = (base) => {
-      provider.registerApp(base)
+      for (const root of new Set([base, base + path])) provider.registerApp(root)
       return { ...provider.env, APP_BASE_URL: base, ...env }
     }
     return running({ name, folder, program, application: 'example', env: toEnv }, work)

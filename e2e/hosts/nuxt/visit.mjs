@@ -100,6 +100,29 @@ async function navigateWithoutProfile(context, base) {
   await page.getByRole('button', { name: /alice/i }).waitFor()
 }
 
+/** The client of the module serves below the base path of Nuxt, which a user never leaves. */
+async function visitBelowBasePath(browser, base, server) {
+  const context = await browser.newContext()
+  try {
+    const page = await context.newPage()
+    await page.goto(`${base}/shop/`)
+    await page.getByText('Signed out').waitFor()
+    await page.getByRole('link', { name: 'Account' }).click()
+    await page.getByRole('button', { name: /alice/i }).click()
+    await page.waitForURL(`${base}/shop/account`)
+    match(await page.locator('#user').innerText(), /alice/)
+    await page.getByRole('link', { name: 'Home' }).click()
+    await page.getByText('Signed in').waitFor()
+    await page.goto(`${base}/shop/auth/logout?returnTo=/shop/`)
+    await page.getByText('Signed out').waitFor()
+    ok(!server.output().includes('BASE_PATH_MISSING'), 'no notice')
+  } finally {
+    await context.close()
+  }
+}
+
+const shop = { NUXT_APP_BASE_URL: '/shop/' }
+
 /** Visits the example with the module as two users. `runExample` runs it once more, with other variables. */
 export async function visit(browser, base, runExample) {
   const [alice, bob, nobody] = await Promise.all([1, 2, 3].map(() => browser.newContext()))
@@ -121,6 +144,10 @@ export async function visit(browser, base, runExample) {
     equal(seen.errors.join('\n'), '', 'errors in the console')
     await navigateWithoutProfile(nobody, base)
     await runExample(unconfigured, requestUnconfigured)
+    await runExample(shop, (at, server) => visitBelowBasePath(browser, at, server), '/shop')
+    await runExample({ ...shop, FRAMEWORK_PUBLIC_BASE_PATH: '/other' }, async (_at, server) => {
+      match(server.output(), /Set FRAMEWORK_PUBLIC_BASE_PATH=\/shop,.*BASE_PATH_MISSING/)
+    })
   } finally {
     await Promise.all([alice, bob, nobody].map((context) => context.close()))
   }

@@ -1,11 +1,11 @@
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Socket } from 'node:net'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { clientOptions, SECRET, signedIn } from '../../../test/adapters/client-options.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import { sendResponse } from '../node/send.ts'
-import type { FrameworkRequest, NitroApp, SessionData } from './index.ts'
+import type { FrameworkRequest, LogEvent, NitroApp, SessionData } from './index.ts'
 import { IdpClient, isIdpError } from './index.ts'
 
 const client = (): IdpClient => new IdpClient(clientOptions)
@@ -63,6 +63,29 @@ describe('plugin', () => {
     const idp = client()
     const get = await start(async () => (await idp.getSession())?.user.sub, idp.plugin)
     expect(await (await get('/', await signedIn())).json()).toBe('carol')
+  })
+
+  test.each([
+    ['/shop', {}, ['FRAMEWORK_PUBLIC_BASE_PATH=/shop']],
+    ['/shop', { FRAMEWORK_PUBLIC_BASE_PATH: '/shop' }, []],
+    ['/', {}, []],
+  ])('reports the base path %j of Nitro once with %j: %j', async (route, variables, named) => {
+    onTestFinished(() => void vi.unstubAllEnvs())
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    const events: LogEvent[] = []
+    const { plugin } = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
+    const router = { handler: () => 'routes' }
+    const stack = [
+      { route: '/middleware', handler: () => undefined },
+      { route, handler: router.handler },
+    ]
+    const get = await start(
+      () => 'page',
+      ({ h3App }) => plugin({ h3App: Object.assign(h3App, { stack }), router }),
+    )
+    await get('/other')
+    await get('/shop')
+    expect(events.map((event) => /FRAMEWORK\w+=[^, ]+/.exec(JSON.stringify(event))?.[0])).toEqual(named)
   })
 
   test('that is mounted twice says so', async () => {

@@ -9,6 +9,8 @@ import { openBinding } from '../../http/host-state.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse } from '../node/send.ts'
+import type { RoutedApp } from './base-path.ts'
+import { findBasePath, reportBasePath } from './base-path.ts'
 import type { EventHandler } from './event-handler.ts'
 import { toGuarded } from './event-handler.ts'
 import { assertNotCached, bindSubRequest, current } from './sub-request.ts'
@@ -25,8 +27,8 @@ export type FrameworkResponse = NodeResponse
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /** The used part of a `NitroApp`. */
-export interface NitroApp {
-  readonly h3App: { handler(event: FrameworkRequest): unknown }
+export interface NitroApp extends RoutedApp {
+  readonly h3App: RoutedApp['h3App'] & { handler(event: FrameworkRequest): unknown }
 }
 
 const MOUNT_LINE =
@@ -63,14 +65,18 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
    * The Nitro plugin that responds to requests for the auth routes, and runs every other request inside the ambient scope.
    * Bound to the instance.
    */
-  readonly plugin = ({ h3App }: NitroApp): void => {
+  readonly plugin = (nitroApp: NitroApp): void => {
+    const { h3App } = nitroApp
     const { handler } = h3App
-    h3App.handler = async (event) =>
-      this.serve(event, undefined, {
+    const basePath = findBasePath(nitroApp)
+    h3App.handler = async (event) => {
+      if (basePath) await reportBasePath(this.application.settings, basePath)
+      return this.serve(event, undefined, {
         binding: bindSubRequest(event.node.req),
         next: () => current.run(event, () => handler.call(h3App, event)),
         send: (response) => sendResponse(event.node.res, response),
       })
+    }
   }
 
   /** @internal */
