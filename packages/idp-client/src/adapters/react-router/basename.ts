@@ -3,7 +3,7 @@ import type { FrameworkRequest } from './client.ts'
 
 /** Returns the `basename` that React Router removed before it matched a route, if the path of the route has no parameters. */
 function toBasename({ params, pattern = ':', request }: FrameworkRequest): string | undefined {
-  const path = pattern.replace(/\*$/, params?.['*'] ?? '*')
+  const path = pattern.replace(/\*$/, () => params?.['*'] ?? '*')
   const { pathname } = new URL(request.url)
   // The URL of a request for data ends with `.data`.
   return !/[:?*()]/.test(path) && pathname.endsWith(path) ? pathname.slice(0, -path.length) : undefined

@@ -140,6 +140,7 @@ describe('a basename of React Router that the base path does not name', () => {
     ['/shop/account', { pattern: '/account', params: {} }],
     ['/shop/', { pattern: '/', params: {} }],
     ['/shop/auth/login', { pattern: '/auth/*', params: { '*': 'login' } }],
+    ['/shop/prices/in-$$', { pattern: '/prices/*', params: { '*': 'in-$$' } }],
   ])('is reported for %s, which is %j', async (path, route) => {
     expect(await visit(path, route)).toEqual(['/shop'])
   })
