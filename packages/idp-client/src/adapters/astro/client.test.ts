@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
 import type { AstroOptions, FrameworkRequest, LogEvent, SessionData } from './index.ts'
@@ -24,6 +25,8 @@ function rewritten(context: Context): Context {
 }
 
 const page = async (): Promise<Response> => new Response('page')
+
+const outside = AsyncResource.bind(<T>(run: () => T): T => run())
 
 async function valueAfter(idp: IdpClient, response: Response): Promise<unknown> {
   const cookie = response.headers
@@ -108,6 +111,23 @@ describe('a rewrite', () => {
       code: 'INVALID_CONFIGURATION',
       message: expect.stringMatching(/mounted twice, keep one: integrations: \[idp\(\)\] .* or export const/),
     })
+  })
+
+  test('is not another request for which the application passes the same locals', async () => {
+    const idp = client()
+    const alice = await signedInContext()
+    const other = { ...toContext(new Request(`${APP}/page`)), locals: alice.locals }
+    const shown = vi.fn(page)
+    const response = await idp.onRequest(alice, async () => {
+      // Outside the first run, as a second request arrives.
+      const second = outside(() => idp.onRequest(other, shown))
+      await expect(second).rejects.toMatchObject({
+        code: 'INVALID_CONFIGURATION',
+        message: expect.stringContaining('new object for each request'),
+      })
+      return page()
+    })
+    expect([await response.text(), shown.mock.calls]).toEqual(['page', []])
   })
 
   test('returns to the requested page after a login', async () => {

@@ -6,9 +6,9 @@ import { IdpError } from '../../errors/base.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
-import { openBinding } from '../../http/host-state.ts'
 import { defineSession, hasSession } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { isRewrite } from './rewrite.ts'
 
 /** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
 export interface FrameworkRequest {
@@ -81,8 +81,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     }
     // Astro's bundler puts `base` of its configuration here.
     reportFrameworkBase(this.application.settings, import.meta.env?.BASE_URL)
-    // A rewrite runs the middleware again inside the first run, with another request; a second mount has the same one.
-    if (hasSession(property) && openBinding(locals) && !openBinding(context.request)) return next()
+    if (isRewrite(context) && hasSession(property)) return next()
     return this.serve(context, async () => {
       await defineSession(property, () => this.getSession(context))
       return next()
