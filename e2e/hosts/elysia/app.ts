@@ -2,24 +2,14 @@
 // handler, add headers to every response and map errors to responses.
 import { Elysia } from 'elysia'
 import { IdpClient } from 'idp-client'
-import {
-  connect,
-  explicit,
-  lateResult,
-  options,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 
 /** Returns the query and the arguments of the style of a request. */
 const read = ({ request }) => {
   const query = new URL(request.url).searchParams
-  return { query, args: explicit(query, request) }
+  return { query, args: contract.explicit(query, request) }
 }
 
 export const app = new Elysia()
@@ -32,7 +22,7 @@ export const app = new Elysia()
     set.headers['x-handled'] = 'yes'
   })
   .onError(({ code, error }) =>
-    code === 'NOT_FOUND' ? undefined : Response.json(toFailure(error), { status: 500 }),
+    code === 'NOT_FOUND' ? undefined : Response.json(contract.toFailure(error), { status: 500 }),
   )
   .get('/', 'home')
   .post('/', ({ body }) => body)
@@ -47,31 +37,31 @@ export const app = new Elysia()
   .guard({ beforeHandle: async ({ request }) => (await idp.requireAuth(request)).response }, (guarded) =>
     guarded.get('/api', async ({ request }) => ({ sub: (await idp.getSession(request)).user.sub })),
   )
-  .get('/whoami', async (context) => toKnown(await idp.getSession(...read(context).args)))
+  .get('/whoami', async (context) => contract.toKnown(await idp.getSession(...read(context).args)))
   .get('/update', async (context) => {
     const { args, query } = read(context)
-    await save(idp, query, args)
+    await contract.save(idp, query, args)
     return { ok: true }
   })
   .get('/app-cookie', async ({ cookie, request }) => {
     const { args, query } = read({ request })
     cookie.app_before.value = '1'
-    await save(idp, query, args)
+    await contract.save(idp, query, args)
     cookie.app_after.value = '1'
     return { ok: true }
   })
   .get('/token', (context) => idp.getAccessToken(...read(context).args))
   .get('/late', (context) => {
     const { args, query } = read(context)
-    saveLater(idp, query, args)
+    contract.saveLater(idp, query, args)
     return 'late'
   })
-  .get('/late-result', (context) => lateResult(read(context).query))
+  .get('/late-result', (context) => contract.lateResult(read(context).query))
   .get('/start', (context) => {
     const { args, query } = read(context)
-    return start(idp, query, args)
+    return contract.start(idp, query, args)
   })
   .get('/connect', (context) => {
     const { args, query } = read(context)
-    return connect(idp, query, args)
+    return contract.connect(idp, query, args)
   })

@@ -1,20 +1,9 @@
 // The contract application on Express 4 and 5.
 import express from 'express'
 import { IdpClient, sendResponse } from 'idp-client/express'
-import {
-  connect,
-  explicit,
-  lateResult,
-  options,
-  port,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 const app = express()
 app.use(idp.middleware)
 
@@ -22,7 +11,7 @@ app.use(idp.middleware)
 function get(path, handler) {
   app.get(path, (req, res, next) => {
     const query = new URL(req.url, 'http://localhost').searchParams
-    handler({ query, req, res, args: explicit(query, req, res) }).catch(next)
+    handler({ query, req, res, args: contract.explicit(query, req, res) }).catch(next)
   })
 }
 
@@ -34,24 +23,24 @@ app.get('/page', idp.withPageAuthRequired(), (_req, res, next) => {
 app.get('/api', idp.withApiAuthRequired(), (req, res, next) => {
   idp.getSession(req).then((session) => res.json({ sub: session.user.sub }), next)
 })
-get('/whoami', async ({ args, res }) => res.json(toKnown(await idp.getSession(...args.slice(0, 1)))))
+get('/whoami', async ({ args, res }) => res.json(contract.toKnown(await idp.getSession(...args.slice(0, 1)))))
 get('/update', async ({ args, query, res }) => {
-  await save(idp, query, args)
+  await contract.save(idp, query, args)
   res.json({ ok: true })
 })
 get('/app-cookie', async ({ args, query, res }) => {
   res.cookie('app_before', '1')
-  await save(idp, query, args)
+  await contract.save(idp, query, args)
   res.cookie('app_after', '1').json({ ok: true })
 })
 get('/late', async ({ args, query, res }) => {
-  saveLater(idp, query, args)
+  contract.saveLater(idp, query, args)
   res.send('late')
 })
-get('/late-result', async ({ query, res }) => res.json(await lateResult(query)))
+get('/late-result', async ({ query, res }) => res.json(await contract.lateResult(query)))
 get('/token', async ({ args, res }) => res.json(await idp.getAccessToken(...args)))
-get('/start', async ({ args, query, res }) => sendResponse(res, await start(idp, query, args)))
-get('/connect', async ({ args, query, res }) => sendResponse(res, await connect(idp, query, args)))
+get('/start', async ({ args, query, res }) => sendResponse(res, await contract.start(idp, query, args)))
+get('/connect', async ({ args, query, res }) => sendResponse(res, await contract.connect(idp, query, args)))
 
-app.use((error, _req, res, _next) => res.status(500).json(toFailure(error)))
-app.listen(port, '127.0.0.1')
+app.use((error, _req, res, _next) => res.status(500).json(contract.toFailure(error)))
+app.listen(contract.port, '127.0.0.1')

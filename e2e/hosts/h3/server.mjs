@@ -2,20 +2,9 @@
 import { H3 } from 'h3'
 import { IdpClient } from 'idp-client'
 import { serve } from 'srvx'
-import {
-  connect,
-  explicit,
-  lateResult,
-  options,
-  port,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 const app = new H3()
 
 /** Adds a path whose handler gets the query and the request. */
@@ -25,7 +14,7 @@ const get = (path, handler) =>
       return await handler({ query: event.url.searchParams, request: event.req, headers: event.res.headers })
     } catch (error) {
       event.res.status = 500
-      return toFailure(error)
+      return contract.toFailure(error)
     }
   })
 
@@ -42,28 +31,30 @@ get('/api', async ({ request }) => {
   const { response, session } = await idp.requireAuth(request)
   return response ?? { sub: session.user.sub }
 })
-get('/whoami', async ({ query, request }) => toKnown(await idp.getSession(...explicit(query, request))))
+get('/whoami', async ({ query, request }) =>
+  contract.toKnown(await idp.getSession(...contract.explicit(query, request))),
+)
 get('/update', async ({ query, request }) => {
-  await save(idp, query, explicit(query, request))
+  await contract.save(idp, query, contract.explicit(query, request))
   return { ok: true }
 })
 get('/app-cookie', async ({ headers, query, request }) => {
   headers.append('set-cookie', 'app_before=1')
-  await save(idp, query, explicit(query, request))
+  await contract.save(idp, query, contract.explicit(query, request))
   headers.append('set-cookie', 'app_after=1')
   return { ok: true }
 })
-get('/token', ({ query, request }) => idp.getAccessToken(...explicit(query, request)))
+get('/token', ({ query, request }) => idp.getAccessToken(...contract.explicit(query, request)))
 get('/late', ({ query, request }) => {
-  saveLater(idp, query, explicit(query, request))
+  contract.saveLater(idp, query, contract.explicit(query, request))
   return 'late'
 })
-get('/late-result', ({ query }) => lateResult(query))
-get('/start', ({ query, request }) => start(idp, query, explicit(query, request)))
-get('/connect', ({ query, request }) => connect(idp, query, explicit(query, request)))
+get('/late-result', ({ query }) => contract.lateResult(query))
+get('/start', ({ query, request }) => contract.start(idp, query, contract.explicit(query, request)))
+get('/connect', ({ query, request }) => contract.connect(idp, query, contract.explicit(query, request)))
 
 serve({
   fetch: (request) => idp.middleware(request, (passed) => app.fetch(passed)),
   hostname: '127.0.0.1',
-  port,
+  port: contract.port,
 })

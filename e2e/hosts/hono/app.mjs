@@ -3,27 +3,16 @@
 import { Hono } from 'hono'
 import { setCookie } from 'hono/cookie'
 import { IdpClient } from 'idp-client/hono'
-import {
-  basePath,
-  connect,
-  explicit,
-  lateResult,
-  options,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 
-export const app = new Hono().basePath(basePath)
+export const app = new Hono().basePath(contract.basePath)
 
 const query = (c) => new URL(c.req.url).searchParams
-const styled = (c) => explicit(query(c), c)
+const styled = (c) => contract.explicit(query(c), c)
 
-app.onError((error, c) => c.json(toFailure(error), 500))
+app.onError((error, c) => c.json(contract.toFailure(error), 500))
 app.use(async (c, next) => {
   if (c.req.method === 'POST') await c.req.parseBody()
   await next()
@@ -39,22 +28,22 @@ app.get('/', (c) => c.text('home'))
 app.get('/public', (c) => c.text('public', 200, { 'cache-control': 'public, max-age=60' }))
 app.get('/page', idp.requireLogin(), (c) => c.text(`user=${c.var.idpSession.user.sub}`))
 app.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
-app.get('/whoami', async (c) => c.json(toKnown(await idp.getSession(...styled(c)))))
+app.get('/whoami', async (c) => c.json(contract.toKnown(await idp.getSession(...styled(c)))))
 app.get('/update', async (c) => {
-  await save(idp, query(c), styled(c))
+  await contract.save(idp, query(c), styled(c))
   return c.json({ ok: true })
 })
 app.get('/app-cookie', async (c) => {
   setCookie(c, 'app_before', '1')
-  await save(idp, query(c), styled(c))
+  await contract.save(idp, query(c), styled(c))
   setCookie(c, 'app_after', '1')
   return c.json({ ok: true })
 })
 app.get('/token', async (c) => c.json(await idp.getAccessToken(...styled(c))))
 app.get('/late', (c) => {
-  saveLater(idp, query(c), styled(c))
+  contract.saveLater(idp, query(c), styled(c))
   return c.text('late')
 })
-app.get('/late-result', async (c) => c.json(await lateResult(query(c))))
-app.get('/start', (c) => start(idp, query(c), styled(c)))
-app.get('/connect', (c) => connect(idp, query(c), styled(c)))
+app.get('/late-result', async (c) => c.json(await contract.lateResult(query(c))))
+app.get('/start', (c) => contract.start(idp, query(c), styled(c)))
+app.get('/connect', (c) => contract.connect(idp, query(c), styled(c)))

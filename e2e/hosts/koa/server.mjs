@@ -3,33 +3,21 @@ import Router from '@koa/router'
 import { IdpClient, sendResponse } from 'idp-client/koa'
 import Koa from 'koa'
 import { parseForm } from './parse-form.mjs'
-import {
-  basePath,
-  connect,
-  explicit,
-  lateResult,
-  options,
-  port,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 const app = new Koa()
-const router = new Router({ prefix: basePath })
+const router = new Router({ prefix: contract.basePath })
 
 const query = (ctx) => ctx.URL.searchParams
-const styled = (ctx) => explicit(query(ctx), ctx)
+const styled = (ctx) => contract.explicit(query(ctx), ctx)
 
 app.use(async (ctx, next) => {
   try {
     await next()
   } catch (error) {
     ctx.status = 500
-    ctx.body = toFailure(error)
+    ctx.body = contract.toFailure(error)
   }
 })
 app.use(parseForm)
@@ -49,15 +37,15 @@ router.get('/api', idp.requireAuth(), (ctx) => {
   ctx.body = { sub: ctx.state.idpSession.user.sub }
 })
 router.get('/whoami', async (ctx) => {
-  ctx.body = toKnown(await idp.getSession(...styled(ctx)))
+  ctx.body = contract.toKnown(await idp.getSession(...styled(ctx)))
 })
 router.get('/update', async (ctx) => {
-  await save(idp, query(ctx), styled(ctx))
+  await contract.save(idp, query(ctx), styled(ctx))
   ctx.body = { ok: true }
 })
 router.get('/app-cookie', async (ctx) => {
   ctx.cookies.set('app_before', '1')
-  await save(idp, query(ctx), styled(ctx))
+  await contract.save(idp, query(ctx), styled(ctx))
   ctx.cookies.set('app_after', '1')
   ctx.body = { ok: true }
 })
@@ -65,14 +53,14 @@ router.get('/token', async (ctx) => {
   ctx.body = await idp.getAccessToken(...styled(ctx))
 })
 router.get('/late', (ctx) => {
-  saveLater(idp, query(ctx), styled(ctx))
+  contract.saveLater(idp, query(ctx), styled(ctx))
   ctx.body = 'late'
 })
 router.get('/late-result', async (ctx) => {
-  ctx.body = await lateResult(query(ctx))
+  ctx.body = await contract.lateResult(query(ctx))
 })
-router.get('/start', async (ctx) => sendResponse(ctx, await start(idp, query(ctx), styled(ctx))))
-router.get('/connect', async (ctx) => sendResponse(ctx, await connect(idp, query(ctx), styled(ctx))))
+router.get('/start', async (ctx) => sendResponse(ctx, await contract.start(idp, query(ctx), styled(ctx))))
+router.get('/connect', async (ctx) => sendResponse(ctx, await contract.connect(idp, query(ctx), styled(ctx))))
 
 app.use(router.routes())
-app.listen(port, '127.0.0.1')
+app.listen(contract.port, '127.0.0.1')

@@ -2,16 +2,7 @@ import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common'
 import { Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
 import type { SessionData } from 'idp-client/nest'
 import { IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
-import {
-  connect,
-  explicit,
-  lateResult,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
 const toQuery = ({ url }) => new URL(url, 'http://localhost').searchParams
 
@@ -44,13 +35,13 @@ export class ContractController {
 
   @Get('whoami')
   async whoami(@Req() request) {
-    return toKnown(await this.idp.getSession(...explicit(toQuery(request), request)))
+    return contract.toKnown(await this.idp.getSession(...contract.explicit(toQuery(request), request)))
   }
 
   @Get('update')
   async update(@Req() request, @Res({ passthrough: true }) reply) {
     const query = toQuery(request)
-    await save(this.idp, query, explicit(query, request, reply))
+    await contract.save(this.idp, query, contract.explicit(query, request, reply))
     return { ok: true }
   }
 
@@ -59,7 +50,7 @@ export class ContractController {
     const query = toQuery(request)
     const add = (line: string) => (reply.append ?? reply.header).call(reply, 'set-cookie', line)
     add('app_before=1')
-    await save(this.idp, query, explicit(query, request, reply))
+    await contract.save(this.idp, query, contract.explicit(query, request, reply))
     add('app_after=1')
     return { ok: true }
   }
@@ -67,30 +58,33 @@ export class ContractController {
   @Get('late')
   late(@Req() request, @Res({ passthrough: true }) reply) {
     const query = toQuery(request)
-    saveLater(this.idp, query, explicit(query, request, reply))
+    contract.saveLater(this.idp, query, contract.explicit(query, request, reply))
     return 'late'
   }
 
   @Get('late-result')
   lateResult(@Req() request) {
-    return lateResult(toQuery(request))
+    return contract.lateResult(toQuery(request))
   }
 
   @Get('token')
   token(@Req() request, @Res({ passthrough: true }) reply) {
-    return this.idp.getAccessToken(...explicit(toQuery(request), request, reply))
+    return this.idp.getAccessToken(...contract.explicit(toQuery(request), request, reply))
   }
 
   @Get('start')
   async start(@Req() request, @Res() reply) {
     const query = toQuery(request)
-    await sendResponse(reply, await start(this.idp, query, explicit(query, request, reply)))
+    await sendResponse(reply, await contract.start(this.idp, query, contract.explicit(query, request, reply)))
   }
 
   @Get('connect')
   async connect(@Req() request, @Res() reply) {
     const query = toQuery(request)
-    await sendResponse(reply, await connect(this.idp, query, explicit(query, request, reply)))
+    await sendResponse(
+      reply,
+      await contract.connect(this.idp, query, contract.explicit(query, request, reply)),
+    )
   }
 }
 
@@ -98,7 +92,9 @@ export class ContractController {
 export class Failures implements ExceptionFilter {
   catch(error: unknown, host: ArgumentsHost) {
     const [status, body] =
-      error instanceof HttpException ? [error.getStatus(), error.getResponse()] : [500, toFailure(error)]
+      error instanceof HttpException
+        ? [error.getStatus(), error.getResponse()]
+        : [500, contract.toFailure(error)]
     host.switchToHttp().getResponse().status(status).send(body)
   }
 }

@@ -1,20 +1,9 @@
 // The contract application on node:http, without a framework.
 import { createServer } from 'node:http'
 import { IdpClient, sendResponse } from 'idp-client/node'
-import {
-  connect,
-  explicit,
-  lateResult,
-  options,
-  port,
-  save,
-  saveLater,
-  start,
-  toFailure,
-  toKnown,
-} from './support/contract.mjs'
+import * as contract from './support/contract.mjs'
 
-const idp = new IdpClient(options)
+const idp = new IdpClient(contract.options)
 
 function sendJson(res, body, status = 200) {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
@@ -36,29 +25,30 @@ const routes = {
   '/page': (req, res) => guardedPage(req, res),
   '/api': (req, res) => guardedApi(req, res),
   '/whoami': async (req, res, query) => {
-    sendJson(res, toKnown(await idp.getSession(...explicit(query, req))))
+    sendJson(res, contract.toKnown(await idp.getSession(...contract.explicit(query, req))))
   },
   '/update': async (req, res, query) => {
-    await save(idp, query, explicit(query, req, res))
+    await contract.save(idp, query, contract.explicit(query, req, res))
     sendJson(res, { ok: true })
   },
   '/app-cookie': async (req, res, query) => {
     res.appendHeader('set-cookie', 'app_before=1')
-    await save(idp, query, explicit(query, req, res))
+    await contract.save(idp, query, contract.explicit(query, req, res))
     res.appendHeader('set-cookie', 'app_after=1')
     sendJson(res, { ok: true })
   },
   '/token': async (req, res, query) => {
-    sendJson(res, await idp.getAccessToken(...explicit(query, req, res)))
+    sendJson(res, await idp.getAccessToken(...contract.explicit(query, req, res)))
   },
   '/late': (req, res, query) => {
-    saveLater(idp, query, explicit(query, req, res))
+    contract.saveLater(idp, query, contract.explicit(query, req, res))
     res.end('late')
   },
-  '/late-result': async (_req, res, query) => sendJson(res, await lateResult(query)),
-  '/start': async (req, res, query) => sendResponse(res, await start(idp, query, explicit(query, req, res))),
+  '/late-result': async (_req, res, query) => sendJson(res, await contract.lateResult(query)),
+  '/start': async (req, res, query) =>
+    sendResponse(res, await contract.start(idp, query, contract.explicit(query, req, res))),
   '/connect': async (req, res, query) =>
-    sendResponse(res, await connect(idp, query, explicit(query, req, res))),
+    sendResponse(res, await contract.connect(idp, query, contract.explicit(query, req, res))),
 }
 
 async function respond(req, res) {
@@ -72,6 +62,6 @@ createServer(async (req, res) => {
   try {
     await idp.middleware(req, res, () => respond(req, res))
   } catch (error) {
-    sendJson(res, toFailure(error), 500)
+    sendJson(res, contract.toFailure(error), 500)
   }
-}).listen(port, '127.0.0.1')
+}).listen(contract.port, '127.0.0.1')
