@@ -119,7 +119,7 @@ const changes = {
     },
     node,
   },
-  'koa-2': { of: 'koa', title: 'Koa 2', versions: { koa: '2.16.4', '@types/koa': '2.15.2' } },
+  'koa-2': { of: 'koa', title: 'Koa 2', versions: { koa: '2.11.0', '@types/koa': '2.15.2' } },
   'hono-4.8': { of: 'hono', title: 'Hono 4.8', versions: { hono: '4.8.0' } },
 }
 

@@ -140,6 +140,7 @@ const nodeHosts: readonly NodeRow[] = [
         body: null as unknown,
         set() {},
         append() {},
+        remove() {},
       }
       return {
         serve: async (next) => {

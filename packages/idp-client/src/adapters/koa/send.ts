@@ -12,6 +12,7 @@ export interface KoaContext {
   body: unknown
   set(name: string, value: string): void
   append(name: string, value: string[]): void
+  remove(name: string): void
 }
 
 /**
@@ -22,9 +23,10 @@ export interface KoaContext {
  * router.get('/join', async (ctx) => sendResponse(ctx, await idp.startInteractiveLogin({ returnTo: '/welcome' }, ctx)))
  */
 export async function sendResponse(ctx: KoaContext, response: Response): Promise<void> {
-  // Koa derives status and content type from the body, so it comes first.
-  ctx.body = response.body ? Buffer.from(await response.arrayBuffer()) : null
+  // Koa derives status and content type from the body, so it comes first. For none Koa before 2.12 sends the reason phrase.
+  ctx.body = Buffer.from(await response.arrayBuffer())
   ctx.status = response.status
+  if (!response.body) ctx.remove('Content-Type')
   for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value)
   const cookies = response.headers.getSetCookie()
   if (cookies.length > 0) ctx.append('Set-Cookie', cookies)

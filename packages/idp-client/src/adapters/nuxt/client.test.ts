@@ -52,6 +52,12 @@ async function start(
 }
 
 describe('plugin', () => {
+  test('names the versions that it needs, in an application of h3 2', () => {
+    expect(() => client().plugin({ h3: {} } as unknown as NitroApp)).toThrow(
+      'needs h3 1: Nuxt 3 or 4, or Nitro 2',
+    )
+  })
+
   test('responds to the auth routes and works without its instance', async () => {
     const { plugin } = client()
     const get = await start(() => 'page', plugin)

@@ -12,7 +12,7 @@ import { sendResponse } from '../node/send.ts'
 import type { RoutedApp } from './base-path.ts'
 import { findBasePath, reportBasePath } from './base-path.ts'
 import type { EventHandler } from './event-handler.ts'
-import { toGuarded } from './event-handler.ts'
+import { toGuarded, toH3App } from './event-handler.ts'
 import { assertNotCached, bindSubRequest, current } from './sub-request.ts'
 
 /** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
@@ -30,9 +30,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export interface NitroApp extends RoutedApp {
   readonly h3App: RoutedApp['h3App'] & { handler(event: FrameworkRequest): unknown }
 }
-
-const MOUNT_LINE =
-  "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts."
 
 /**
  * OpenID Connect for Nuxt 3 and 4, and for Nitro 2. Construct it once per process; it holds no state of any user. The module
@@ -55,7 +52,8 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mountLine: MOUNT_LINE,
+      mountLine:
+        "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts.",
       isContext: (value) => 'node' in value && 'context' in value,
       toNode: ({ node: { req, res } }) => ({ request: req, response: res }),
     })
@@ -66,14 +64,13 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
    * Bound to the instance.
    */
   readonly plugin = (nitroApp: NitroApp): void => {
-    const { h3App } = nitroApp
-    const { handler } = h3App
+    const { handler } = toH3App(nitroApp)
     const basePath = findBasePath(nitroApp)
-    h3App.handler = async (event) => {
+    nitroApp.h3App.handler = async (event) => {
       if (basePath) await reportBasePath(this.application.settings, basePath)
       return this.serve(event, undefined, {
         binding: bindSubRequest(event.node.req),
-        next: () => current.run(event, () => handler.call(h3App, event)),
+        next: () => current.run(event, () => handler.call(nitroApp.h3App, event)),
         send: (response) => sendResponse(event.node.res, response),
       })
     }
