@@ -1,6 +1,7 @@
 import type { User } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
-import type { FrameworkRequest, IdpClient, NitroApp } from '../nuxt/client.ts'
+import type { FrameworkRequest, IdpClient } from '../nuxt/client.ts'
+import type { NitroApp } from '../nuxt/nitro-app.ts'
 import { current, isCached } from '../nuxt/sub-request.ts'
 
 /** An event of Nitro, with the rules of its route. */

@@ -9,10 +9,10 @@ import { openBinding } from '../../http/host-state.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse } from '../node/send.ts'
-import type { RoutedApp } from './base-path.ts'
-import { findBasePath, reportBasePath } from './base-path.ts'
 import type { EventHandler } from './event-handler.ts'
-import { toGuarded, toH3App } from './event-handler.ts'
+import { toGuarded } from './event-handler.ts'
+import type { NitroApp } from './nitro-app.ts'
+import { findBasePath, reportBasePath, toH3App } from './nitro-app.ts'
 import { assertNotCached, bindSubRequest, current } from './sub-request.ts'
 
 /** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
@@ -25,11 +25,6 @@ export type FrameworkResponse = NodeResponse
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
-
-/** The used part of a `NitroApp`. */
-export interface NitroApp extends RoutedApp {
-  readonly h3App: RoutedApp['h3App'] & { handler(event: FrameworkRequest): unknown }
-}
 
 /**
  * OpenID Connect for Nuxt 3 and 4, and for Nitro 2. Construct it once per process; it holds no state of any user. The module

@@ -3,7 +3,7 @@ export {
   type FrameworkRequest,
   type FrameworkResponse,
   IdpClient,
-  type NitroApp,
   type PageGuardOptions,
 } from './client.ts'
 export type { EventHandler } from './event-handler.ts'
+export type { NitroApp } from './nitro-app.ts'
