@@ -82,6 +82,14 @@ describe('Astro.locals', () => {
   })
 })
 
+test('a context of Astro 4 is rejected with the version to install', async () => {
+  const { isPrerendered: _, ...context } = toContext(new Request(APP))
+  await expect(client().onRequest(context, page)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENTS',
+    message: expect.stringContaining('needs Astro 5 or later'),
+  })
+})
+
 describe('a rewrite', () => {
   test('may run the middleware again, and keeps the session and its changes', async () => {
     const idp = client()

@@ -15,7 +15,8 @@ export interface FrameworkRequest {
   readonly request: Request
   readonly url: URL
   readonly locals: object
-  readonly isPrerendered: boolean
+  /** Since Astro 5. */
+  readonly isPrerendered?: boolean
 }
 
 /** Response type of this entry: the Web standard's. */
@@ -72,6 +73,9 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   ): Promise<FrameworkResponse> => {
     const { locals } = context
     const property = { locals, name: this.#sessionName, client: this }
+    if (context.isPrerendered === undefined) {
+      throw new IdpError('INVALID_ARGUMENTS', { detail: 'idp-client/astro needs Astro 5 or later.' })
+    }
     if (context.isPrerendered) {
       const detail = `A prerendered page has no session. ${REQUEST_TIME}`
       await defineSession(property, async () => {

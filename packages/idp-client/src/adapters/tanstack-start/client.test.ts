@@ -22,6 +22,14 @@ async function run(idp: IdpClient, request: Request, handler: () => Promise<unkn
   })
 }
 
+test('the middleware of a server function, which gets no request, names the line to write', async () => {
+  const call = client().middleware as unknown as (options: object) => Promise<Response>
+  await expect(call({ next: async () => ({}), data: undefined, context: {} })).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENTS',
+    message: expect.stringContaining('requestMiddleware: [createMiddleware().server(idp.middleware)]'),
+  })
+})
+
 describe('requireLogin', () => {
   test('returns the session', async () => {
     const idp = client()

@@ -1,6 +1,7 @@
 import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
@@ -31,6 +32,9 @@ export interface MiddlewareResult {
   readonly response: Response
 }
 
+/** The line that mounts the middleware. */
+const MOUNT_LINE = 'requestMiddleware: [createMiddleware().server(idp.middleware)] in src/start.ts'
+
 /** Makes a redirect that TanStack Router follows by a navigation of the browser (`isRedirect`). */
 function toDocumentRedirect(response: Response): Response {
   const options = {
@@ -58,7 +62,7 @@ export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
-      mountLine: 'requestMiddleware: [createMiddleware().server(idp.middleware)] in src/start.ts',
+      mountLine: MOUNT_LINE,
       isContext: () => false,
       toRequest: (request) => request,
     })
@@ -68,8 +72,11 @@ export class IdpClient extends WebHostClient {
    * Responds to requests for the auth routes; passes any other request on, inside the ambient scope, and adds the cookies to
    * its response. Bound to the instance.
    */
-  readonly middleware = async ({ next, request }: MiddlewareOptions): Promise<Response> =>
-    this.serve(request, async () => (await next()).response)
+  readonly middleware = async ({ next, request }: MiddlewareOptions): Promise<Response> => {
+    // The middleware of a server function gets none, nor does that of versions without request middleware.
+    if (!request) throw new IdpError('INVALID_ARGUMENTS', { detail: `Mount the middleware as ${MOUNT_LINE}` })
+    return this.serve(request, async () => (await next()).response)
+  }
 
   /**
    * Returns the session of the current request, for a page. Without a session, or with one that does not meet the
