@@ -9,10 +9,15 @@ function toBasename({ params, pattern = ':', request }: FrameworkRequest): strin
   return !/[:?*()]/.test(path) && pathname.endsWith(path) ? pathname.slice(0, -path.length) : undefined
 }
 
-/** Reports a `basename` that the base path does not name. React Router ignores its case. */
+/** Where it has been reported: React Router ignores the case of a `basename`, and a notice for each spelling would flood the log. */
+const reported = new WeakSet<Settings>()
+
+/** Reports a `basename` that the base path does not name, once. */
 export async function reportBasename(settings: Settings, args: FrameworkRequest): Promise<void> {
-  const basename = toBasename(args)
+  if (reported.has(settings)) return
+  const basename = toBasename(args)?.replace(/\/+$/, '')
   if (!basename || basename.toLowerCase() === settings.basePath.toLowerCase()) return
+  reported.add(settings)
   const { reportFrameworkBase } = await import('../../config/framework-base.ts')
   reportFrameworkBase(settings, basename)
 }

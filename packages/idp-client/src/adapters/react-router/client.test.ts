@@ -158,12 +158,27 @@ describe('a basename of React Router that the base path does not name', () => {
     expect(await visit(path, route)).toEqual([])
   })
 
-  test.each(['/shop/account', '/SHOP/account'])(
-    'is not reported for %s if the base path names it',
-    async (path) => {
-      vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/shop')
-      onTestFinished(() => void vi.unstubAllEnvs())
-      expect(await visit(path, { pattern: '/account', params: {} })).toEqual([])
-    },
-  )
+  test('is reported once, whatever spellings senders of requests choose', async () => {
+    const events: LogEvent[] = []
+    const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
+    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    for (const path of ['/shop/', '/Shop/', '/SHOP/', '/shop//']) {
+      const args = { ...toArguments(path), pattern: '/', params: {} }
+      await idp.middleware(args, async () => new Response('page'))
+    }
+    expect(missingBasePaths(events)).toEqual(['/shop'])
+  })
+
+  test.each([
+    ['/shop/account', '/account'],
+    ['/SHOP/account', '/account'],
+    ['/shop//', '/'],
+    ['/SHOP//', '/'],
+    ['//', '/'],
+    ['///', '/'],
+  ])('is not reported for %s, which is %s, if the base path names it', async (path, pattern) => {
+    vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/shop')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(await visit(path, { pattern, params: {} })).toEqual([])
+  })
 })
