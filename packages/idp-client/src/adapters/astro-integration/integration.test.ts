@@ -10,7 +10,13 @@ import idp from './integration.ts'
 function setUp(
   options?: IntegrationOptions,
   { command = 'build', files = {}, base = '/', checkOrigin }: ProjectOptions = {},
-): { sources: (id: string) => string | undefined; defined: object; mounted: unknown[]; root: string } {
+): {
+  sources: (id: string) => string | undefined
+  bundled: readonly string[]
+  defined: object
+  mounted: unknown[]
+  root: string
+} {
   const root = mkdtempSync(join(tmpdir(), 'idp-astro-'))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(root, path, '..'), { recursive: true })
@@ -19,6 +25,7 @@ function setUp(
   const mounted: unknown[] = []
   const plugins: VirtualPlugin[] = []
   const defined = {}
+  const bundled: string[] = []
   const context: SetupContext = {
     command,
     config: {
@@ -34,6 +41,7 @@ function setUp(
       mounted.push(security)
       plugins.push(...vite.plugins)
       Object.assign(defined, vite.define)
+      bundled.push(...vite.ssr.noExternal)
     },
   }
   idp(options).hooks['astro:config:setup'](context)
@@ -43,6 +51,7 @@ function setUp(
       const resolved = plugin?.resolveId(id)
       return resolved && plugin?.load(resolved)
     },
+    bundled,
     defined,
     mounted,
     root,
@@ -135,6 +144,10 @@ describe('the integration of Astro', () => {
       'process.env.NEXT_PUBLIC_BASE_PATH': '"/shop"',
     })
     expect(setUp().defined).toEqual({})
+  })
+
+  test('puts the package into the bundle, where the base path is defined', () => {
+    expect(setUp().bundled).toEqual(['idp-client'])
   })
 
   test('gives the development server the variables of .env, and a build none', () => {

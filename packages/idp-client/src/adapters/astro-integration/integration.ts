@@ -46,7 +46,11 @@ export interface SetupContext {
   injectRoute(route: { pattern: string; entrypoint: URL; prerender: false }): void
   updateConfig(config: {
     security: { checkOrigin: false }
-    vite: { define: Readonly<Record<string, string>>; plugins: VirtualPlugin[] }
+    vite: {
+      define: Readonly<Record<string, string>>
+      plugins: VirtualPlugin[]
+      ssr: { noExternal: string[] }
+    }
   }): unknown
 }
 
@@ -187,7 +191,12 @@ export default function idp(options: IntegrationOptions = {}): Integration {
         ])
         updateConfig({
           security: { checkOrigin: false },
-          vite: { define: defineBasePath(config.base), plugins: [virtualModules(sources)] },
+          vite: {
+            define: defineBasePath(config.base),
+            plugins: [virtualModules(sources)],
+            // Astro bundles it only where the package.json of the application names it.
+            ssr: { noExternal: ['idp-client'] },
+          },
         })
         addMiddleware({ order: 'pre', entrypoint: MIDDLEWARE })
         const entrypoint = new URL('./astro.js', import.meta.url)
