@@ -240,7 +240,7 @@ describe('Next.js', () => {
     const page = request()
     const { code, message } = await errorOf(idp.middleware(page, () => idp.middleware(page)))
     expect(code).toBe('INVALID_CONFIGURATION')
-    expect(message).toContain('in proxy.ts')
+    expect(message).toMatch(/in proxy\.ts, before Next\.js 16 .* in middleware\.ts/)
   })
 
   test('serves a request again after the middleware has returned or thrown', async () => {

@@ -26,7 +26,8 @@ function hasCookieWriter<T extends object>(target: T): target is T & { cookies: 
 }
 
 /** The line that mounts the middleware, for errors. */
-export const MOUNT_LINE = 'export const proxy = (request) => idp.middleware(request) in proxy.ts'
+export const MOUNT_LINE =
+  'export const proxy = (request) => idp.middleware(request) in proxy.ts, before Next.js 16 export const middleware in middleware.ts'
 
 /** The path without the parts that Next.js manages: base path, locale, and the URL of data requests. */
 class NextRequestView extends WebRequestView {
