@@ -82,7 +82,7 @@ export function resolveAppBaseUrl(
     invalid(
       field,
       addIssue,
-      'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the variable of the host) gives the path as well: ' +
+      'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the framework) gives the path as well: ' +
         `keep the path in one of them, best by naming only the origin in ${toName(field)}`,
     )
     return null
