@@ -157,7 +157,7 @@ function assertIntegrationOptions(options: IntegrationOptions): void {
   throw invalid("trustedOrigins in astro.config must be an array of origins like 'https://pay.example.com'.")
 }
 
-/** Returns the patterns of pages, which Astro wants for the auth routes. */
+/** Returns the patterns of the pages that Astro needs for the auth routes. */
 function toPatterns(routes: RoutesOptions): readonly string[] {
   const paths = Object.values(routes).filter((path) => path !== undefined && !path.startsWith('/auth/'))
   return ['/auth/[...route]', ...new Set(paths)]
