@@ -138,6 +138,23 @@ describe('a rewrite', () => {
     expect([await response.text(), shown.mock.calls]).toEqual(['page', []])
   })
 
+  test('has no session on the page of errors of a request that gets the locals of another one', async () => {
+    const idp = client()
+    const alice = await signedInContext()
+    const other = { ...toContext(new Request(`${APP}/page`)), locals: alice.locals }
+    const read = (): unknown => alice.locals['idpSession']
+    const owner = await idp.onRequest(alice, async () => {
+      await outside(() => idp.onRequest(other, page)).catch(() => undefined)
+      expect(read).toThrow('new object for each request')
+      expect(await outside(() => idp.getSession(other))).toBeNull()
+      await expect(outside(() => idp.requireLogin(other))).rejects.toThrow('middleware')
+      return Response.json(await idp.getSession(alice))
+    })
+    expect(await owner.json()).toMatchObject({ user: { sub: 'carol' } })
+    await expect(idp.onRequest(other, page)).rejects.toThrow('new object for each request')
+    expect(read).toThrow('new object for each request')
+  })
+
   test('returns to the requested page after a login', async () => {
     const idp = client()
     const context = toContext(new Request(`${APP}/page?tab=a`))

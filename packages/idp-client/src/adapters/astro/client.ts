@@ -8,7 +8,7 @@ import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { defineSession, hasSession } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
-import { isRewrite } from './rewrite.ts'
+import { assertNotShared, isRewrite, isShared } from './rewrite.ts'
 
 /** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
 export interface FrameworkRequest {
@@ -56,7 +56,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,
       // A rewrite replaces the request.
-      toIdentity: ({ locals }) => locals,
+      toIdentity: ({ locals, request }) => (isShared(locals) ? request : locals),
     })
     this.#sessionName = sessionName
   }
@@ -72,7 +72,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     next: () => Promise<FrameworkResponse>,
   ): Promise<FrameworkResponse> => {
     const { locals } = context
-    const property = { locals, name: this.#sessionName, client: this }
+    const property = { locals, name: this.#sessionName, client: this, assertOwn: assertNotShared }
     if (context.isPrerendered === undefined) {
       throw new IdpError('INVALID_ARGUMENTS', { detail: 'idp-client/astro needs Astro 5 or later.' })
     }

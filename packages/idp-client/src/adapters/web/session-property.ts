@@ -7,6 +7,8 @@ interface SessionProperty {
   readonly name: string
   /** The client that defines the property. */
   readonly client: object
+  /** Throws if the object is not that of one request, when the property is read. */
+  readonly assertOwn?: (locals: object) => void
 }
 
 /** Returns whether the client has already defined the property. */
@@ -27,6 +29,7 @@ export async function defineSession(
   if (name in locals && !hasSession(property)) throw placeTaken(`locals.${name}`)
   const [loading] = await Promise.allSettled([load()])
   const get = (): SessionData | null => {
+    property.assertOwn?.(locals)
     if (loading.status === 'rejected') throw loading.reason
     return loading.value
   }
