@@ -14,6 +14,11 @@ export const clientOptions: IdpClientOptions = {
   logger: () => {},
 }
 
+/** Begins as a new process does: notices are logged once in each. */
+export function forgetNotices(): void {
+  Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
+}
+
 /** Returns the base paths that notices in the log report as missing. */
 export function missingBasePaths(events: readonly LogEvent[]): string[] {
   return events.flatMap((event) => {

@@ -9,7 +9,7 @@ function toBasename({ params, pattern = ':', request }: FrameworkRequest): strin
   return !/[:?*()]/.test(path) && pathname.endsWith(path) ? pathname.slice(0, -path.length) : undefined
 }
 
-/** Where it has been reported: React Router ignores the case of a `basename`, and a notice for each spelling would flood the log. */
+/** Settings whose missing base path was reported: React Router ignores the case, and each spelling would be another notice. */
 const reported = new WeakSet<Settings>()
 
 /** Reports a `basename` that the base path does not name, once. */

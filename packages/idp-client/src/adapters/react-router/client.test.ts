@@ -1,5 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { APP, clientOptions, missingBasePaths, signedIn } from '../../../test/adapters/client-options.ts'
+import {
+  APP,
+  clientOptions,
+  forgetNotices,
+  missingBasePaths,
+  signedIn,
+} from '../../../test/adapters/client-options.ts'
 import type { LogEvent } from '../../log/log.ts'
 import type { FrameworkRequest, SessionData } from './index.ts'
 import { action, IdpClient, loader } from './index.ts'
@@ -128,8 +134,7 @@ test('the module of auth/* responds 404 to paths that are no auth routes', async
 describe('a basename of React Router that the base path does not name', () => {
   /** Returns the reported base paths after a request for a path that React Router has matched with a route. */
   async function visit(path: string, route: Partial<FrameworkRequest>): Promise<string[]> {
-    // Each visit is one of another process: notices come once in each.
-    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    forgetNotices()
     const events: LogEvent[] = []
     const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
     await idp.middleware({ ...toArguments(path), ...route }, async () => new Response('page'))
@@ -161,7 +166,7 @@ describe('a basename of React Router that the base path does not name', () => {
   test('is reported once, whatever spellings senders of requests choose', async () => {
     const events: LogEvent[] = []
     const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
-    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    forgetNotices()
     for (const path of ['/shop/', '/Shop/', '/SHOP/', '/shop//']) {
       const args = { ...toArguments(path), pattern: '/', params: {} }
       await idp.middleware(args, async () => new Response('page'))

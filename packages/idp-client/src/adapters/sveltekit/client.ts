@@ -67,7 +67,6 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       toPath: ({ url }) => url.pathname + url.search,
     })
     this.#sessionName = sessionName
-    reportPathsBase(this.application.settings)
   }
 
   /**
@@ -80,6 +79,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     event,
     resolve,
   }: HandleInput<Event>): Promise<FrameworkResponse> => {
+    reportPathsBase(this.application.settings)
     const respond = async (): Promise<FrameworkResponse> => {
       const property = { locals: event.locals, name: this.#sessionName, client: this }
       await defineSession(property, () => this.getSession(event))

@@ -1,6 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { APP, clientOptions, missingBasePaths, signedIn } from '../../../test/adapters/client-options.ts'
+import {
+  APP,
+  clientOptions,
+  forgetNotices,
+  missingBasePaths,
+  signedIn,
+} from '../../../test/adapters/client-options.ts'
 import type { LogEvent } from '../../log/log.ts'
 import type { SessionData } from './index.ts'
 import { IdpClient } from './index.ts'
@@ -102,8 +108,7 @@ describe('a base path of TanStack Start that the configuration does not name', (
     onTestFinished(() => void Reflect.deleteProperty(globalThis, key))
     const storage = new AsyncLocalStorage()
     Reflect.set(globalThis, key, storage)
-    // Notices come once in each process.
-    Reflect.set(globalThis, Symbol.for('idp-client'), undefined)
+    forgetNotices()
     const events: LogEvent[] = []
     const idp = new IdpClient({ ...clientOptions, logger: (event) => events.push(event) })
     const handler = async (): Promise<unknown> => storage.run(context, () => idp.requireLogin())
