@@ -30,6 +30,7 @@ export function findBasePath({ h3App: { stack }, router }: NitroApp): string | u
 
 /** Reports the path if it is not the configured one. Loaded when an application has a base path: few have one. */
 export async function reportBasePath(settings: Settings, basePath: string): Promise<void> {
+  if (basePath === settings.basePath) return
   const { reportFrameworkBase } = await import('../../config/framework-base.ts')
   reportFrameworkBase(settings, basePath)
 }

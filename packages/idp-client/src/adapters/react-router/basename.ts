@@ -9,15 +9,16 @@ function toBasename({ params, pattern = ':', request }: FrameworkRequest): strin
   return !/[:?*()]/.test(path) && pathname.endsWith(path) ? pathname.slice(0, -path.length) : undefined
 }
 
-/** Settings whose missing base path was reported: React Router ignores the case, and each spelling would be another notice. */
-const reported = new WeakSet<Settings>()
+/** Settings that were compared with the `basename`: it is the same in every request, except for its case and slashes. */
+const compared = new WeakSet<Settings>()
 
-/** Reports a `basename` that the base path does not name, once. */
+/** Reports a `basename` that the base path does not name, in the first request that tells it. React Router ignores its case. */
 export async function reportBasename(settings: Settings, args: FrameworkRequest): Promise<void> {
-  if (reported.has(settings)) return
+  if (compared.has(settings)) return
   const basename = toBasename(args)?.replace(/\/+$/, '')
-  if (!basename || basename.toLowerCase() === settings.basePath.toLowerCase()) return
-  reported.add(settings)
+  if (basename === undefined) return
+  compared.add(settings)
+  if (basename.toLowerCase() === settings.basePath.toLowerCase()) return
   const { reportFrameworkBase } = await import('../../config/framework-base.ts')
   reportFrameworkBase(settings, basename)
 }
