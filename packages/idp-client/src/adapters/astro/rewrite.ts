@@ -3,10 +3,10 @@ import { openBinding } from '../../http/host-state.ts'
 import { ambient } from '../web/web-host.ts'
 import type { FrameworkRequest } from './client.ts'
 
-/** Objects that several requests have got as their `locals`. */
+/** Objects that the application has passed to several requests as their `locals`. */
 const shared = new WeakSet<object>()
 
-/** Returns whether several requests have got the same `locals`. Then nothing in it belongs to any of them. */
+/** Returns whether several requests have the same `locals`: then nothing in it belongs to any of them. */
 export const isShared = (locals: object): boolean => shared.has(locals)
 
 function rejectShared(): never {
@@ -14,7 +14,7 @@ function rejectShared(): never {
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
-/** Throws `INVALID_CONFIGURATION` if several requests have got the same `locals`: its session may be that of another user. */
+/** Throws `INVALID_CONFIGURATION` if several requests have the same `locals`: its session may be that of another user. */
 export function assertNotShared(locals: object): void {
   if (isShared(locals)) rejectShared()
 }
