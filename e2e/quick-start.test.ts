@@ -11,6 +11,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { npmSettings } from '../tools/lib/run.mjs'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { environment, freePort } from './fixtures/support/next-application.ts'
 import { enterAs } from './support/visitor.ts'
@@ -70,10 +71,7 @@ function variables(): Record<string, string> {
     NEXT_FONT_GOOGLE_MOCKED_RESPONSES: fonts,
     // create-next-app stores its settings there, and --yes uses them again.
     XDG_CONFIG_HOME: join(home, 'config'),
-    npm_config_audit: 'false',
-    npm_config_fund: 'false',
-    npm_config_prefer_offline: 'true',
-    npm_config_update_notifier: 'false',
+    ...npmSettings,
   }) as Record<string, string>
 }
 

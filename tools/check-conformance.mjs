@@ -21,7 +21,7 @@ const finished = [
     'Editor',
     'Types',
   ],
-  ...['Migration', 'Demo', 'Providers', 'Session integrity'],
+  ...['Migration', 'Demo', 'Providers', 'Session integrity', 'Tests'],
 ]
 
 /**

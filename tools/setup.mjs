@@ -46,7 +46,7 @@ async function installPackages() {
     return true
   }
   console.log(`setup: ${reason}: npm ci`)
-  const { code } = await run('npm', ['ci', '--no-fund', '--no-audit'], { show: true })
+  const { code } = await run('npm', ['ci'], { show: true })
   if (code !== 0) console.error(`setup: npm ci failed with exit code ${code}`)
   return code === 0
 }

@@ -3,7 +3,7 @@
 // the package is installed in a new application of the framework, and in those of lib/new-applications.mjs. With --resume
 // hosts are left out that passed with the same files; --write writes the matrix of docs/reference/hosts.md. Hosts with
 // `basePath` run the contract once more, built below that path. Rows with `contractOnly`, other versions of a framework, run
-// their types and the contract without proxy only. A host whose Node.js cannot be installed is skipped, and not written.
+// their types and the contract without proxy only. A host whose Node.js cannot be installed counts as failed.
 // `npm test -- hosts` runs those that install in seconds, without a browser.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -261,10 +261,10 @@ async function testHost(name, { quick, resume, ...context }) {
   const folder = join(cache, name)
   const result = {}
   const program = await Promise.resolve(nodeProgram(name)).catch(({ message }) => {
-    console.log(`skipped ${name}: Node.js ${hosts[name].node} cannot be installed\n${message}`)
+    console.log(`FAILED  ${name}: Node.js ${hosts[name].node} cannot be installed\n${message}`)
   })
   const steps = toSteps({ ...context, folder, name, program, quick }, result)
-  if (!program) return { ...counts, skipped: steps.length }
+  if (!program) return { ...counts, failed: steps.length, failures: [`${name}: no Node.js`] }
   await runSteps(name, steps, counts)
   if (counts.failed === 0 && !quick) {
     const versions = readVersions(name, folder, program)

@@ -78,7 +78,7 @@ async function install(folder, manifest, tarball) {
   const { dependencies } = manifest
   if ('idp-client' in dependencies) dependencies['idp-client'] = `file:${tarball}`
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
-  await must('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder })
+  await must('npm', ['install'], { cwd: folder })
 }
 
 async function testApplication({ name, side, home, tarball, own }, counts) {

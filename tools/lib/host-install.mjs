@@ -64,7 +64,7 @@ async function installNode(version) {
     mkdirSync(folder, { recursive: true })
     writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }))
     const what = `${distribution}@${version}`
-    await must('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', what], { cwd: folder })
+    await must('npm', ['install', what], { cwd: folder })
   }
   return program
 }
@@ -84,7 +84,7 @@ export async function install({ name, folder, program, tarball }) {
     if (!versions) writeFileSync(join(folder, 'package-lock.json'), lock)
     const command = versions ? 'install' : 'ci'
     const env = { PATH: `${dirname(program)}${delimiter}${process.env.PATH}` }
-    await must('npm', [command, '--no-audit', '--no-fund', '--prefer-offline'], { cwd: folder, env })
+    await must('npm', [command], { cwd: folder, env })
     writeFileSync(stampFile, stamp)
   }
   const library = join(folder, 'node_modules/idp-client')

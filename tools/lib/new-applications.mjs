@@ -66,7 +66,7 @@ export const quickApplications = ['react-router', 'express-4', 'next-16']
 
 const library = 'idp-client'
 
-const flags = ['--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--prefer-offline']
+const flags = ['--package-lock-only', '--ignore-scripts']
 
 /** Returns the names and versions of all packages that npm installs by the manifest of a folder. */
 async function resolvePackages(folder, ...added) {

@@ -18,6 +18,24 @@ export const bin = {
 }
 
 /**
+ * What the commands of the tests need of npm, whatever the configuration of the user says: with `yes=false` npx installs
+ * nothing that it has not cached, for example.
+ */
+export const npmSettings = {
+  npm_config_audit: 'false',
+  npm_config_bin_links: 'true',
+  npm_config_engine_strict: 'false',
+  npm_config_fund: 'false',
+  npm_config_include: 'dev',
+  npm_config_legacy_peer_deps: 'false',
+  npm_config_package_lock: 'true',
+  npm_config_prefer_offline: 'true',
+  npm_config_save: 'true',
+  npm_config_update_notifier: 'false',
+  npm_config_yes: 'true',
+}
+
+/**
  * Runs a command to its end.
  *
  * @param {string} command
@@ -30,7 +48,7 @@ export function run(command, args, options = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, {
       cwd: options.cwd ?? root,
-      env: { ...process.env, ...options.env },
+      env: { ...process.env, ...npmSettings, ...options.env },
       stdio: options.show ? ['ignore', 'inherit', 'inherit'] : ['ignore', 'pipe', 'pipe'],
     })
     const chunks = []

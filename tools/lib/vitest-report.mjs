@@ -2,38 +2,39 @@ import { relative } from 'node:path'
 import { fromRoot } from './run.mjs'
 
 /**
- * Counts of a vitest JSON report, and one line for each failure: file, title and the first line of its message. A file that could not be loaded has no tests and counts as one
- * failure; so does a run that failed for a reason the report does not name, an unhandled rejection
- * for example.
+ * Returns the counts of a vitest JSON report, and one line for each failure: file, title and the first line of its message.
+ * A file that could not be loaded has no tests and counts as one failure; so does a run that failed for a reason that the
+ * report does not name, for example an unhandled rejection. Tests of a failed file that did not run count as failed: vitest
+ * reports those of a suite whose set-up failed as skipped.
  *
  * @returns {{ passed: number, failed: number, skipped: number, failures: string[] }}
  */
 export function countReport(report, exitCode) {
-  const counts = {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests,
-    skipped: report.numPendingTests + report.numTodoTests,
+  const files = report.testResults
+  const tests = files.flatMap(({ assertionResults }) => assertionResults)
+  const failures = files.filter(hasFailed).flatMap(describeFailures)
+  if (exitCode !== 0 && failures.length === 0) failures.push('an error outside the tests, see above')
+  return {
+    passed: tests.filter(hasPassed).length,
+    failed: failures.length,
+    skipped: files.filter((file) => !hasFailed(file)).flatMap(testsThatDidNotPass).length,
+    failures,
   }
-  const broken = report.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some(hasFailed),
-  )
-  counts.failed += broken.length
-  const failures = [...report.testResults.flatMap(describeFailedTests), ...broken.map(describeBrokenFile)]
-  if (exitCode !== 0 && counts.failed === 0) {
-    counts.failed = 1
-    failures.push('an error outside the tests, see above')
-  }
-  return { ...counts, failures }
 }
 
-const describeFailedTests = (file) =>
-  file.assertionResults
-    .filter(hasFailed)
-    .map(({ fullName, failureMessages }) => `${path(file)}: ${fullName}: ${firstLine(failureMessages?.[0])}`)
+function describeFailures(file) {
+  const path = relative(fromRoot('.'), file.name)
+  const failed = testsThatDidNotPass(file)
+  if (failed.length === 0) return [`${path} did not load: ${firstLine(file.message)}`]
+  return failed.map((test) => `${path}: ${test.fullName}: ${describe(test, file)}`)
+}
 
-const describeBrokenFile = (file) => `${path(file)} did not load: ${firstLine(file.message)}`
+const describe = (test, file) =>
+  hasFailed(test) ? firstLine(test.failureMessages?.[0]) : `did not run: ${firstLine(file.message)}`
 
-const path = (file) => relative(fromRoot('.'), file.name)
+const testsThatDidNotPass = ({ assertionResults }) => assertionResults.filter((test) => !hasPassed(test))
+
 const firstLine = (text = '') => text.split('\n', 1)[0]
 
-const hasFailed = (assertion) => assertion.status === 'failed'
+const hasPassed = ({ status }) => status === 'passed'
+const hasFailed = ({ status }) => status === 'failed'
